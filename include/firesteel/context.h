@@ -1,0 +1,57 @@
+/*
+ * Configuration and context.
+ *
+ * A context is one application: its configuration, its scheduler, its executors. There is one at a time in a
+ * process. Its functions may be called from several threads; actions called from several threads run at the
+ * same time, in pools (fst_set_local_property "spark.scheduler.pool").
+ */
+#pragma once
+
+#include <firesteel/types.h>
+
+typedef struct fst_conf fst_conf;
+
+/* Spark's keys with Spark's defaults, as `spark-submit` prepared them for this process. Freed by the context. */
+FST_API fst_conf *fst_conf_new(void);
+FST_API void fst_conf_set(fst_conf *conf, const char *key, const char *value);
+
+/* The value set for @key, or its default, or NULL. Borrowed until the key is set again. */
+FST_API const char *fst_conf_get(const fst_conf *conf, const char *key);
+
+/*
+ * A context with the given application name and what spark-submit (or the environment) configured. Never NULL:
+ * a context that could not start has reported why, and all of its actions and fst_context_stop return that
+ * status.
+ */
+FST_API fst_context *fst_context_new(const char *name);
+
+/* The same with a configuration, which it takes over. */
+FST_API fst_context *fst_context_new_conf(fst_conf *conf);
+
+/*
+ * Stop: running jobs are cancelled, files and memory released, the event log closed. Returns 0, or the status
+ * of the first action that failed. No handle of this context may be used afterwards.
+ */
+FST_API int fst_context_stop(fst_context *sc);
+
+/* "local-1700000000000": borrowed, as long as the context. */
+FST_API const char *fst_context_app_id(const fst_context *sc);
+
+/* The value in force for a key, its default, or NULL. */
+FST_API const char *fst_context_conf(const fst_context *sc, const char *key);
+
+/* spark.default.parallelism: partitions of parallelize and range unless given. */
+FST_API int fst_context_default_parallelism(const fst_context *sc);
+
+/* "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "OFF", …: overrides what the user configured. -EINVAL if unknown. */
+FST_API int fst_context_set_log_level(fst_context *sc, const char *level);
+
+/*
+ * Properties that the jobs of this thread carry: "spark.scheduler.pool", "spark.jobGroup.id",
+ * "spark.job.description". NULL removes one.
+ */
+FST_API void fst_set_local_property(fst_context *sc, const char *key, const char *value);
+
+/* Cancel jobs; their actions return a status. May be called from any thread, and from a signal's thread. */
+FST_API void fst_cancel_job_group(fst_context *sc, const char *group);
+FST_API void fst_cancel_all_jobs(fst_context *sc);

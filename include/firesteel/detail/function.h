@@ -1,0 +1,130 @@
+/*
+ * How operators take functions of many forms without a cast that the compiler cannot check: FST_FN picks, by
+ * the function's type, a constructor that takes exactly that type and records its form.
+ */
+#pragma once
+
+enum fst_form {
+        FST_FORM_NONE = 0,
+        FST_FORM_EMIT,    /* int f(task, ROW, out) */
+        FST_FORM_I64,     /* int64_t f(task, ROW) */
+        FST_FORM_F64,     /* double f(task, ROW) */
+        FST_FORM_BOOL,    /* bool f(task, ROW) */
+        FST_FORM_EACH,    /* int f(task, ROW) */
+        FST_FORM_ITER,    /* int f(task, iter, out) */
+        FST_FORM_BATCH,   /* int f(task, batch, out) */
+        FST_FORM_INTO,    /* int f(task, void *, const void *) */
+        FST_FORM_BUILTIN, /* the engine's own; `code` is NULL and parameters hold its number */
+};
+
+enum fst_builtin {
+        FST_BUILTIN_SUM = 1,
+        FST_BUILTIN_MIN,
+        FST_BUILTIN_MAX,
+        FST_BUILTIN_FIRST,
+        FST_BUILTIN_IDENTITY,
+};
+
+/* Form, kind of the first parameter, kind of the second (FST_KIND_NONE where there is one). */
+#define FST_SHAPE(form, first, second) ((uint32_t)(form) << 16 | (uint32_t)(second) << 8 | (uint32_t)(first))
+#define FST_SHAPE_FORM(shape) ((shape) >> 16)
+#define FST_SHAPE_TAG(shape) ((shape) & 0xffff)
+
+/* Every list of parameters that stands for ROW: X(first, second, suffix, the parameters). */
+#define FST_ROWS(X, ...)                                                                                               \
+        X(I64, NONE, i64, (fst_task *, int64_t), ##__VA_ARGS__)                                                        \
+        X(F64, NONE, f64, (fst_task *, double), ##__VA_ARGS__)                                                         \
+        X(BYTES, NONE, bytes, (fst_task *, fst_bytes), ##__VA_ARGS__)                                                  \
+        X(FIXED, NONE, fixed, (fst_task *, const void *), ##__VA_ARGS__)                                               \
+        X(I64, I64, i64_i64, (fst_task *, int64_t, int64_t), ##__VA_ARGS__)                                            \
+        X(I64, F64, i64_f64, (fst_task *, int64_t, double), ##__VA_ARGS__)                                             \
+        X(I64, BYTES, i64_bytes, (fst_task *, int64_t, fst_bytes), ##__VA_ARGS__)                                      \
+        X(I64, FIXED, i64_fixed, (fst_task *, int64_t, const void *), ##__VA_ARGS__)                                   \
+        X(F64, I64, f64_i64, (fst_task *, double, int64_t), ##__VA_ARGS__)                                             \
+        X(F64, F64, f64_f64, (fst_task *, double, double), ##__VA_ARGS__)                                              \
+        X(F64, BYTES, f64_bytes, (fst_task *, double, fst_bytes), ##__VA_ARGS__)                                       \
+        X(F64, FIXED, f64_fixed, (fst_task *, double, const void *), ##__VA_ARGS__)                                    \
+        X(BYTES, I64, bytes_i64, (fst_task *, fst_bytes, int64_t), ##__VA_ARGS__)                                      \
+        X(BYTES, F64, bytes_f64, (fst_task *, fst_bytes, double), ##__VA_ARGS__)                                       \
+        X(BYTES, BYTES, bytes_bytes, (fst_task *, fst_bytes, fst_bytes), ##__VA_ARGS__)                                \
+        X(BYTES, FIXED, bytes_fixed, (fst_task *, fst_bytes, const void *), ##__VA_ARGS__)                             \
+        X(FIXED, I64, fixed_i64, (fst_task *, const void *, int64_t), ##__VA_ARGS__)                                   \
+        X(FIXED, F64, fixed_f64, (fst_task *, const void *, double), ##__VA_ARGS__)                                    \
+        X(FIXED, BYTES, fixed_bytes, (fst_task *, const void *, fst_bytes), ##__VA_ARGS__)                             \
+        X(FIXED, FIXED, fixed_fixed, (fst_task *, const void *, const void *), ##__VA_ARGS__)
+
+#define FST_ROWS_EMIT(X)                                                                                               \
+        X(I64, NONE, i64, (fst_task *, int64_t, fst_out *))                                                            \
+        X(F64, NONE, f64, (fst_task *, double, fst_out *))                                                             \
+        X(BYTES, NONE, bytes, (fst_task *, fst_bytes, fst_out *))                                                      \
+        X(FIXED, NONE, fixed, (fst_task *, const void *, fst_out *))                                                   \
+        X(I64, I64, i64_i64, (fst_task *, int64_t, int64_t, fst_out *))                                                \
+        X(I64, F64, i64_f64, (fst_task *, int64_t, double, fst_out *))                                                 \
+        X(I64, BYTES, i64_bytes, (fst_task *, int64_t, fst_bytes, fst_out *))                                          \
+        X(I64, FIXED, i64_fixed, (fst_task *, int64_t, const void *, fst_out *))                                       \
+        X(F64, I64, f64_i64, (fst_task *, double, int64_t, fst_out *))                                                 \
+        X(F64, F64, f64_f64, (fst_task *, double, double, fst_out *))                                                  \
+        X(F64, BYTES, f64_bytes, (fst_task *, double, fst_bytes, fst_out *))                                           \
+        X(F64, FIXED, f64_fixed, (fst_task *, double, const void *, fst_out *))                                        \
+        X(BYTES, I64, bytes_i64, (fst_task *, fst_bytes, int64_t, fst_out *))                                          \
+        X(BYTES, F64, bytes_f64, (fst_task *, fst_bytes, double, fst_out *))                                           \
+        X(BYTES, BYTES, bytes_bytes, (fst_task *, fst_bytes, fst_bytes, fst_out *))                                    \
+        X(BYTES, FIXED, bytes_fixed, (fst_task *, fst_bytes, const void *, fst_out *))                                 \
+        X(FIXED, I64, fixed_i64, (fst_task *, const void *, int64_t, fst_out *))                                       \
+        X(FIXED, F64, fixed_f64, (fst_task *, const void *, double, fst_out *))                                        \
+        X(FIXED, BYTES, fixed_bytes, (fst_task *, const void *, fst_bytes, fst_out *))                                 \
+        X(FIXED, FIXED, fixed_fixed, (fst_task *, const void *, const void *, fst_out *))
+
+#define FST_CONSTRUCTOR(result, form, first, second, suffix, parameters)                                               \
+        static inline fst_fn fst_fn_##form##_##suffix(result(*f) parameters, const char *name)                         \
+        {                                                                                                              \
+                return (fst_fn){.code = (void (*)(void))f,                                                             \
+                                .shape = FST_SHAPE(FST_FORM_##form, FST_KIND_##first, FST_KIND_##second),              \
+                                .name = name};                                                                         \
+        }
+#define FST_CONSTRUCT_EMIT(first, second, suffix, p) FST_CONSTRUCTOR(int, EMIT, first, second, suffix, p)
+#define FST_CONSTRUCT_ROW(first, second, suffix, p)                                                                    \
+        FST_CONSTRUCTOR(int64_t, I64, first, second, suffix, p)                                                        \
+        FST_CONSTRUCTOR(double, F64, first, second, suffix, p)                                                         \
+        FST_CONSTRUCTOR(bool, BOOL, first, second, suffix, p)                                                          \
+        FST_CONSTRUCTOR(int, EACH, first, second, suffix, p)
+
+FST_ROWS_EMIT(FST_CONSTRUCT_EMIT)
+FST_ROWS(FST_CONSTRUCT_ROW)
+FST_CONSTRUCTOR(int, ITER, NONE, NONE, rows, (fst_task *, fst_iter *, fst_out *))
+FST_CONSTRUCTOR(int, BATCH, NONE, NONE, rows, (fst_task *, const fst_batch *, fst_out *))
+FST_CONSTRUCTOR(int, INTO, FIXED, FIXED, rows, (fst_task *, void *, const void *))
+
+static inline fst_fn fst_fn_same(fst_fn f, const char *name)
+{
+        return f;
+}
+
+static inline fst_fn fst_fn_with(fst_fn f, const void *captured, size_t size)
+{
+        f.captured = captured;
+        f.captured_size = (uint32_t)size;
+        return f;
+}
+
+#define FST_CHOOSE(result, form, suffix, parameters)                                                                   \
+        result(*) parameters:                                                                                          \
+                fst_fn_##form##_##suffix,
+#define FST_CHOOSE_EMIT(first, second, suffix, p) FST_CHOOSE(int, EMIT, suffix, p)
+#define FST_CHOOSE_ROW(first, second, suffix, p)                                                                       \
+        FST_CHOOSE(int64_t, I64, suffix, p)                                                                            \
+        FST_CHOOSE(double, F64, suffix, p)                                                                             \
+        FST_CHOOSE(bool, BOOL, suffix, p)                                                                              \
+        FST_CHOOSE(int, EACH, suffix, p)
+
+/* clang-format off */
+#define FST_FN(function)                                                                                               \
+        _Generic((function),                                                                                           \
+                FST_ROWS_EMIT(FST_CHOOSE_EMIT)                                                                         \
+                FST_ROWS(FST_CHOOSE_ROW)                                                                               \
+                int (*)(fst_task *, fst_iter *, fst_out *): fst_fn_ITER_rows,                                          \
+                int (*)(fst_task *, const fst_batch *, fst_out *): fst_fn_BATCH_rows,                                  \
+                int (*)(fst_task *, void *, const void *): fst_fn_INTO_rows,                                           \
+                fst_fn: fst_fn_same,                                                                                   \
+                const fst_fn: fst_fn_same)((function), #function)
+/* clang-format on */

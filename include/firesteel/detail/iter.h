@@ -1,0 +1,74 @@
+/* How fst_next finds kinds and reads columns. Nothing here is meant to be called by name. */
+#pragma once
+
+#define FST_KIND_OF_POINTER(p)                                                                                         \
+        _Generic((p),                                                                                                  \
+                int64_t *: FST_KIND_I64,                                                                               \
+                long long *: FST_KIND_I64,                                                                             \
+                double *: FST_KIND_F64,                                                                                \
+                fst_bytes *: FST_KIND_BYTES,                                                                           \
+                const void **: FST_KIND_FIXED)
+
+#define FST_GETTER_OF(p)                                                                                               \
+        _Generic((p),                                                                                                  \
+                int64_t *: fst_get_i64,                                                                                \
+                long long *: fst_get_long_long,                                                                        \
+                double *: fst_get_f64,                                                                                 \
+                fst_bytes *: fst_get_bytes,                                                                            \
+                const void **: fst_get_fixed)
+
+static inline void fst_get_i64(fst_column column, uint32_t row, uint32_t size, int64_t *x)
+{
+        *x = column.i64[row];
+}
+
+static inline void fst_get_long_long(fst_column column, uint32_t row, uint32_t size, long long *x)
+{
+        *x = column.i64[row];
+}
+
+static inline void fst_get_f64(fst_column column, uint32_t row, uint32_t size, double *x)
+{
+        *x = column.f64[row];
+}
+
+static inline void fst_get_bytes(fst_column column, uint32_t row, uint32_t size, fst_bytes *x)
+{
+        *x = column.bytes[row];
+}
+
+static inline void fst_get_fixed(fst_column column, uint32_t row, uint32_t size, const void **x)
+{
+        *x = column.fixed + (size_t)row * size;
+}
+
+static inline bool fst_iter_ready(fst_iter *iter, uint32_t tag)
+{
+        return fst_likely(iter->tag == tag && iter->at < iter->batch.rows) || fst_iter_more(iter, tag);
+}
+
+#define FST_NEXT_1(iter, x)                                                                                            \
+        ({                                                                                                             \
+                fst_iter *iter_ = (iter);                                                                              \
+                bool more_ = fst_iter_ready(iter_, FST_TAG(FST_KIND_OF_POINTER(x), FST_KIND_NONE));                    \
+                if (more_) {                                                                                           \
+                        FST_GETTER_OF(x)(iter_->batch.key, iter_->at, iter_->batch.type.key_size, x);                  \
+                        iter_->at++;                                                                                   \
+                }                                                                                                      \
+                more_;                                                                                                 \
+        })
+
+#define FST_NEXT_2(iter, k, v)                                                                                         \
+        ({                                                                                                             \
+                fst_iter *iter_ = (iter);                                                                              \
+                bool more_ = fst_iter_ready(iter_, FST_TAG(FST_KIND_OF_POINTER(k), FST_KIND_OF_POINTER(v)));           \
+                if (more_) {                                                                                           \
+                        FST_GETTER_OF(k)(iter_->batch.key, iter_->at, iter_->batch.type.key_size, k);                  \
+                        FST_GETTER_OF(v)(iter_->batch.value, iter_->at, iter_->batch.type.value_size, v);              \
+                        iter_->at++;                                                                                   \
+                }                                                                                                      \
+                more_;                                                                                                 \
+        })
+
+#define FST_NEXT_PICK(a, b, name, ...) name
+#define fst_next(iter, ...) FST_NEXT_PICK(__VA_ARGS__, FST_NEXT_2, FST_NEXT_1, )(iter, __VA_ARGS__)

@@ -1,0 +1,59 @@
+/*
+ * Functions for operators.
+ *
+ * Hand an operator the function itself. What it takes is checked when the program is compiled, whether that is
+ * what the RDD holds is checked when the lineage is built. In the forms below ROW stands for one parameter
+ * (int64_t, double, fst_bytes, `const void *` for FIXED) or, for pairs, two of them: key, value.
+ *
+ *      int      f(fst_task *task, ROW, fst_out *out)   map (one row out for one in), flat_map (any number)
+ *      int64_t  f(fst_task *task, ROW)                 map to I64
+ *      double   f(fst_task *task, ROW)                 map to F64
+ *      bool     f(fst_task *task, ROW)                 filter
+ *      int      f(fst_task *task, ROW)                 foreach
+ *      int      f(fst_task *task, fst_iter *rows, fst_out *out)                map_partitions
+ *      int      f(fst_task *task, const fst_batch *batch, fst_out *out)        map_partitions, batch by batch
+ *
+ * and for reduce and reduce_by_key, combining two values into one, in any order and grouping:
+ *
+ *      int64_t  f(fst_task *task, int64_t a, int64_t b)
+ *      double   f(fst_task *task, double a, double b)
+ *      int      f(fst_task *task, fst_bytes a, fst_bytes b, fst_out *out)      emits the combined bytes
+ *      int      f(fst_task *task, void *a, const void *b)                      combines b into a (FIXED)
+ *
+ * `int` is a status: 0, or negative for failure (see fst_fail). Every function of an operator must be one of the
+ * application's own modules, not a nested function, because executors find it by module and symbol.
+ */
+#pragma once
+
+#include <firesteel/types.h>
+
+#include <firesteel/emit.h>
+#include <firesteel/iter.h>
+#include <firesteel/task.h>
+
+/* A function as operators take it: made by naming one, or by FST_WITH. */
+typedef struct fst_fn {
+        void (*code)(void);   /* called only as what `shape` says; NULL for the engine's own */
+        uint32_t shape;       /* FST_SHAPE: form and parameters */
+        uint32_t captured_size;
+        const void *captured; /* copied when the lineage is built */
+        const char *name;
+} fst_fn;
+
+/*
+ * A function together with a plain struct that it reads through fst_captured(task):
+ *
+ *      struct limit limit = {.low = 10};
+ *      fst_filter(rdd, FST_WITH(above, limit));
+ *
+ * The struct is copied here and now, must hold no pointers, and is constant on the executors.
+ */
+#define FST_WITH(function, variable) fst_fn_with(FST_FN(function), &(variable), sizeof(variable))
+
+/* The engine's own functions. They combine I64 and F64; fst_first keeps either of two values of any kind. */
+FST_API extern const fst_fn fst_sum, fst_min, fst_max, fst_first;
+
+/* The row itself as sort key: fst_sort_by(rdd, fst_identity, …). */
+FST_API extern const fst_fn fst_identity;
+
+#include <firesteel/detail/function.h>

@@ -1,0 +1,57 @@
+/*
+ * Reading rows one after another: what map_partitions gives to its function, and what collect and take give
+ * to the application.
+ *
+ *      fst_bytes word;
+ *      int64_t count;
+ *      while (fst_next(rows, &word, &count))
+ *              printf("%.*s: %ld\n", (int)word.len, word.data, count);
+ *
+ * The variables' types must be the row's: int64_t, double, fst_bytes, or `const void *` for FIXED. If they are
+ * not, fst_next returns false and the iterator (or the task) has failed with both types named; see
+ * fst_iter_status. Bytes and FIXED rows are valid until the next call, for collect and take until the
+ * context stops.
+ */
+#pragma once
+
+#include <firesteel/types.h>
+
+#include <firesteel/emit.h>
+
+/* Rows, column by column; the columns are read-only for whoever was given the batch. */
+typedef struct fst_batch {
+        uint32_t rows;
+        fst_type type;
+        fst_column key, value;
+} fst_batch;
+
+typedef struct fst_iter {
+        fst_batch batch; /* the present one */
+        uint32_t at;     /* the next row in it */
+        uint32_t tag;
+        int status;
+        bool (*refill)(struct fst_iter *iter); /* the engine's own: the next batch into `batch` */
+} fst_iter;
+
+/* 0 while all went well, negative after a failure that was already reported. */
+static inline int fst_iter_status(const fst_iter *iter)
+{
+        return iter->status;
+}
+
+/* The next whole batch, or false at the end: for who needs the columns. */
+static inline bool fst_next_batch(fst_iter *iter, const fst_batch **batch)
+{
+        if (iter->at == 0 && iter->batch.rows > 0)
+                iter->at = iter->batch.rows;
+        else if (iter->status || !iter->refill(iter))
+                return false;
+        iter->at = iter->batch.rows;
+        *batch = &iter->batch;
+        return true;
+}
+
+/* Refill for fst_next, or say that the types differ. */
+FST_API bool fst_iter_more(fst_iter *iter, uint32_t tag) __attribute__((cold));
+
+#include <firesteel/detail/iter.h>

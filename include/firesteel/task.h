@@ -1,0 +1,80 @@
+/*
+ * The task: what a function of yours is called with, first of all.
+ *
+ * A task computes one partition of one stage. It may be attempted several times (a failure, a lost executor),
+ * so a function has no effects but the rows that it emits. All calls here are for the function's own thread.
+ */
+#pragma once
+
+#include <firesteel/types.h>
+
+typedef struct fst_task {
+        uint64_t random_state;       /* fst_random_u64 */
+        const void *captured;        /* fst_captured: of the function being called */
+        const volatile int *stopped; /* fst_task_interrupted */
+        struct fst_task_info {
+                int64_t id; /* unique in the application */
+                int32_t stage, stage_attempt;
+                int32_t partition; /* 0 … partitions of the stage - 1 */
+                int32_t attempt;   /* 0 for the first */
+        } info;
+        struct task_run *run; /* the engine's own */
+} fst_task;
+
+static inline int fst_task_partition(const fst_task *task)
+{
+        return task->info.partition;
+}
+
+/* 0 for the first attempt of this partition, 1 for the second, … */
+static inline int fst_task_attempt(const fst_task *task)
+{
+        return task->info.attempt;
+}
+
+static inline int fst_task_stage(const fst_task *task)
+{
+        return task->info.stage;
+}
+
+static inline int64_t fst_task_id(const fst_task *task)
+{
+        return task->info.id;
+}
+
+/* True once the job was cancelled or the task killed. A function that computes for long looks now and then. */
+static inline bool fst_task_interrupted(const fst_task *task)
+{
+        return *task->stopped != 0;
+}
+
+/* The struct that was given with FST_WITH beside this function: its own copy, constant, or NULL. */
+static inline const void *fst_captured(const fst_task *task)
+{
+        return task->captured;
+}
+
+/*
+ * Fail the task with a message for the user: `return fst_fail(task, "line %zu is no number", i);`. The task is
+ * tried again up to spark.task.maxFailures times, then the job fails with the last message. Always returns -1.
+ */
+FST_API int fst_fail(fst_task *task, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+
+/*
+ * Random numbers: a stream for each task, seeded by stage and partition, so that a repeated attempt computes the
+ * same rows. A counter through a mixing function (Steele, Lea and Flood, "Fast splittable pseudorandom number
+ * generators", 2014): good for sampling and simulation, not for secrets.
+ */
+static inline uint64_t fst_random_u64(fst_task *task)
+{
+        uint64_t z = task->random_state += 0x9e3779b97f4a7c15u;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return z ^ (z >> 31);
+}
+
+/* Uniform in [0, 1), with 53 bits. */
+static inline double fst_random_f64(fst_task *task)
+{
+        return (double)(int64_t)(fst_random_u64(task) >> 11) * 0x1p-53;
+}

@@ -1,0 +1,129 @@
+/*
+ * What rows are.
+ *
+ * A row is one value, or a pair of a key and a value. Each of these has one of four kinds:
+ *
+ *      I64             int64_t
+ *      F64             double
+ *      BYTES           fst_bytes: a run of bytes of any length, text or not
+ *      FIXED(size)     a plain struct of that size, without pointers
+ *
+ * A type is written FST_I64, FST_BYTES, FST_FIXED(sizeof(struct point)), or FST_PAIR(BYTES, I64). Because an
+ * RDD knows its type, the engine hashes, sorts, compares and prints rows without calling back.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#define FST_API __attribute__((visibility("default")))
+#define fst_likely(x) __builtin_expect(!!(x), 1)
+
+/* The interface of this header. A module built against another number is refused when it is loaded. */
+#define FST_ABI 1
+
+typedef struct fst_context fst_context;
+typedef struct fst_rdd fst_rdd;
+
+enum fst_kind {
+        FST_KIND_NONE = 0, /* the value of a type that is no pair */
+        FST_KIND_I64 = 1,
+        FST_KIND_F64 = 2,
+        FST_KIND_BYTES = 3,
+        FST_KIND_FIXED = 4,
+};
+
+/* A row's type. Rows that are no pairs have only a key: `value` is FST_KIND_NONE. Sizes are in bytes, 0 for BYTES. */
+typedef struct fst_type {
+        uint8_t key, value; /* enum fst_kind */
+        uint16_t reserved;
+        uint32_t key_size, value_size;
+} fst_type;
+
+#define FST_I64 ((fst_type){.key = FST_KIND_I64, .key_size = 8})
+#define FST_F64 ((fst_type){.key = FST_KIND_F64, .key_size = 8})
+#define FST_BYTES ((fst_type){.key = FST_KIND_BYTES})
+#define FST_FIXED(size) ((fst_type){.key = FST_KIND_FIXED, .key_size = (uint32_t)(size)})
+#define FST_PAIR(key, value) fst_type_pair(FST_##key, FST_##value)
+
+static inline fst_type fst_type_pair(fst_type key, fst_type value)
+{
+        return (fst_type){.key = key.key, .value = value.key, .key_size = key.key_size, .value_size = value.key_size};
+}
+
+/* A run of bytes, borrowed: it is valid as long as what it points into, and need not end in a NUL. */
+typedef struct fst_bytes {
+        const char *data;
+        size_t len;
+} fst_bytes;
+
+/* The bytes of a C string, without its NUL. */
+static inline fst_bytes fst_bytes_of(const char *text)
+{
+        return (fst_bytes){text, strlen(text)};
+}
+
+/* Order of bytes as unsigned numbers, the shorter first where one is the beginning of the other: <0, 0, >0. */
+static inline int fst_bytes_compare(fst_bytes a, fst_bytes b)
+{
+        int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
+        return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+static inline bool fst_bytes_equal(fst_bytes a, fst_bytes b)
+{
+        return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
+}
+
+/* The position of the first @c in @data[0 … len), or @len. */
+static inline size_t fst_bytes_find(const char *data, size_t len, char c)
+{
+        size_t i = 0;
+#ifdef __SSE2__
+        for (const __m128i wanted = _mm_set1_epi8(c); i + 16 <= len; i += 16) {
+                int hits = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(data + i)), wanted));
+                if (hits)
+                        return i + (size_t)__builtin_ctz((unsigned)hits);
+        }
+#endif
+        while (i < len && data[i] != c)
+                i++;
+        return i;
+}
+
+/*
+ * Take the next piece of *@rest up to @separator into *@piece, as Java's String.split does: empty pieces between
+ * separators count, empty ones at the end do not, and a text without separators (even an empty one) is one
+ * piece. False when nothing is left. A finished *@rest has NULL data.
+ */
+static inline bool fst_bytes_split(fst_bytes *rest, char separator, fst_bytes *piece)
+{
+        if (!rest->data)
+                return false;
+        size_t n = fst_bytes_find(rest->data, rest->len, separator);
+        piece->data = rest->data;
+        piece->len = n;
+        if (n == rest->len) {
+                rest->data = NULL;
+                return true;
+        }
+        rest->data += n + 1;
+        rest->len -= n + 1;
+        /* What follows the last separator counts only if anything but separators is in it. */
+        if (rest->len == 0 || rest->data[0] == separator) {
+                size_t i = 0;
+                while (i < rest->len && rest->data[i] == separator)
+                        i++;
+                if (i == rest->len) {
+                        rest->data = NULL;
+                        return true;
+                }
+        }
+        return true;
+}

@@ -1,0 +1,71 @@
+/* Chunked bump allocation; see arena.h. Chunks double up to 1 MiB; an oversized request has a chunk to itself. */
+#include "base/arena.h"
+
+#include "base/mem.h"
+
+#define FIRST_CHUNK ((size_t)4096)
+#define LARGEST_CHUNK ((size_t)1 << 20)
+
+struct arena_chunk {
+        struct arena_chunk *older;
+        size_t size;
+        char data[] __attribute__((aligned(16)));
+};
+
+static void add_chunk(struct arena *a, size_t need)
+{
+        size_t size = a->chunks ? MIN(a->chunks->size * 2, LARGEST_CHUNK) : FIRST_CHUNK;
+        size = MAX(size, need);
+        struct arena_chunk *chunk = mem_alloc(sizeof(*chunk) + size);
+        chunk->older = a->chunks;
+        chunk->size = size;
+        a->chunks = chunk;
+        a->next = chunk->data;
+        a->end = chunk->data + size;
+        a->bytes += sizeof(*chunk) + size;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+        size = (size + 7) & ~(size_t)7;
+        if (unlikely((size_t)(a->end - a->next) < size || !a->next))
+                add_chunk(a, size);
+        void *p = a->next;
+        a->next += size;
+        return p;
+}
+
+char *arena_copy(struct arena *a, const void *data, size_t size)
+{
+        char *copy = arena_alloc(a, size + 1);
+        if (size)
+                memcpy(copy, data, size);
+        copy[size] = 0;
+        return copy;
+}
+
+static void free_chunks(struct arena *a, struct arena_chunk *chunk)
+{
+        while (chunk) {
+                struct arena_chunk *older = chunk->older;
+                a->bytes -= sizeof(*chunk) + chunk->size;
+                free(chunk);
+                chunk = older;
+        }
+}
+
+void arena_reset(struct arena *a)
+{
+        if (!a->chunks)
+                return;
+        free_chunks(a, a->chunks->older);
+        a->chunks->older = NULL;
+        a->next = a->chunks->data;
+        a->end = a->chunks->data + a->chunks->size;
+}
+
+void arena_deinit(struct arena *a)
+{
+        free_chunks(a, a->chunks);
+        *a = ARENA_INIT;
+}

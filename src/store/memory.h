@@ -1,0 +1,75 @@
+/*
+ * The memory manager: one pool for execution (aggregation, sorting, shuffle buffers) and storage (cached
+ * partitions), as Spark's UnifiedMemoryManager shares it.
+ *
+ * The pool is spark.driver.memory (spark.executor.memory on an executor) × spark.memory.fraction. Storage may
+ * use what execution leaves free; execution takes back what storage has beyond spark.memory.storageFraction of
+ * the pool, by evicting blocks. Of N tasks that run, each gets at least 1/2N of the execution memory before it
+ * must spill (it waits for others if need be) and never more than 1/N.
+ *
+ * Memory is reserved before it is allocated. Who is refused spills and asks again, or goes on with what it has;
+ * nobody fails because others were first, except a task that alone needs more than its share for one record.
+ *
+ * Threads: managers are shared; a task and its consumers belong to the task's thread. Spill callbacks run on
+ * that thread only, inside memory_acquire called by another consumer of the same task.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct memory_manager;
+struct memory_task;
+
+struct memory_consumer {
+        const char *name; /* for messages: "hash aggregate" */
+        struct memory_task *task;
+        struct memory_consumer *next; /* of the same task */
+        size_t held;                  /* bytes reserved now */
+        /*
+         * Write what can be written to disk and release at least @want bytes if possible; 0, or a negative status
+         * which fails the task. NULL for a consumer that cannot spill. Never called for the consumer that asks.
+         */
+        int (*spill)(struct memory_consumer *consumer, size_t want);
+};
+
+/* Free @want bytes of cached blocks (or as much as there is); returns the bytes released. Called without locks. */
+typedef size_t (*memory_evict_fn)(void *owner, size_t want);
+
+struct memory_manager *memory_manager_new(size_t pool_bytes, double storage_fraction);
+void memory_manager_free(struct memory_manager *m);
+
+/* Who is asked to evict. Set once, before the first task. */
+void memory_manager_set_evict(struct memory_manager *m, memory_evict_fn evict, void *owner);
+
+size_t memory_manager_pool(const struct memory_manager *m);
+size_t memory_manager_execution_used(const struct memory_manager *m);
+size_t memory_manager_storage_used(const struct memory_manager *m);
+
+/* A running task, counted among the N from its first acquisition until memory_task_free. */
+struct memory_task *memory_task_new(struct memory_manager *m);
+
+/* Releases whatever its consumers still hold. */
+void memory_task_free(struct memory_task *task);
+
+/* Most bytes that this task held at one time: the task's "peak execution memory". */
+size_t memory_task_peak(const struct memory_task *task);
+
+void memory_consumer_init(struct memory_consumer *c, struct memory_task *task, const char *name,
+                          int (*spill)(struct memory_consumer *, size_t));
+
+/* Release all that @c holds and forget it. */
+void memory_consumer_deinit(struct memory_consumer *c);
+
+/*
+ * Reserve @size bytes: 0; FST_MEMORY_E_DENIED (positive) when the caller must spill first or do without; or
+ * negative when another consumer's spill failed. Storage is evicted and the task's other consumers are asked to
+ * spill, the largest first, before it is denied.
+ */
+int memory_acquire(struct memory_consumer *c, size_t size);
+void memory_release(struct memory_consumer *c, size_t size);
+#define FST_MEMORY_E_DENIED 1
+
+/* Storage: true if @size bytes are now reserved for a block (free memory, or blocks evicted for it). */
+bool memory_acquire_storage(struct memory_manager *m, size_t size);
+void memory_release_storage(struct memory_manager *m, size_t size);
