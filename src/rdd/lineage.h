@@ -1,0 +1,35 @@
+/*
+ * Lineage: an RDD as the schedulers see it. Every fst_rdd embeds one; the schedulers know nothing else of it.
+ *
+ * A dependency is narrow (a partition needs a bounded set of the parent's partitions, computed in the same task)
+ * or a shuffle (it needs something of every partition, which a map stage has written before). Lineage is built
+ * by the application's threads and does not change once a job uses it.
+ */
+#pragma once
+
+#include <firesteel/rdd.h>
+
+#include <stdbool.h>
+
+struct lineage;
+
+enum lineage_dep_kind { LINEAGE_NARROW, LINEAGE_SHUFFLE };
+
+struct lineage_dep {
+        enum lineage_dep_kind kind;
+        struct lineage *parent;
+        int shuffle_id;         /* LINEAGE_SHUFFLE: unique in the application */
+        int reduce_partitions;  /* LINEAGE_SHUFFLE: how many outputs each map task writes */
+};
+
+struct lineage {
+        int id;         /* the RDD's */
+        int partitions; /* > 0 once the job is submitted */
+        const char *name; /* the operation or the user's name: "MapPartitionsRDD"-like for logs; borrowed */
+        const char *call_site; /* "reduce_by_key at wordcount.c:14": borrowed */
+        int storage_level;     /* enum fst_storage_level */
+        struct lineage_dep *deps;
+        int n_deps;
+        /* True if partition @p need not be computed because a block store holds it. NULL: never. Any thread. */
+        bool (*cached)(const struct lineage *self, int partition);
+};
