@@ -1,0 +1,74 @@
+/*
+ * A file system: what io/ needs from where data lives. Local files are one; others have the same few operations.
+ *
+ * Paths are full paths (io/paths.h). Every operation blocks, may be called from any thread, and reports errors
+ * with the path in the message. A file system holds no state that a caller must release.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct fst_error;
+struct file_system;
+
+struct file_status {
+        char *path; /* full; owned by whoever holds the status */
+        uint64_t size;
+        int64_t modified_ms; /* since 1970 */
+        bool directory;
+};
+
+struct file_list {
+        struct file_status *data;
+        size_t len, cap;
+};
+
+void file_status_deinit(struct file_status *status);
+void file_list_deinit(struct file_list *list);
+
+/* A file open for reading at any position, or for writing at its end. Storage is the caller's. */
+struct open_file {
+        const struct file_system *fs; /* NULL when closed */
+        char *path;                   /* owned by the caller of open/create, who keeps it until close */
+        uint64_t size;                /* when it was opened for reading */
+        int fd;                       /* the local file system's */
+        void *state;                  /* another file system's */
+};
+#define OPEN_FILE_INIT ((struct open_file){.fd = -1})
+
+struct file_system {
+        const char *scheme; /* "file" */
+        uint64_t block_size; /* what a split holds at most: 32 MiB for local files, as Spark sees them */
+
+        /* 0; -ENOENT if there is nothing; another negative errno. @status is filled only on 0. */
+        int (*stat)(const struct file_system *fs, const char *path, struct file_status *status,
+                    struct fst_error *error);
+        /* Append the entries of a directory to @list, sorted by the bytes of their names. */
+        int (*list)(const struct file_system *fs, const char *path, struct file_list *list, struct fst_error *error);
+        /* Open for reading. @path must outlive the file. -EISDIR for a directory. */
+        int (*open)(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error);
+        /* Up to @size bytes from @offset on: the number read, 0 at the end of the file, or negative. */
+        ssize_t (*read_at)(struct open_file *file, void *data, size_t size, uint64_t offset, struct fst_error *error);
+        /* A new file, its directories too; an existing one is emptied (Hadoop's create with overwrite). */
+        int (*create)(const struct file_system *fs, const char *path, struct open_file *file,
+                      struct fst_error *error);
+        /* Write all of @size bytes at the end. A file whose write failed is only good for close and remove. */
+        int (*write)(struct open_file *file, const void *data, size_t size, struct fst_error *error);
+        /* Close; for a written file an error here means that the data may not be there. Always closes. */
+        int (*close)(struct open_file *file, struct fst_error *error);
+        /* A directory with all of its parents; 0 if it is there already. */
+        int (*mkdirs)(const struct file_system *fs, const char *path, struct fst_error *error);
+        /*
+         * Give a file or directory another name in the same file system, atomically. An existing file or empty
+         * directory of that name is replaced; -ENOTEMPTY for a directory with content; -ENOENT without @from.
+         */
+        int (*rename)(const struct file_system *fs, const char *from, const char *to, struct fst_error *error);
+        /* Remove a file, or a directory with all that is in it; 0 if there was nothing. Links are not followed. */
+        int (*remove)(const struct file_system *fs, const char *path, struct fst_error *error);
+};
+
+/* The file system of a full path, by its scheme; -EPROTONOSUPPORT names the schemes that there are. */
+int file_system_of(const char *path, const struct file_system **fs, struct fst_error *error);
