@@ -1,0 +1,82 @@
+# Firesteel: what people type. The build itself is Meson's; every target here is a thin call. `make help` lists them.
+
+SHELL := /bin/bash
+BUILD ?= build
+CC ?= cc
+PREFIX ?= /usr/local
+# Anything more for `meson setup`, used when BUILD is made for the first time.
+MESON_OPTIONS ?=
+# A file or folder for `make run`; by default a Debian documentation package.
+INPUT ?=
+# For each target of `make fuzz`.
+FUZZ_SECONDS ?= 30
+# `make lint`: files changed since this commit, or everything with LINT=all.
+LINT ?= main
+
+export PREFIX INPUT FUZZ_SECONDS LINT BUILD
+
+.DEFAULT_GOAL := all
+# Only the ordinary build is what bin/ points at; build-asan and the like are for their tests.
+.PHONY: all build run check check-fresh check-dist dist bench fuzz asan tsan lint install docs clean clean-all help deps
+
+all: build ## build with optimisation and debug information; then ./bin/firesteel and ./bin/spark-submit work
+
+$(BUILD)/build.ninja:
+	@command -v meson >/dev/null || { echo "meson is missing: scripts/install-deps.sh gets what the build needs" >&2; exit 1; }
+	meson setup $(BUILD) $(MESON_OPTIONS)
+
+build: $(BUILD)/build.ninja
+	ninja -C $(BUILD)
+	@[ '$(BUILD)' != build ] || scripts/link-bin
+
+deps: ## get the Debian packages that are missing, if any (apt; sudo unless root)
+	@scripts/install-deps.sh
+
+run: deps ## get packages, build, then count words and compute pi with spark-submit (INPUT=path for your own data)
+	@$(MAKE) --no-print-directory build
+	@scripts/run-demo
+
+check: deps ## all ordinary tests; the last line is "N passed, N failed"
+	@$(MAKE) --no-print-directory build
+	@tests/run $(BUILD)
+
+check-fresh: ## make run and make check in a bare Debian 12 made with debootstrap (root)
+	@tests/fresh
+
+dist: build ## a relocatable build/firesteel-VERSION-linux-ARCH.tgz
+	@scripts/dist $(BUILD)
+
+check-dist: dist ## unpack the tgz elsewhere and run it there
+	@tests/dist $(BUILD)
+
+bench: build ## the numbers beside genuine Spark (bench/run)
+	@test -x bench/run || { echo "there is no bench/run in this tree" >&2; exit 1; }
+	@bench/run
+
+fuzz: ## every fuzz target under libFuzzer, ASan and UBSan for FUZZ_SECONDS (30) each
+	@scripts/fuzz
+
+asan: ## all tests under ASan and UBSan, in build-asan
+	@$(MAKE) --no-print-directory check BUILD=build-asan MESON_OPTIONS='-Db_sanitize=address,undefined -Db_lundef=false'
+
+tsan: ## all tests under TSan, in build-tsan
+	@$(MAKE) --no-print-directory check BUILD=build-tsan MESON_OPTIONS='-Db_sanitize=thread -Db_lundef=false'
+
+lint: ## clang-tidy, clang-format, shellcheck and the layer check on what changed since main (LINT=all: everything)
+	@scripts/lint
+
+install: build ## into PREFIX (/usr/local), below DESTDIR if that is set
+	meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
+	meson install -C $(BUILD)
+
+docs: ## the public headers and docs/*.md as HTML in build/docs
+	@scripts/docs $(BUILD)
+
+clean: ## remove what was built; a downloaded corpus in build/corpus stays (make clean-all: that too)
+	@scripts/clean
+
+clean-all: ; rm -rf build build-* bin/firesteel bin/spark-submit
+
+help: ## this list
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1|\2/p' $(firstword $(MAKEFILE_LIST)) | while IFS='|' read -r name what; do \
+	        printf 'make %-12s %s\n' "$$name" "$$what"; done

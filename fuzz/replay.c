@@ -1,0 +1,73 @@
+/*
+ * Replays inputs through one fuzz target, so that a corpus is an ordinary test and needs no fuzzer.
+ *
+ *      NAME_fuzz FILE-or-DIRECTORY…
+ *
+ * Every input lies in a block of exactly its size, so that a sanitizer sees the first byte read past its end; the
+ * empty input is always run too. Having found nothing to replay is a failure: a corpus that was moved away must
+ * not look like a passed test.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static int die(const char *path)
+{
+        fprintf(stderr, "%s: %s\n", path, strerror(errno));
+        exit(1);
+}
+
+static int replay_file(const char *path, size_t size)
+{
+        uint8_t *data = malloc(size ? size : 1);
+        FILE *file = fopen(path, "rb");
+        if (!data || !file || fread(data, 1, size, file) != size)
+                die(path);
+        fclose(file);
+        /* Named first: when the target crashes, the last line says on what. */
+        printf("%s\n", path);
+        fflush(stdout);
+        LLVMFuzzerTestOneInput(data, size);
+        free(data);
+        return 1;
+}
+
+static int replay(const char *path)
+{
+        struct stat st;
+        if (stat(path, &st) != 0)
+                die(path);
+        if (!S_ISDIR(st.st_mode))
+                return replay_file(path, (size_t)st.st_size);
+
+        struct dirent **entries;
+        int count = scandir(path, &entries, NULL, alphasort);
+        if (count < 0)
+                die(path);
+        int replayed = 0;
+        for (int i = 0; i < count; i++) {
+                char child[4096];
+                snprintf(child, sizeof(child), "%s/%s", path, entries[i]->d_name);
+                if (entries[i]->d_name[0] != '.')
+                        replayed += replay(child);
+                free(entries[i]);
+        }
+        free(entries);
+        return replayed;
+}
+
+int main(int argc, char **argv)
+{
+        int replayed = 0;
+        LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
+        for (int i = 1; i < argc; i++)
+                replayed += replay(argv[i]);
+        printf("%d inputs replayed\n", replayed);
+        return replayed > 0 ? 0 : 1;
+}

@@ -1,0 +1,39 @@
+#!/bin/bash
+# Get the Debian packages that docs/dependencies.md lists and this machine lacks; quickly does nothing when all
+# are there. With the word "developer" also those for lint, fuzz, docs and check-fresh. Becomes root by sudo if it
+# is not root. Elsewhere than on Debian it only says what is needed, and leaves the rest to the build's own checks.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+listed() { # the first column of the tables, from the top or of the developers' section
+        awk -F'|' -v developer="${1:-}" '
+                /^## / { in_section = (developer != "") || $0 !~ /developers/ }
+                in_section && /^\| *[a-z0-9]/ { gsub(/ /, "", $2); if ($2 != "package") print $2 }
+        ' docs/dependencies.md
+}
+
+packages=$(listed "${1:-}")
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+        echo "This is no Debian; the build needs what these Debian packages hold:" $packages >&2
+        exit 0
+fi
+
+missing=()
+for package in $packages; do
+        status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+        [ "$status" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+        if ! command -v sudo >/dev/null; then
+                echo "These packages are missing; install them as root: apt-get install ${missing[*]}" >&2
+                exit 1
+        fi
+        as_root=(sudo)
+fi
+echo "Installing: ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get -qq update
+"${as_root[@]}" apt-get -qq -y --no-install-recommends install "${missing[@]}" >/dev/null
