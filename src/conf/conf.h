@@ -34,6 +34,16 @@ bool conf_contains(const struct fst_conf *conf, const char *key);
 /* The raw value that was set, without default or substitution; NULL if none was. Borrowed. */
 const char *conf_get_raw(const struct fst_conf *conf, const char *key);
 
+/* The value in force (set, older spelling, default) without substitution; NULL if there is none. Borrowed. */
+const char *conf_get_value(const struct fst_conf *conf, const char *key);
+
+/*
+ * What submit prepared for this process before the application's main runs, from which fst_conf_new starts. Set
+ * once, before there are threads; borrowed, must stay. NULL while nothing was prepared.
+ */
+void conf_set_prepared(const struct fst_conf *conf);
+const struct fst_conf *conf_prepared(void);
+
 /*
  * Typed reads; 0, or -EINVAL with @error set and *@out untouched. Units of the result are fixed: bytes,
  * milliseconds. A string's result is NULL where neither value nor default exists; the caller owns it.

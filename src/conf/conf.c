@@ -1,0 +1,277 @@
+/*
+ * Configurations; see conf.h.
+ *
+ * What was set lies in a string map in the order of setting. A read goes: the key itself, its older spellings,
+ * the default of the table, the key whose value it follows. Substitution happens on typed reads only, as in
+ * Spark, whose plain get() returns what was set. The prepared configuration is the one piece of process-wide
+ * state: submit sets it once, before the application's main runs, and nothing changes it later.
+ */
+#include "conf/conf.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "conf/keys.h"
+#include "conf/substitute.h"
+#include "conf/units.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+
+static const struct fst_conf *prepared;
+
+void conf_init(struct fst_conf *conf)
+{
+        conf->set = STRMAP_INIT;
+}
+
+void conf_deinit(struct fst_conf *conf)
+{
+        strmap_deinit(&conf->set);
+}
+
+void conf_free(struct fst_conf *conf)
+{
+        if (!conf)
+                return;
+        int saved = errno;
+        conf_deinit(conf);
+        free(conf);
+        errno = saved;
+}
+
+void conf_set_prepared(const struct fst_conf *conf)
+{
+        prepared = conf;
+}
+
+const struct fst_conf *conf_prepared(void)
+{
+        return prepared;
+}
+
+void conf_set(struct fst_conf *conf, const char *key, const char *value)
+{
+        strmap_set(&conf->set, key, value);
+}
+
+void conf_set_if_missing(struct fst_conf *conf, const char *key, const char *value)
+{
+        strmap_set_if_missing(&conf->set, key, value);
+}
+
+const char *conf_get_raw(const struct fst_conf *conf, const char *key)
+{
+        return strmap_get(&conf->set, key);
+}
+
+/* What was set for @key or, failing that, for the newest of its older spellings. */
+static const char *find_set(const struct fst_conf *conf, const struct key *key)
+{
+        const char *value = strmap_get(&conf->set, key->name);
+        char name[128];
+        for (const char *old = key->old; !value && *old;) {
+                size_t length = strcspn(old, " ");
+                assert(length < sizeof(name));
+                memcpy(name, old, length);
+                name[length] = '\0';
+                value = strmap_get(&conf->set, name);
+                old += length + (old[length] == ' ');
+        }
+        return value;
+}
+
+/* The value in force before substitution, or NULL. The table's fallbacks form no circle (keys_test). */
+static const char *find_value(const struct fst_conf *conf, const struct key *key)
+{
+        struct key row = *key;
+        for (;;) {
+                const char *value = find_set(conf, &row);
+                if (!value)
+                        value = row.value;
+                if (value || !row.same_as || !key_find(row.same_as, &row))
+                        return value;
+        }
+}
+
+bool conf_contains(const struct fst_conf *conf, const char *key)
+{
+        struct key row;
+        return key_find(key, &row) ? find_set(conf, &row) != NULL : strmap_get(&conf->set, key) != NULL;
+}
+
+const char *conf_get_value(const struct fst_conf *conf, const char *key)
+{
+        struct key row;
+        return key_find(key, &row) ? find_value(conf, &row) : strmap_get(&conf->set, key);
+}
+
+/* The row of @key, which the program promised to be there with a type of @types (a set of bits). */
+static void row_of(const char *key, unsigned types, struct key *row)
+{
+        if (!key_find(key, row)) {
+                fprintf(stderr, "firesteel: bug: the table of keys has no %s\n", key);
+                abort();
+        }
+        if (types && !(types & 1u << row->type)) {
+                fprintf(stderr, "firesteel: bug: %s is of type %s\n", key, key_type_name(row->type));
+                abort();
+        }
+}
+
+/* The substituted value in @out, or NULL there if there is none. */
+static int read_value(const struct fst_conf *conf, const char *key, unsigned types, struct key *row, char **out,
+                      struct fst_error *error)
+{
+        row_of(key, types, row);
+        const char *raw = find_value(conf, row);
+        if (!raw) {
+                *out = NULL;
+                return 0;
+        }
+        return substitute(conf, raw, out, error);
+}
+
+static char *trim(char *text)
+{
+        while (*text && (unsigned char)*text <= ' ')
+                text++;
+        size_t n = strlen(text);
+        while (n && (unsigned char)text[n - 1] <= ' ')
+                text[--n] = '\0';
+        return text;
+}
+
+static int no_value(const struct key *row, struct fst_error *error)
+{
+        return error_set(error, -EINVAL, "%s is not set and has no default: set it to a %s", row->name,
+                         key_type_name(row->type));
+}
+
+int conf_get_string(const struct fst_conf *conf, const char *key, char **out, struct fst_error *error)
+{
+        struct key row;
+        return read_value(conf, key, 0, &row, out, error);
+}
+
+int conf_get_bool(const struct fst_conf *conf, const char *key, bool *out, struct fst_error *error)
+{
+        struct key row;
+        _cleanup_free_ char *value = NULL;
+        int r = read_value(conf, key, 1u << KEY_BOOL, &row, &value, error);
+        if (r < 0)
+                return r;
+        if (!value)
+                return no_value(&row, error);
+        char *text = trim(value);
+        if (strcasecmp(text, "true") != 0 && strcasecmp(text, "false") != 0)
+                return error_set(error, -EINVAL, "%s should be boolean, but was %s: use true or false", key, value);
+        *out = strcasecmp(text, "true") == 0;
+        return 0;
+}
+
+/* Digits with an optional sign, nothing else, as Java reads them. */
+static bool parse_long(const char *text, int64_t *out)
+{
+        const char *digits = text + (*text == '-' || *text == '+');
+        if (!*digits || digits[strspn(digits, "0123456789")])
+                return false;
+        errno = 0;
+        *out = strtoll(text, NULL, 10);
+        return errno == 0;
+}
+
+int conf_get_int(const struct fst_conf *conf, const char *key, int64_t *out, struct fst_error *error)
+{
+        struct key row;
+        _cleanup_free_ char *value = NULL;
+        int r = read_value(conf, key, 1u << KEY_INT | 1u << KEY_LONG, &row, &value, error);
+        if (r < 0)
+                return r;
+        if (!value)
+                return no_value(&row, error);
+        int64_t number;
+        if (!parse_long(trim(value), &number) ||
+            (row.type == KEY_INT && (number < INT32_MIN || number > INT32_MAX)))
+                return error_set(error, -EINVAL, "%s should be %s, but was %s", key, key_type_name(row.type), value);
+        *out = number;
+        return 0;
+}
+
+/* What Java's Double.parseDouble reads, less its hexadecimal form. */
+static bool parse_double(const char *text, double *out)
+{
+        const char *bare = text + (*text == '-' || *text == '+');
+        if (strcmp(bare, "NaN") == 0 || strcmp(bare, "Infinity") == 0) {
+                *out = *bare == 'N' ? NAN : *text == '-' ? -INFINITY : INFINITY;
+                return true;
+        }
+        if (!*bare || bare[strspn(bare, "0123456789.eE+-")])
+                return false;
+        char *end;
+        *out = strtod(text, &end);
+        return end != text && !*end;
+}
+
+int conf_get_double(const struct fst_conf *conf, const char *key, double *out, struct fst_error *error)
+{
+        struct key row;
+        _cleanup_free_ char *value = NULL;
+        int r = read_value(conf, key, 1u << KEY_DOUBLE, &row, &value, error);
+        if (r < 0)
+                return r;
+        if (!value)
+                return no_value(&row, error);
+        double number;
+        if (!parse_double(trim(value), &number))
+                return error_set(error, -EINVAL, "%s should be double, but was %s", key, value);
+        *out = number;
+        return 0;
+}
+
+int conf_get_bytes(const struct fst_conf *conf, const char *key, int64_t *out, struct fst_error *error)
+{
+        struct key row;
+        _cleanup_free_ char *value = NULL;
+        int r = read_value(conf, key, 1u << KEY_BYTES, &row, &value, error);
+        if (r < 0)
+                return r;
+        if (!value)
+                return no_value(&row, error);
+        r = units_parse_bytes(value, row.unit, UNIT_B, out, error);
+        return r < 0 ? error_wrap(error, r, "%s (a number without unit counts in %s)", key, units_name(row.unit)) : 0;
+}
+
+int conf_get_ms(const struct fst_conf *conf, const char *key, int64_t *out, struct fst_error *error)
+{
+        struct key row;
+        _cleanup_free_ char *value = NULL;
+        int r = read_value(conf, key, 1u << KEY_TIME, &row, &value, error);
+        if (r < 0)
+                return r;
+        if (!value)
+                return no_value(&row, error);
+        r = units_parse_time(value, row.unit, UNIT_MS, out, error);
+        return r < 0 ? error_wrap(error, r, "%s (a number without unit counts in %s)", key, units_name(row.unit)) : 0;
+}
+
+fst_conf *fst_conf_new(void)
+{
+        struct fst_conf *conf = new0(struct fst_conf);
+        conf_init(conf);
+        if (prepared)
+                strmap_merge(&conf->set, &prepared->set);
+        return conf;
+}
+
+void fst_conf_set(fst_conf *conf, const char *key, const char *value)
+{
+        conf_set(conf, key, value);
+}
+
+const char *fst_conf_get(const fst_conf *conf, const char *key)
+{
+        return conf_get_value(conf, key);
+}

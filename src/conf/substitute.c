@@ -1,0 +1,143 @@
+/*
+ * References in values; see substitute.h.
+ *
+ * The chain of references that are being resolved lies on the stack, so that a circle is found by walking it.
+ * The limits exist because values come from users: twenty lines of `a=${b}${b}` would otherwise ask for 1 MiB
+ * of text, forty for 1 TiB.
+ */
+#include "conf/substitute.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+
+#include <ctype.h>
+#include <pwd.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define MAX_DEPTH 64
+#define MAX_LENGTH (1u << 20)
+
+struct chain {
+        const struct chain *outer;
+        const char *name; /* as written, with its prefix */
+        int depth;
+};
+
+static int expand(const struct fst_conf *conf, const char *text, const struct chain *chain, struct buf *out,
+                  struct fst_error *error);
+
+/* A system property, copied, or NULL. */
+static char *system_property(const struct fst_conf *conf, const char *name)
+{
+        struct utsname uts;
+        if (strncmp(name, "spark.", 6) == 0) {
+                const char *value = conf_get_raw(conf, name);
+                return value ? mem_strdup(value) : NULL;
+        }
+        if (strcmp(name, "user.dir") == 0)
+                return getcwd(NULL, 0);
+        if (strcmp(name, "java.io.tmpdir") == 0)
+                return mem_strdup("/tmp");
+        if (strcmp(name, "file.separator") == 0)
+                return mem_strdup("/");
+        if (strcmp(name, "path.separator") == 0)
+                return mem_strdup(":");
+        if (strncmp(name, "os.", 3) == 0 && uname(&uts) == 0) {
+                if (strcmp(name, "os.name") == 0)
+                        return mem_strdup(uts.sysname);
+                if (strcmp(name, "os.arch") == 0) /* Java's name for it */
+                        return mem_strdup(strcmp(uts.machine, "x86_64") == 0 ? "amd64" : uts.machine);
+        }
+        bool wants_name = strcmp(name, "user.name") == 0, wants_home = strcmp(name, "user.home") == 0;
+        if (wants_name || wants_home) {
+                const char *value = getenv(wants_name ? "USER" : "HOME");
+                struct passwd entry, *found = NULL;
+                char text[1024];
+                if (!value && getpwuid_r(geteuid(), &entry, text, sizeof(text), &found) == 0 && found)
+                        value = wants_name ? found->pw_name : found->pw_dir;
+                return value ? mem_strdup(value) : NULL;
+        }
+        return NULL;
+}
+
+/* What @reference stands for, copied and not yet expanded, or NULL. */
+static char *look_up(const struct fst_conf *conf, const char *reference)
+{
+        if (strncmp(reference, "spark.", 6) == 0) {
+                const char *value = conf_get_value(conf, reference);
+                return value ? mem_strdup(value) : NULL;
+        }
+        if (strncmp(reference, "env:", 4) == 0) {
+                const char *value = getenv(reference + 4);
+                return value ? mem_strdup(value) : NULL;
+        }
+        if (strncmp(reference, "system:", 7) == 0)
+                return system_property(conf, reference + 7);
+        return NULL;
+}
+
+/* The length of the reference that starts at @text ("${"), without "}", or 0 if none does. */
+static size_t reference_length(const char *text)
+{
+        size_t n = 2;
+        while (text[n] && !isspace((unsigned char)text[n]) && (text[n] != '}' || n == 2))
+                n++;
+        return text[n] == '}' ? n : 0;
+}
+
+static int expand_reference(const struct fst_conf *conf, const char *text, size_t length, const struct chain *outer,
+                            struct buf *out, struct fst_error *error)
+{
+        _cleanup_free_ char *name = mem_strndup(text + 2, length - 2);
+        struct chain chain = {outer, name, outer ? outer->depth + 1 : 1};
+        for (const struct chain *c = outer; c; c = c->outer)
+                if (strcmp(c->name, name) == 0)
+                        return error_set(error, -EINVAL, "Circular reference in ${%s}: %s", outer->name, name);
+        if (chain.depth > MAX_DEPTH)
+                return error_set(error, -EINVAL, "references are nested deeper than %d at ${%s}", MAX_DEPTH, name);
+        _cleanup_free_ char *value = look_up(conf, name);
+        if (!value) {
+                buf_append(out, text, length + 1);
+                return 0;
+        }
+        return expand(conf, value, &chain, out, error);
+}
+
+static int expand(const struct fst_conf *conf, const char *text, const struct chain *chain, struct buf *out,
+                  struct fst_error *error)
+{
+        while (*text) {
+                size_t plain = strcspn(text, "$");
+                size_t length = text[plain] == '$' && text[plain + 1] == '{' ? reference_length(text + plain) : 0;
+                if (!length && text[plain])
+                        plain++; /* a dollar that starts no reference */
+                if (plain > MAX_LENGTH || out->len > MAX_LENGTH - plain)
+                        return error_set(error, -EINVAL, "the value with its references is longer than 1 MiB");
+                buf_append(out, text, plain);
+                text += plain;
+                if (!length)
+                        continue;
+                int r = expand_reference(conf, text, length, chain, out, error);
+                if (r < 0)
+                        return r;
+                text += length + 1;
+        }
+        return 0;
+}
+
+int substitute(const struct fst_conf *conf, const char *text, char **out, struct fst_error *error)
+{
+        if (!strstr(text, "${")) {
+                *out = mem_strdup(text);
+                return 0;
+        }
+        _cleanup_(buf_deinit) struct buf b = BUF_INIT;
+        int r = expand(conf, text, NULL, &b, error);
+        if (r < 0)
+                return r;
+        *out = buf_steal(&b);
+        return 0;
+}
