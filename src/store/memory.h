@@ -31,6 +31,7 @@ struct memory_consumer {
          * which fails the task. NULL for a consumer that cannot spill. Never called for the consumer that asks.
          */
         int (*spill)(struct memory_consumer *consumer, size_t want);
+        bool asked; /* the manager's own: to spill, in the present acquisition */
 };
 
 /* Free @want bytes of cached blocks (or as much as there is); returns the bytes released. Called without locks. */
@@ -49,7 +50,7 @@ size_t memory_manager_storage_used(const struct memory_manager *m);
 /* A running task, counted among the N from its first acquisition until memory_task_free. */
 struct memory_task *memory_task_new(struct memory_manager *m);
 
-/* Releases whatever its consumers still hold. */
+/* Releases whatever its consumers still hold and forgets them; their storage must still be there. */
 void memory_task_free(struct memory_task *task);
 
 /* Most bytes that this task held at one time: the task's "peak execution memory". */

@@ -61,6 +61,27 @@ uint32_t page_append(struct page *page, const fst_batch *batch, uint32_t first);
 bool page_append_row(struct page *page, const fst_batch *batch, uint32_t row);
 
 /*
+ * A page with room for a record of @record bytes is needed in *@open, which is NULL or full; the callback keeps the
+ * full one. 0, or a status that stops the scatter with *@open as it was or NULL.
+ */
+typedef int (*page_full_fn)(void *owner, uint32_t partition, size_t record, struct page **open);
+
+/*
+ * Append each row r of @batch, from *@first on, to open[partition[r]]; @full makes room. 0 with *@first ==
+ * batch->rows, or what @full answered, with *@first the row that was not appended, so that the call can be
+ * repeated after a spill. Several times as quick as page_append_row row by row.
+ */
+int page_scatter(const fst_batch *batch, const uint32_t *partition, uint32_t *first, struct page **open,
+                 page_full_fn full, void *owner);
+
+/*
+ * The same rows in a page of exactly their size, for pages that are kept long: returns it and gives @page back to
+ * the pool, or returns @page itself if little would be saved. The caller's reservation becomes the result's
+ * `block`: release the difference.
+ */
+struct page *page_shrink(struct page *page);
+
+/*
  * Reading a page as batches: at most FST_BATCH_ROWS rows at a time, bytes as views into the page (valid as long
  * as the page), fixed columns copied into arrays of the cursor.
  */

@@ -1,0 +1,285 @@
+/*
+ * The unified memory manager.
+ *
+ * The rules are Spark's (UnifiedMemoryManager, ExecutionMemoryPool, TaskMemoryManager), with one difference: a
+ * request is granted whole or not at all, because a page or a table is of no use in parts. With pool P, storage S
+ * in use of which R = P × storageFraction is safe from eviction, execution E in use, and N tasks:
+ *
+ *      free = P - S - E; a task may hold (P - min(S, R)) / N at most, and waits rather than be denied while what it
+ *      holds and what is free are less than (P - S) / 2N.
+ *
+ * Waiting ends: were all N tasks to wait, each would hold, together with all that is free, less than (P - S) / 2N,
+ * but together they hold what is not free of P - S.
+ *
+ * One mutex guards all counts; it is taken for a page or a table's growth, not for a row. Eviction and spilling are
+ * called without it, and everything is computed anew afterwards. What the page pool keeps beyond what is reserved is
+ * given back here, where reservations grow, so that resident memory follows them.
+ *
+ * Invariants: S + E ≤ P; E is the sum of the tasks' held; a task's held is the sum of its consumers'.
+ */
+#include "store/memory.h"
+
+#include "base/mem.h"
+#include "store/page_pool.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+
+struct memory_manager {
+        pthread_mutex_t lock;
+        pthread_cond_t changed; /* something was released, or a task came or went */
+        size_t pool, region;    /* region: the storage that execution may not evict */
+        size_t storage, execution;
+        size_t tasks; /* N */
+        memory_evict_fn evict;
+        void *owner;
+};
+
+struct memory_task {
+        struct memory_manager *manager;
+        struct memory_consumer *consumers;
+        size_t held, peak;
+        bool counted;  /* among the N */
+        bool spilling; /* one of its consumers spills: no further spill, no waiting */
+};
+
+/* Free blocks that the page pool may keep beyond the reservations, so that it does not breathe with each page. */
+#define SLACK(m) MAX((m)->pool / 16, (size_t)8 << 20)
+
+struct memory_manager *memory_manager_new(size_t pool_bytes, double storage_fraction)
+{
+        struct memory_manager *m = new0(struct memory_manager);
+        pthread_mutex_init(&m->lock, NULL);
+        pthread_cond_init(&m->changed, NULL);
+        m->pool = pool_bytes;
+        m->region = (size_t)((double)pool_bytes * storage_fraction);
+        return m;
+}
+
+void memory_manager_free(struct memory_manager *m)
+{
+        if (!m)
+                return;
+        assert(m->tasks == 0);
+        pthread_cond_destroy(&m->changed);
+        pthread_mutex_destroy(&m->lock);
+        free(m);
+}
+
+void memory_manager_set_evict(struct memory_manager *m, memory_evict_fn evict, void *owner)
+{
+        m->evict = evict;
+        m->owner = owner;
+}
+
+size_t memory_manager_pool(const struct memory_manager *m)
+{
+        return m->pool;
+}
+
+static size_t locked_read(const struct memory_manager *m, const size_t *count)
+{
+        pthread_mutex_t *lock = (pthread_mutex_t *)&m->lock;
+        pthread_mutex_lock(lock);
+        size_t value = *count;
+        pthread_mutex_unlock(lock);
+        return value;
+}
+
+size_t memory_manager_execution_used(const struct memory_manager *m)
+{
+        return locked_read(m, &m->execution);
+}
+
+size_t memory_manager_storage_used(const struct memory_manager *m)
+{
+        return locked_read(m, &m->storage);
+}
+
+struct memory_task *memory_task_new(struct memory_manager *m)
+{
+        struct memory_task *task = new0(struct memory_task);
+        task->manager = m;
+        return task;
+}
+
+void memory_task_free(struct memory_task *task)
+{
+        if (!task)
+                return;
+        for (struct memory_consumer *c = task->consumers, *next; c; c = next) {
+                next = c->next;
+                c->held = 0;
+                c->task = NULL;
+                c->next = NULL;
+        }
+        struct memory_manager *m = task->manager;
+        pthread_mutex_lock(&m->lock);
+        m->execution -= task->held;
+        if (task->counted)
+                m->tasks--;
+        pthread_cond_broadcast(&m->changed);
+        pthread_mutex_unlock(&m->lock);
+        free(task);
+}
+
+size_t memory_task_peak(const struct memory_task *task)
+{
+        return task->peak;
+}
+
+void memory_consumer_init(struct memory_consumer *c, struct memory_task *task, const char *name,
+                          int (*spill)(struct memory_consumer *, size_t))
+{
+        *c = (struct memory_consumer){.name = name, .task = task, .next = task->consumers, .spill = spill};
+        task->consumers = c;
+}
+
+void memory_consumer_deinit(struct memory_consumer *c)
+{
+        if (!c->task)
+                return;
+        if (c->held)
+                memory_release(c, c->held);
+        for (struct memory_consumer **at = &c->task->consumers; *at; at = &(*at)->next)
+                if (*at == c) {
+                        *at = c->next;
+                        break;
+                }
+        c->task = NULL;
+        c->next = NULL;
+}
+
+/* Let the page pool give back what neither a reservation nor the slack covers. Called without the lock. */
+static void shed(struct memory_manager *m, size_t reserved)
+{
+        page_pool_shed(m->pool - MIN(m->pool, reserved) + SLACK(m));
+}
+
+/* Reserve for the task, waiting for its minimal share and evicting storage: true, or false if it is denied. */
+static bool reserve(struct memory_task *task, size_t size)
+{
+        struct memory_manager *m = task->manager;
+        bool may_evict = m->evict != NULL;
+        pthread_mutex_lock(&m->lock);
+        if (!task->counted) {
+                task->counted = true;
+                m->tasks++;
+                pthread_cond_broadcast(&m->changed); /* the others' shares are smaller now */
+        }
+        bool granted = false;
+        for (;;) {
+                size_t most = (m->pool - MIN(m->storage, m->region)) / m->tasks;
+                if (task->held + size > most)
+                        break;
+                size_t available = m->pool - m->storage - m->execution;
+                if (size <= available) {
+                        granted = true;
+                        break;
+                }
+                if (may_evict && m->storage > m->region) {
+                        size_t want = MIN(size - available, m->storage - m->region);
+                        pthread_mutex_unlock(&m->lock);
+                        may_evict = m->evict(m->owner, want) > 0;
+                        pthread_mutex_lock(&m->lock);
+                        continue;
+                }
+                if (task->spilling || task->held + available >= (m->pool - m->storage) / (2 * m->tasks))
+                        break;
+                pthread_cond_wait(&m->changed, &m->lock);
+                may_evict = m->evict != NULL;
+        }
+        if (granted) {
+                m->execution += size;
+                task->held += size;
+                task->peak = MAX(task->peak, task->held);
+        }
+        size_t reserved = m->execution + m->storage;
+        pthread_mutex_unlock(&m->lock);
+        if (granted)
+                shed(m, reserved);
+        return granted;
+}
+
+/* The consumer that holds most, of those that can spill and were not asked yet. */
+static struct memory_consumer *spill_candidate(struct memory_consumer *asking)
+{
+        struct memory_consumer *best = NULL;
+        for (struct memory_consumer *c = asking->task->consumers; c; c = c->next)
+                if (c != asking && c->spill && c->held && !c->asked && (!best || c->held > best->held))
+                        best = c;
+        return best;
+}
+
+int memory_acquire(struct memory_consumer *c, size_t size)
+{
+        struct memory_task *task = c->task;
+        bool granted = reserve(task, size);
+        if (!granted && !task->spilling) {
+                for (struct memory_consumer *i = task->consumers; i; i = i->next)
+                        i->asked = false;
+                for (struct memory_consumer *victim; !granted && (victim = spill_candidate(c));) {
+                        victim->asked = true;
+                        task->spilling = true;
+                        int r = victim->spill(victim, size);
+                        task->spilling = false;
+                        if (r < 0)
+                                return r;
+                        granted = reserve(task, size);
+                }
+        }
+        if (!granted)
+                return FST_MEMORY_E_DENIED;
+        c->held += size;
+        return 0;
+}
+
+void memory_release(struct memory_consumer *c, size_t size)
+{
+        struct memory_task *task = c->task;
+        struct memory_manager *m = task->manager;
+        assert(size <= c->held);
+        c->held -= size;
+        task->held -= size;
+        pthread_mutex_lock(&m->lock);
+        m->execution -= size;
+        pthread_cond_broadcast(&m->changed);
+        pthread_mutex_unlock(&m->lock);
+}
+
+bool memory_acquire_storage(struct memory_manager *m, size_t size)
+{
+        bool may_evict = m->evict != NULL, granted = false;
+        pthread_mutex_lock(&m->lock);
+        for (;;) {
+                if (size > m->pool - m->execution)
+                        break; /* not even an empty store would have room */
+                size_t available = m->pool - m->storage - m->execution;
+                if (size <= available) {
+                        m->storage += size;
+                        granted = true;
+                        break;
+                }
+                if (!may_evict)
+                        break;
+                pthread_mutex_unlock(&m->lock);
+                may_evict = m->evict(m->owner, size - available) > 0;
+                pthread_mutex_lock(&m->lock);
+        }
+        size_t reserved = m->execution + m->storage;
+        pthread_mutex_unlock(&m->lock);
+        if (granted)
+                shed(m, reserved);
+        return granted;
+}
+
+void memory_release_storage(struct memory_manager *m, size_t size)
+{
+        pthread_mutex_lock(&m->lock);
+        assert(size <= m->storage);
+        m->storage -= size;
+        pthread_cond_broadcast(&m->changed);
+        pthread_mutex_unlock(&m->lock);
+}

@@ -1,0 +1,507 @@
+/*
+ * Pages: rows in and out.
+ *
+ * Everything that is done for each row is written once, for any kinds of key and value, in always-inline functions
+ * whose kinds are constants; `SHAPES` makes a loop for each pair of them, in which only the work of these kinds is left.
+ * I64 and F64 are the same eight bytes here.
+ *
+ * Short byte strings are copied as 16 bytes where both sides have room: a memcpy of unknown length costs more than
+ * the whole row. Reading beyond the source's end is harmless as long as the machine's page is not left; the
+ * sanitizers do not know that, so their builds copy exactly.
+ *
+ * Never changes: the records of a page are whole; used ≤ capacity; a reader of pages may trust them, because what
+ * comes from outside the process goes through page_validate first.
+ */
+#include "store/page.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "store/page_pool.h"
+
+#include <assert.h>
+#include <endian.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "records are copied as they lie in memory");
+static_assert(offsetof(struct page, data) % 16 == 0, "fixed columns are read in place");
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__SSE2__)
+#define OVERREAD 0
+#elif defined(__has_feature)
+#define OVERREAD !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer))
+#else
+#define OVERREAD 1
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum shape { NONE, EIGHT, BYTES, FIXED };
+
+static enum shape shape_of(uint8_t kind)
+{
+        static const uint8_t shapes[] = {
+                [FST_KIND_NONE] = NONE,   [FST_KIND_I64] = EIGHT,   [FST_KIND_F64] = EIGHT,
+                [FST_KIND_BYTES] = BYTES, [FST_KIND_FIXED] = FIXED,
+        };
+        return shapes[kind];
+}
+
+/* Run @call(key shape, value shape) with constants. */
+#define SHAPES(type, call)                                                                                             \
+        switch (shape_of((type).key) << 2 | shape_of((type).value)) {                                                  \
+        case EIGHT << 2 | NONE:                                                                                        \
+                call(EIGHT, NONE);                                                                                     \
+        case EIGHT << 2 | EIGHT:                                                                                       \
+                call(EIGHT, EIGHT);                                                                                    \
+        case EIGHT << 2 | BYTES:                                                                                       \
+                call(EIGHT, BYTES);                                                                                    \
+        case EIGHT << 2 | FIXED:                                                                                       \
+                call(EIGHT, FIXED);                                                                                    \
+        case BYTES << 2 | NONE:                                                                                        \
+                call(BYTES, NONE);                                                                                     \
+        case BYTES << 2 | EIGHT:                                                                                       \
+                call(BYTES, EIGHT);                                                                                    \
+        case BYTES << 2 | BYTES:                                                                                       \
+                call(BYTES, BYTES);                                                                                    \
+        case BYTES << 2 | FIXED:                                                                                       \
+                call(BYTES, FIXED);                                                                                    \
+        case FIXED << 2 | NONE:                                                                                        \
+                call(FIXED, NONE);                                                                                     \
+        case FIXED << 2 | EIGHT:                                                                                       \
+                call(FIXED, EIGHT);                                                                                    \
+        case FIXED << 2 | BYTES:                                                                                       \
+                call(FIXED, BYTES);                                                                                    \
+        case FIXED << 2 | FIXED:                                                                                       \
+                call(FIXED, FIXED);                                                                                    \
+        }                                                                                                              \
+        assert(!"a row has a key of a known kind")
+
+/* ------------------------------------------------------------------------------------------------ pages */
+
+static size_t round_up(size_t size)
+{
+        return (size + 4095) & ~(size_t)4095;
+}
+
+int page_new(struct memory_consumer *c, fst_type type, size_t record, struct page **page)
+{
+        size_t block = PAGE_BLOCK;
+        if (record > PAGE_CAPACITY) {
+                if (record > UINT32_MAX - sizeof(struct page) - 4096)
+                        return -EMSGSIZE;
+                block = round_up(sizeof(struct page) + record);
+        }
+        if (c) {
+                int r = memory_acquire(c, block);
+                if (r)
+                        return r;
+        }
+        struct page *p;
+        if (block == PAGE_BLOCK) {
+                p = page_pool_get();
+        } else {
+                /* Mapped for itself, so that giving it back gives it to the system. */
+                p = mmap(NULL, block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                p = p == MAP_FAILED ? NULL : p;
+        }
+        if (!p) {
+                if (c)
+                        memory_release(c, block);
+                return -ENOMEM;
+        }
+        *p = (struct page){.block = (uint32_t)block, .capacity = (uint32_t)(block - sizeof(struct page)), .type = type};
+        *page = p;
+        return 0;
+}
+
+static void block_free(struct page *page)
+{
+        if (page->block == PAGE_BLOCK)
+                page_pool_put(page);
+        else if (page->block > PAGE_BLOCK)
+                munmap(page, page->block);
+        else
+                free(page); /* of page_shrink */
+}
+
+void page_free(struct memory_consumer *c, struct page *page)
+{
+        if (!page)
+                return;
+        size_t block = page->block;
+        block_free(page);
+        if (c)
+                memory_release(c, block);
+}
+
+void page_list_free(struct memory_consumer *c, struct page *first)
+{
+        size_t freed = 0;
+        while (first) {
+                struct page *next = first->next;
+                freed += first->block;
+                block_free(first);
+                first = next;
+        }
+        if (c && freed)
+                memory_release(c, freed);
+}
+
+struct page *page_shrink(struct page *page)
+{
+        size_t size = sizeof(struct page) + page->used;
+        if (page->block != PAGE_BLOCK || size > PAGE_BLOCK / 4 * 3)
+                return page;
+        struct page *small = aligned_alloc(16, (size + 15) & ~(size_t)15);
+        if (!small)
+                return page;
+        memcpy(small, page, size);
+        small->block = (uint32_t)((size + 15) & ~(size_t)15);
+        small->capacity = page->used;
+        block_free(page);
+        return small;
+}
+
+/* ------------------------------------------------------------------------------------------------ rows in */
+
+INLINE void put_u32(unsigned char *p, size_t x)
+{
+        uint32_t v = (uint32_t)x;
+        memcpy(p, &v, 4);
+}
+
+INLINE uint32_t get_u32(const unsigned char *p)
+{
+        uint32_t v;
+        memcpy(&v, p, 4);
+        return v;
+}
+
+/* @room bytes may be written at @to; what is beyond @len is rubbish. */
+INLINE void copy_bytes(unsigned char *to, const char *from, size_t len, size_t room)
+{
+#if OVERREAD
+        if (likely(len - 1 < 16 && room >= 16 && ((uintptr_t)from & 4095) <= 4096 - 16)) {
+                _mm_storeu_si128((__m128i *)to, _mm_loadu_si128((const __m128i *)from));
+                return;
+        }
+        if (len - 17 < 16) {
+                _mm_storeu_si128((__m128i *)to, _mm_loadu_si128((const __m128i *)from));
+                _mm_storeu_si128((__m128i *)(to + len - 16), _mm_loadu_si128((const __m128i *)(from + len - 16)));
+                return;
+        }
+#endif
+        if (len)
+                memcpy(to, from, len);
+}
+
+INLINE size_t field_size(enum shape s, fst_column column, uint32_t size, uint32_t row)
+{
+        return s == NONE ? 0 : s == EIGHT ? 8 : s == BYTES ? column.bytes[row].len : size;
+}
+
+INLINE void put_field(enum shape s, unsigned char *p, fst_column column, size_t size, uint32_t row, size_t room)
+{
+        if (s == EIGHT)
+                memcpy(p, &column.i64[row], 8);
+        else if (s == BYTES)
+                copy_bytes(p, column.bytes[row].data, size, room);
+        else if (s == FIXED)
+                memcpy(p, column.fixed + (size_t)row * size, size);
+}
+
+#define DOES_NOT_FIT SIZE_MAX
+
+/* Write a row's record at @p if it takes @room bytes at most; returns its size. */
+INLINE size_t put_record(unsigned char *p, size_t room, fst_type type, fst_column key, fst_column value, uint32_t row,
+                         enum shape k, enum shape v)
+{
+        size_t key_size = field_size(k, key, type.key_size, row);
+        size_t value_size = field_size(v, value, type.value_size, row);
+        size_t lengths = (k == BYTES ? 4 : 0) + (v == BYTES ? 4 : 0);
+        if (unlikely(lengths + key_size + value_size > room))
+                return DOES_NOT_FIT;
+        if (k == BYTES)
+                put_u32(p, key_size);
+        if (v == BYTES)
+                put_u32(p + lengths - 4, value_size);
+        put_field(k, p + lengths, key, key_size, row, room - lengths);
+        put_field(v, p + lengths + key_size, value, value_size, row, room - lengths - key_size);
+        return lengths + key_size + value_size;
+}
+
+INLINE uint32_t append(struct page *page, const fst_batch *batch, uint32_t first, enum shape k, enum shape v)
+{
+        const fst_column key = batch->key, value = batch->value;
+        const fst_type type = batch->type;
+        const uint32_t rows = batch->rows;
+        const size_t capacity = page->capacity;
+        size_t at = page->used;
+        uint32_t row = first;
+        if (k == EIGHT && v == NONE) {
+                row += (uint32_t)MIN((size_t)(rows - first), (capacity - at) / 8);
+                memcpy(page->data + at, key.i64 + first, (size_t)(row - first) * 8);
+                at += (size_t)(row - first) * 8;
+        }
+        for (; row < rows; row++) {
+                size_t size = put_record(page->data + at, capacity - at, type, key, value, row, k, v);
+                if (unlikely(size == DOES_NOT_FIT))
+                        break;
+                at += size;
+        }
+        page->used = (uint32_t)at;
+        page->rows += row - first;
+        return row - first;
+}
+
+uint32_t page_append(struct page *page, const fst_batch *batch, uint32_t first)
+{
+        if (unlikely(batch->rows > UINT32_MAX - page->rows || first >= batch->rows))
+                return 0; /* the first: empty structs only */
+#define APPEND(k, v) return append(page, batch, first, k, v)
+        SHAPES(batch->type, APPEND);
+        return 0;
+}
+
+INLINE bool append_row(struct page *page, const fst_batch *batch, uint32_t row, enum shape k, enum shape v)
+{
+        size_t size = put_record(page->data + page->used, page->capacity - page->used, batch->type, batch->key,
+                                 batch->value, row, k, v);
+        if (unlikely(size == DOES_NOT_FIT || page->rows == UINT32_MAX))
+                return false;
+        page->used += (uint32_t)size;
+        page->rows++;
+        return true;
+}
+
+bool page_append_row(struct page *page, const fst_batch *batch, uint32_t row)
+{
+#define APPEND_ROW(k, v) return append_row(page, batch, row, k, v)
+        SHAPES(batch->type, APPEND_ROW);
+        return false;
+}
+
+/* How many rows ahead the page that a row goes to is fetched into the cache: its header first, then its end. */
+#define SCATTER_AHEAD 12
+
+INLINE int scatter(const fst_batch *batch, const uint32_t *partition, uint32_t *first, struct page **open,
+                   page_full_fn full, void *owner, enum shape k, enum shape v)
+{
+        const fst_column key = batch->key, value = batch->value;
+        const fst_type type = batch->type;
+        const uint32_t rows = batch->rows;
+        for (uint32_t row = *first; row < rows; row++) {
+                if (row + SCATTER_AHEAD < rows) {
+                        const struct page *soon = open[partition[row + SCATTER_AHEAD]];
+                        const struct page *sooner = open[partition[row + SCATTER_AHEAD / 2]];
+                        __builtin_prefetch(soon, 1);
+                        if (sooner)
+                                __builtin_prefetch(sooner->data + sooner->used, 1);
+                }
+                struct page *page = open[partition[row]];
+                size_t size = DOES_NOT_FIT;
+                if (likely(page && page->rows < UINT32_MAX))
+                        size = put_record(page->data + page->used, page->capacity - page->used, type, key, value, row,
+                                          k, v);
+                if (unlikely(size == DOES_NOT_FIT)) {
+                        *first = row;
+                        int r = full(owner, partition[row], page_record_size(batch, row), &open[partition[row]]);
+                        if (r)
+                                return r;
+                        page = open[partition[row]];
+                        size = put_record(page->data + page->used, page->capacity - page->used, type, key, value, row,
+                                          k, v);
+                        assert(size != DOES_NOT_FIT);
+                }
+                page->used += (uint32_t)size;
+                page->rows++;
+        }
+        *first = rows;
+        return 0;
+}
+
+int page_scatter(const fst_batch *batch, const uint32_t *partition, uint32_t *first, struct page **open,
+                 page_full_fn full, void *owner)
+{
+#define SCATTER(k, v) return scatter(batch, partition, first, open, full, owner, k, v)
+        SHAPES(batch->type, SCATTER);
+        return -EINVAL;
+}
+
+size_t page_record_size(const fst_batch *batch, uint32_t row)
+{
+        enum shape k = shape_of(batch->type.key), v = shape_of(batch->type.value);
+        return (k == BYTES ? 4 : 0) + (v == BYTES ? 4 : 0) + field_size(k, batch->key, batch->type.key_size, row) +
+               field_size(v, batch->value, batch->type.value_size, row);
+}
+
+/* ------------------------------------------------------------------------------------------------ rows out */
+
+/* A type of one fixed column is read in place and needs no array. */
+static bool in_place(fst_type type)
+{
+        return type.value == FST_KIND_NONE && type.key != FST_KIND_BYTES;
+}
+
+static void column_init(fst_column *column, uint8_t kind, uint32_t size)
+{
+        column->fixed = NULL;
+        if (kind != FST_KIND_NONE)
+                column->fixed = mem_alloc(FST_BATCH_ROWS * (kind == FST_KIND_BYTES ? sizeof(fst_bytes) : (size_t)size));
+}
+
+void page_cursor_init(struct page_cursor *cursor, fst_type type)
+{
+        *cursor = (struct page_cursor){.type = type};
+        if (in_place(type))
+                return;
+        column_init(&cursor->key, type.key, type.key_size);
+        column_init(&cursor->value, type.value, type.value_size);
+}
+
+void page_cursor_deinit(struct page_cursor *cursor)
+{
+        free(cursor->key.fixed);
+        free(cursor->value.fixed);
+        *cursor = (struct page_cursor){0};
+}
+
+void page_cursor_start(struct page_cursor *cursor, const struct page *page)
+{
+        cursor->page = page;
+        cursor->at = cursor->row = 0;
+}
+
+INLINE size_t get_field(enum shape s, const unsigned char *p, fst_column column, size_t size, uint32_t row)
+{
+        if (s == NONE)
+                return 0;
+        if (s == EIGHT) {
+                memcpy(&column.i64[row], p, 8);
+                return 8;
+        }
+        if (s == BYTES)
+                column.bytes[row] = (fst_bytes){(const char *)p, size};
+        else
+                memcpy(column.fixed + (size_t)row * size, p, size);
+        return size;
+}
+
+INLINE size_t next_rows(const unsigned char *p, uint32_t rows, fst_type type, fst_column key, fst_column value,
+                        enum shape k, enum shape v)
+{
+        const unsigned char *start = p;
+        const size_t lengths = (k == BYTES ? 4 : 0) + (v == BYTES ? 4 : 0);
+        for (uint32_t row = 0; row < rows; row++) {
+                size_t key_size = k == BYTES ? get_u32(p) : type.key_size;
+                size_t value_size = v == BYTES ? get_u32(p + lengths - 4) : type.value_size;
+                p += lengths;
+                p += get_field(k, p, key, key_size, row);
+                p += get_field(v, p, value, value_size, row);
+        }
+        return (size_t)(p - start);
+}
+
+static size_t next_shaped(const unsigned char *p, uint32_t rows, fst_type type, fst_column key, fst_column value)
+{
+#define NEXT(k, v) return next_rows(p, rows, type, key, value, k, v)
+        SHAPES(type, NEXT);
+        return 0;
+}
+
+bool page_cursor_next(struct page_cursor *cursor, fst_batch *batch)
+{
+        const struct page *page = cursor->page;
+        uint32_t rows = MIN(page->rows - cursor->row, (uint32_t)FST_BATCH_ROWS);
+        if (rows == 0)
+                return false;
+        const unsigned char *p = page->data + cursor->at;
+        *batch = (fst_batch){.rows = rows, .type = cursor->type, .key = cursor->key, .value = cursor->value};
+        if (in_place(cursor->type)) {
+                batch->key.fixed = (char *)p; /* whoever is given a batch only reads */
+                cursor->at += rows * cursor->type.key_size;
+        } else {
+                cursor->at += (uint32_t)next_shaped(p, rows, cursor->type, cursor->key, cursor->value);
+        }
+        cursor->row += rows;
+        return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ wire */
+
+static uint32_t type_tag(fst_type type)
+{
+        return FST_TAG(type.key, type.value);
+}
+
+void page_wire_header(const struct page *page, unsigned char header[static PAGE_WIRE_HEADER])
+{
+        put_u32(header, PAGE_MAGIC);
+        put_u32(header + 4, type_tag(page->type));
+        put_u32(header + 8, page->type.key_size);
+        put_u32(header + 12, page->type.value_size);
+        put_u32(header + 16, page->rows);
+        put_u32(header + 20, page->used);
+        uint64_t sum = XXH3_64bits(page->data, page->used);
+        memcpy(header + 24, &sum, 8);
+}
+
+int page_wire_check(const unsigned char header[static PAGE_WIRE_HEADER], fst_type type, size_t limit, uint32_t *bytes,
+                    uint32_t *rows, uint64_t *checksum, struct fst_error *error)
+{
+        if (get_u32(header) != PAGE_MAGIC)
+                return error_set(error, -EBADMSG, "not a page: it begins with %08x instead of %08x", get_u32(header),
+                                 PAGE_MAGIC);
+        if (get_u32(header + 4) != type_tag(type) || get_u32(header + 8) != type.key_size ||
+            get_u32(header + 12) != type.value_size)
+                return error_set(error, -EBADMSG,
+                                 "a page of another type: its kinds and sizes are %04x %u %u, wanted %04x %u %u",
+                                 get_u32(header + 4), get_u32(header + 8), get_u32(header + 12), type_tag(type),
+                                 type.key_size, type.value_size);
+        if (get_u32(header + 20) > limit)
+                return error_set(error, -EBADMSG, "a page too large: %u bytes where %zu are allowed",
+                                 get_u32(header + 20), limit);
+        *rows = get_u32(header + 16);
+        *bytes = get_u32(header + 20);
+        memcpy(checksum, header + 24, 8);
+        return 0;
+}
+
+/* The size of the first @rows records if they lie within @size bytes, else more than @size. */
+INLINE uint64_t measure(const unsigned char *p, uint32_t rows, size_t size, fst_type type, enum shape k, enum shape v)
+{
+        const size_t lengths = (k == BYTES ? 4 : 0) + (v == BYTES ? 4 : 0);
+        if (lengths == 0)
+                return (uint64_t)rows * ((uint64_t)type.key_size + type.value_size);
+        uint64_t at = 0;
+        for (uint32_t row = 0; row < rows; row++) {
+                if (at + lengths > size)
+                        return (uint64_t)size + 1;
+                uint64_t key_size = k == BYTES ? get_u32(p + at) : type.key_size;
+                uint64_t value_size = v == BYTES ? get_u32(p + at + lengths - 4) : type.value_size;
+                at += lengths + key_size + value_size;
+        }
+        return at;
+}
+
+static uint64_t measure_shaped(const struct page *page)
+{
+#define MEASURE(k, v) return measure(page->data, page->rows, page->used, page->type, k, v)
+        SHAPES(page->type, MEASURE);
+        return 0;
+}
+
+int page_validate(const struct page *page, uint64_t checksum, struct fst_error *error)
+{
+        uint64_t sum = XXH3_64bits(page->data, page->used);
+        if (sum != checksum)
+                return error_set(error, -EBADMSG, "a damaged page: its checksum is %016llx, its header says %016llx",
+                                 (unsigned long long)sum, (unsigned long long)checksum);
+        uint64_t size = measure_shaped(page);
+        if (size != page->used)
+                return error_set(error, -EBADMSG, "a damaged page: its %u records do not end with its %u bytes",
+                                 page->rows, page->used);
+        return 0;
+}

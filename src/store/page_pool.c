@@ -1,0 +1,265 @@
+/*
+ * Blocks of 256 KiB out of chunks of 2 MiB.
+ *
+ * Why chunks: huge pages are given only to whole aligned 2 MiB ranges, and page tables for gigabytes of 4 KiB pages
+ * cost more than the copies made into them. Chunks are never unmapped: what is not needed is handed back with
+ * MADV_DONTNEED and stays as address space, so a block's chunk can always be found again.
+ *
+ * A chunk knows of each of its eight blocks whether it is free and whether it is warm, that is: may be resident.
+ * The first touch of a huge page makes all of it resident, so a chunk becomes warm as a whole. It is on one of
+ * two lists while it has free blocks: `warm` if one of these is warm (the half-used ones in front, so that they fill
+ * up and others become wholly free), else `cold`. Blocks are taken warm first.
+ *
+ * Invariants, under the lock: warm blocks that are free are counted in `spare`; a block in a thread's cache is
+ * neither free nor spare. A thread's cache is touched by its thread alone and returned when it ends.
+ */
+#include "store/page_pool.h"
+
+#include "base/mem.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define POOL_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define POOL_ASAN 1
+#endif
+#endif
+#ifdef POOL_ASAN
+#include <sanitizer/asan_interface.h>
+#define block_close(block) ASAN_POISON_MEMORY_REGION(block, PAGE_BLOCK)
+#define block_open(block) ASAN_UNPOISON_MEMORY_REGION(block, PAGE_BLOCK)
+#else
+#define block_close(block) ((void)(block))
+#define block_open(block) ((void)(block))
+#endif
+
+#define BLOCKS (PAGE_CHUNK / PAGE_BLOCK)
+#define ALL_BLOCKS ((1u << BLOCKS) - 1)
+#define CACHE_BLOCKS 4
+
+struct chunk {
+        unsigned char *base;
+        struct chunk *next, *prev; /* on one of the lists */
+        unsigned free, warm;       /* bit b: of block b */
+};
+
+static struct pool {
+        pthread_mutex_t lock;
+        struct chunk warm, cold; /* heads of circular lists */
+        struct chunk **table;    /* by base, open addressing; never shrinks */
+        size_t slots, count;
+        _Atomic size_t spare;
+} pool = {
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .warm = {.next = &pool.warm, .prev = &pool.warm},
+        .cold = {.next = &pool.cold, .prev = &pool.cold},
+};
+
+struct cache {
+        unsigned count;
+        bool registered;
+        void *blocks[CACHE_BLOCKS];
+};
+static _Thread_local struct cache cache;
+static pthread_key_t cache_key;
+static pthread_once_t cache_once = PTHREAD_ONCE_INIT;
+
+static size_t slot_of(const unsigned char *base)
+{
+        return ((uintptr_t)base / PAGE_CHUNK * 0x9E3779B97F4A7C15u >> 20) & (pool.slots - 1);
+}
+
+static void table_put(struct chunk *c)
+{
+        size_t s = slot_of(c->base);
+        while (pool.table[s])
+                s = (s + 1) & (pool.slots - 1);
+        pool.table[s] = c;
+}
+
+static void table_grow(void)
+{
+        struct chunk **old = pool.table;
+        size_t n = pool.slots;
+        pool.slots = n ? n * 2 : 64;
+        pool.table = new_array(struct chunk *, pool.slots);
+        for (size_t i = 0; i < n; i++)
+                if (old[i])
+                        table_put(old[i]);
+        free(old);
+}
+
+static struct chunk *chunk_of(void *block)
+{
+        unsigned char *base = (unsigned char *)((uintptr_t)block & ~(uintptr_t)(PAGE_CHUNK - 1));
+        size_t s = slot_of(base);
+        while (pool.table[s]->base != base)
+                s = (s + 1) & (pool.slots - 1);
+        return pool.table[s];
+}
+
+static void chunk_unlink(struct chunk *c)
+{
+        if (!c->next)
+                return;
+        c->next->prev = c->prev;
+        c->prev->next = c->next;
+        c->next = c->prev = NULL;
+}
+
+/* Put the chunk where its free blocks say. */
+static void chunk_place(struct chunk *c)
+{
+        chunk_unlink(c);
+        if (!c->free)
+                return;
+        struct chunk *head = c->free & c->warm ? &pool.warm : &pool.cold;
+        struct chunk *before = c->free == ALL_BLOCKS ? head->prev : head;
+        c->prev = before;
+        c->next = before->next;
+        before->next->prev = c;
+        before->next = c;
+}
+
+/* A fresh chunk, aligned by mapping twice its size and giving the ends back. */
+static struct chunk *chunk_new(void)
+{
+        unsigned char *raw = mmap(NULL, 2 * PAGE_CHUNK, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (raw == MAP_FAILED)
+                return NULL;
+        size_t before = -(uintptr_t)raw & (PAGE_CHUNK - 1);
+        if (before)
+                munmap(raw, before);
+        munmap(raw + before + PAGE_CHUNK, PAGE_CHUNK - before);
+        madvise(raw + before, PAGE_CHUNK, MADV_HUGEPAGE); /* a kernel without huge pages refuses; nothing is lost */
+        struct chunk *c = new0(struct chunk);
+        c->base = raw + before;
+        c->free = ALL_BLOCKS;
+        if (2 * ++pool.count > pool.slots)
+                table_grow();
+        table_put(c);
+        return c;
+}
+
+static void *take(void)
+{
+        struct chunk *c = pool.warm.next;
+        if (c == &pool.warm) {
+                c = pool.cold.next;
+                if (c == &pool.cold && !(c = chunk_new()))
+                        return NULL;
+                /* Touching any block of a wholly cold chunk makes all of it resident. */
+                unsigned turns = c->warm ? c->free & -c->free : ALL_BLOCKS & ~c->warm;
+                c->warm |= turns;
+                pool.spare += (size_t)__builtin_popcount(turns & c->free) * PAGE_BLOCK;
+        }
+        unsigned b = (unsigned)__builtin_ctz(c->free & c->warm);
+        c->free &= ~(1u << b);
+        pool.spare -= PAGE_BLOCK;
+        chunk_place(c);
+        return c->base + b * PAGE_BLOCK;
+}
+
+static void give(void *block)
+{
+        struct chunk *c = chunk_of(block);
+        unsigned b = (unsigned)(((unsigned char *)block - c->base) / PAGE_BLOCK);
+        c->free |= 1u << b;
+        pool.spare += PAGE_BLOCK;
+        chunk_place(c);
+}
+
+static void cache_empty(void *unused)
+{
+        pthread_mutex_lock(&pool.lock);
+        while (cache.count > 0)
+                give(cache.blocks[--cache.count]);
+        pthread_mutex_unlock(&pool.lock);
+        cache.registered = false;
+}
+
+static void cache_make_key(void)
+{
+        pthread_key_create(&cache_key, cache_empty);
+}
+
+void *page_pool_get(void)
+{
+        void *block;
+        if (cache.count > 0) {
+                block = cache.blocks[--cache.count];
+        } else {
+                pthread_mutex_lock(&pool.lock);
+                block = take();
+                pthread_mutex_unlock(&pool.lock);
+        }
+        if (block)
+                block_open(block);
+        return block;
+}
+
+void page_pool_put(void *block)
+{
+        if (!block)
+                return;
+        block_close(block);
+        if (!cache.registered) {
+                pthread_once(&cache_once, cache_make_key);
+                pthread_setspecific(cache_key, &cache);
+                cache.registered = true;
+        }
+        if (cache.count < CACHE_BLOCKS) {
+                cache.blocks[cache.count++] = block;
+                return;
+        }
+        /* Keep the one that was just used; its lines are in this core's caches. */
+        void *oldest = cache.blocks[0];
+        memmove(cache.blocks, cache.blocks + 1, (CACHE_BLOCKS - 1) * sizeof(void *));
+        cache.blocks[CACHE_BLOCKS - 1] = block;
+        pthread_mutex_lock(&pool.lock);
+        give(oldest);
+        pthread_mutex_unlock(&pool.lock);
+}
+
+/* Hand the free warm blocks of a chunk back to the system, neighbours in one call. */
+static void chunk_cool(struct chunk *c)
+{
+        unsigned cool = c->free & c->warm;
+        for (unsigned b = 0; b < BLOCKS;) {
+                unsigned n = 0;
+                while (b + n < BLOCKS && (cool >> (b + n) & 1))
+                        n++;
+                if (n)
+                        madvise(c->base + b * PAGE_BLOCK, n * PAGE_BLOCK, MADV_DONTNEED);
+                b += n ? n : 1;
+        }
+        c->warm &= ~cool;
+        pool.spare -= (size_t)__builtin_popcount(cool) * PAGE_BLOCK;
+        chunk_place(c);
+}
+
+void page_pool_shed(size_t keep)
+{
+        if (atomic_load_explicit(&pool.spare, memory_order_relaxed) <= keep)
+                return;
+        pthread_mutex_lock(&pool.lock);
+        while (pool.spare > keep && pool.warm.prev != &pool.warm)
+                chunk_cool(pool.warm.prev); /* wholly free ones are at the end */
+        pthread_mutex_unlock(&pool.lock);
+}
+
+void page_pool_trim(void)
+{
+        cache_empty(NULL);
+        page_pool_shed(0);
+}
+
+size_t page_pool_spare(void)
+{
+        return atomic_load_explicit(&pool.spare, memory_order_relaxed);
+}
