@@ -1,0 +1,330 @@
+/* The behaviours that Spark's UnifiedMemoryManagerSuite and MemoryManagerSuite name, and a model under threads. */
+#include "store/memory.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static void one_task_may_have_all(void **state)
+{
+        struct memory_manager *m = memory_manager_new(1000, 0.5);
+        struct memory_task *t = memory_task_new(m);
+        struct memory_consumer c;
+        memory_consumer_init(&c, t, "c", NULL);
+        assert_int_equal(memory_acquire(&c, 100), 0);
+        assert_int_equal(memory_acquire(&c, 900), 0);
+        assert_int_equal(memory_acquire(&c, 1), FST_MEMORY_E_DENIED);
+        memory_release(&c, 500);
+        assert_int_equal(memory_acquire(&c, 300), 0);
+        assert_int_equal(c.held, 800);
+        assert_int_equal(memory_manager_execution_used(m), 800);
+        assert_int_equal(memory_task_peak(t), 1000);
+        memory_consumer_deinit(&c);
+        assert_int_equal(memory_manager_execution_used(m), 0);
+        memory_task_free(t);
+        memory_manager_free(m);
+}
+
+static void two_tasks_have_half_each_at_most(void **state)
+{
+        struct memory_manager *m = memory_manager_new(1000, 0.5);
+        struct memory_task *t[2] = {memory_task_new(m), memory_task_new(m)};
+        struct memory_consumer c[2];
+        for (int i = 0; i < 2; i++) {
+                memory_consumer_init(&c[i], t[i], "c", NULL);
+                assert_int_equal(memory_acquire(&c[i], 250), 0);
+        }
+        for (int i = 0; i < 2; i++) {
+                assert_int_equal(memory_acquire(&c[i], 251), FST_MEMORY_E_DENIED);
+                assert_int_equal(memory_acquire(&c[i], 250), 0);
+        }
+        /* A task that ends leaves the whole to the other, its consumer's forgotten memory included. */
+        memory_task_free(t[0]);
+        assert_null(c[0].task);
+        memory_consumer_deinit(&c[0]);
+        assert_int_equal(memory_acquire(&c[1], 500), 0);
+        memory_task_free(t[1]);
+        assert_int_equal(memory_manager_execution_used(m), 0);
+        memory_manager_free(m);
+}
+
+struct waiter {
+        struct memory_task *task;
+        struct memory_consumer consumer;
+        size_t size;
+        atomic_int done; /* 1 + the answer */
+};
+
+static void *waiter_run(void *argument)
+{
+        struct waiter *w = argument;
+        atomic_store(&w->done, 1 + memory_acquire(&w->consumer, w->size));
+        return NULL;
+}
+
+static pthread_t waiter_start(struct waiter *w, struct memory_manager *m, size_t size)
+{
+        pthread_t thread;
+        w->task = memory_task_new(m);
+        w->size = size;
+        w->done = 0;
+        memory_consumer_init(&w->consumer, w->task, "w", NULL);
+        assert_int_equal(pthread_create(&thread, NULL, waiter_run, w), 0);
+        return thread;
+}
+
+static void a_task_waits_for_its_minimum(void **state)
+{
+        struct memory_manager *m = memory_manager_new(1000, 0.5);
+        struct memory_task *t = memory_task_new(m);
+        struct memory_consumer c;
+        memory_consumer_init(&c, t, "c", NULL);
+        assert_int_equal(memory_acquire(&c, 1000), 0);
+        struct waiter w;
+        pthread_t thread = waiter_start(&w, m, 250);
+        usleep(20000);
+        assert_int_equal(atomic_load(&w.done), 0);
+        memory_release(&c, 249);
+        usleep(20000);
+        assert_int_equal(atomic_load(&w.done), 0);
+        memory_release(&c, 1);
+        pthread_join(thread, NULL);
+        assert_int_equal(atomic_load(&w.done), 1);
+        /* The first is above its share now and is denied; the second, at its minimum, is denied and not blocked. */
+        assert_int_equal(memory_acquire(&c, 1), FST_MEMORY_E_DENIED);
+        assert_int_equal(memory_acquire(&w.consumer, 1), FST_MEMORY_E_DENIED);
+        memory_task_free(w.task);
+        memory_task_free(t);
+        memory_manager_free(m);
+}
+
+static void a_task_that_ends_wakes_the_waiting(void **state)
+{
+        struct memory_manager *m = memory_manager_new(1000, 0.5);
+        struct memory_task *t = memory_task_new(m);
+        struct memory_consumer c;
+        memory_consumer_init(&c, t, "c", NULL);
+        assert_int_equal(memory_acquire(&c, 1000), 0);
+        struct waiter w;
+        pthread_t thread = waiter_start(&w, m, 400);
+        usleep(5000);
+        memory_task_free(t);
+        pthread_join(thread, NULL);
+        assert_int_equal(atomic_load(&w.done), 1);
+        memory_task_free(w.task);
+        memory_manager_free(m);
+}
+
+/* A consumer that spills: releases @gives of what it holds. */
+struct spiller {
+        struct memory_consumer consumer;
+        size_t gives;
+        int calls, fail;
+};
+
+static int spiller_spill(struct memory_consumer *c, size_t want)
+{
+        struct spiller *s = container_of(c, struct spiller, consumer);
+        s->calls++;
+        if (s->fail)
+                return s->fail;
+        memory_release(c, MIN(s->gives, c->held));
+        return 0;
+}
+
+static void other_consumers_spill_the_largest_first(void **state)
+{
+        struct memory_manager *m = memory_manager_new(1000, 0.5);
+        struct memory_task *t = memory_task_new(m);
+        struct spiller s[3] = {{.gives = 1000}, {.gives = 1000}, {.gives = 1000}};
+        for (int i = 0; i < 3; i++)
+                memory_consumer_init(&s[i].consumer, t, "s", spiller_spill);
+        assert_int_equal(memory_acquire(&s[0].consumer, 500), 0);
+        assert_int_equal(memory_acquire(&s[1].consumer, 400), 0);
+        assert_int_equal(memory_acquire(&s[2].consumer, 200), 0);
+        assert_int_equal(s[0].calls, 1);
+        assert_int_equal(s[1].calls, 0);
+        assert_int_equal(memory_acquire(&s[2].consumer, 800), 0);
+        assert_int_equal(s[1].calls, 1);
+        assert_int_equal(s[2].calls, 0); /* who asks is not asked */
+        assert_int_equal(memory_acquire(&s[2].consumer, 1), FST_MEMORY_E_DENIED);
+        memory_release(&s[2].consumer, 500);
+        assert_int_equal(memory_acquire(&s[0].consumer, 500), 0);
+        s[2].fail = -EIO;
+        assert_int_equal(memory_acquire(&s[0].consumer, 100), -EIO);
+        s[2].fail = 0;
+        s[2].gives = 0; /* asked once and no more */
+        s[2].calls = 0;
+        assert_int_equal(memory_acquire(&s[0].consumer, 100), FST_MEMORY_E_DENIED);
+        assert_int_equal(s[2].calls, 1);
+        memory_task_free(t);
+        memory_manager_free(m);
+}
+
+/* A store that evicts exactly, up to what it has. */
+struct store {
+        struct memory_manager *m;
+        size_t held, pinned;
+        int calls;
+        size_t wanted;
+};
+
+static size_t store_evict(void *owner, size_t want)
+{
+        struct store *s = owner;
+        s->calls++;
+        s->wanted = want;
+        size_t n = MIN(want, s->held - s->pinned);
+        s->held -= n;
+        memory_release_storage(s->m, n);
+        return n;
+}
+
+static bool store_put(struct store *s, size_t size)
+{
+        if (!memory_acquire_storage(s->m, size))
+                return false;
+        s->held += size;
+        return true;
+}
+
+static void storage_uses_what_execution_leaves(void **state)
+{
+        struct memory_manager *m = memory_manager_new(1000, 0.5);
+        struct store s = {.m = m};
+        memory_manager_set_evict(m, store_evict, &s);
+        struct memory_task *t = memory_task_new(m);
+        struct memory_consumer c;
+        memory_consumer_init(&c, t, "c", NULL);
+        assert_true(store_put(&s, 900));
+        assert_int_equal(s.calls, 0);
+        assert_false(store_put(&s, 1001)); /* larger than the pool: nothing is evicted for it */
+        assert_int_equal(s.calls, 0);
+        assert_true(store_put(&s, 200));
+        assert_int_equal(s.wanted, 100);
+        assert_int_equal(memory_manager_storage_used(m), 1000);
+
+        /* Execution evicts down to the storage region and not below. */
+        assert_int_equal(memory_acquire(&c, 200), 0);
+        assert_int_equal(memory_manager_storage_used(m), 800);
+        assert_int_equal(memory_acquire(&c, 300), 0);
+        assert_int_equal(memory_manager_storage_used(m), 500);
+        s.calls = 0;
+        assert_int_equal(memory_acquire(&c, 1), FST_MEMORY_E_DENIED);
+        assert_int_equal(s.calls, 0);
+
+        /* Storage evicts storage, never execution. */
+        assert_true(store_put(&s, 100));
+        assert_int_equal(memory_manager_execution_used(m), 500);
+        assert_int_equal(memory_manager_storage_used(m), 500);
+        assert_false(store_put(&s, 501));
+
+        memory_release(&c, 100);
+        assert_true(store_put(&s, 100));
+        memory_release_storage(m, s.held);
+        memory_task_free(t);
+        memory_manager_free(m);
+}
+
+static void blocks_that_cannot_go_deny_without_a_loop(void **state)
+{
+        struct memory_manager *m = memory_manager_new(1000, 0.1);
+        struct store s = {.m = m};
+        memory_manager_set_evict(m, store_evict, &s);
+        struct memory_task *t = memory_task_new(m);
+        struct memory_consumer c;
+        memory_consumer_init(&c, t, "c", NULL);
+        assert_true(store_put(&s, 1000));
+        s.pinned = 900;
+        assert_int_equal(memory_acquire(&c, 500), FST_MEMORY_E_DENIED);
+        assert_int_equal(memory_acquire(&c, 100), 0);
+        assert_false(memory_acquire_storage(m, 50));
+        memory_release_storage(m, s.held);
+        memory_task_free(t);
+        memory_manager_free(m);
+}
+
+/* Random tasks on threads; the sum of what they and storage believe to hold never exceeds the pool. */
+struct model {
+        struct memory_manager *m;
+        atomic_size_t execution, storage;
+        atomic_uint seed;
+};
+enum { MODEL_POOL = 10000 };
+
+static size_t model_evict(void *owner, size_t want)
+{
+        struct model *model = owner;
+        size_t have = atomic_load(&model->storage), n;
+        do
+                n = MIN(want, have);
+        while (!atomic_compare_exchange_weak(&model->storage, &have, have - n));
+        memory_release_storage(model->m, n);
+        return n;
+}
+
+static void *model_run(void *argument)
+{
+        struct model *model = argument;
+        unsigned seed = atomic_fetch_add(&model->seed, 1);
+        for (int round = 0; round < 60; round++) {
+                struct memory_task *t = memory_task_new(model->m);
+                struct memory_consumer c;
+                memory_consumer_init(&c, t, "c", NULL);
+                for (int i = 0; i < 60; i++) {
+                        size_t size = 1 + (size_t)rand_r(&seed) % 600;
+                        int r = 1;
+                        if (rand_r(&seed) % 4 == 0) {
+                                if (memory_acquire_storage(model->m, size))
+                                        atomic_fetch_add(&model->storage, size);
+                        } else if (rand_r(&seed) % 4 && (r = memory_acquire(&c, size)) == 0) {
+                                if (atomic_fetch_add(&model->execution, size) + size > MODEL_POOL)
+                                        abort();
+                        } else if (r && c.held) {
+                                size_t n = 1 + (size_t)rand_r(&seed) % c.held;
+                                atomic_fetch_sub(&model->execution, n);
+                                memory_release(&c, n);
+                        }
+                }
+                atomic_fetch_sub(&model->execution, c.held);
+                memory_task_free(t);
+        }
+        return NULL;
+}
+
+static void sums_hold_under_threads(void **state)
+{
+        struct model model = {.m = memory_manager_new(MODEL_POOL, 0.3), .seed = 1};
+        memory_manager_set_evict(model.m, model_evict, &model);
+        pthread_t threads[6];
+        for (int i = 0; i < 6; i++)
+                assert_int_equal(pthread_create(&threads[i], NULL, model_run, &model), 0);
+        for (int i = 0; i < 6; i++)
+                pthread_join(threads[i], NULL);
+        assert_int_equal(memory_manager_execution_used(model.m), 0);
+        assert_int_equal(model.execution, 0);
+        assert_int_equal(memory_manager_storage_used(model.m), model.storage);
+        memory_manager_free(model.m);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(one_task_may_have_all),
+                cmocka_unit_test(two_tasks_have_half_each_at_most),
+                cmocka_unit_test(a_task_waits_for_its_minimum),
+                cmocka_unit_test(a_task_that_ends_wakes_the_waiting),
+                cmocka_unit_test(other_consumers_spill_the_largest_first),
+                cmocka_unit_test(storage_uses_what_execution_leaves),
+                cmocka_unit_test(blocks_that_cannot_go_deny_without_a_loop),
+                cmocka_unit_test(sums_hold_under_threads),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
