@@ -72,7 +72,7 @@ static void a_bad_directory_is_passed_over(void **state)
         assert_int_equal(disk_dirs_count(dirs), 1);
         disk_dirs_free(dirs);
         dirs = NULL;
-        assert_int_equal(disk_dirs_new(file, 64, &dirs, &error), -EEXIST);
+        assert_int_equal(disk_dirs_new(file, 64, &dirs, &error), -ENOTDIR);
         assert_non_null(strstr(error_message(&error), "spark.local.dir"));
         assert_int_equal(disk_dirs_new(" ,", 64, &dirs, &error), -EINVAL);
         assert_int_equal(disk_dirs_new(base, 0, &dirs, &error), -EINVAL);
