@@ -1,0 +1,105 @@
+/*
+ * The hash table inside an aggregate: keys and their accumulators, in memory only. Everything about memory that is
+ * refused is decided by rdd/aggregate.c; here it is an answer.
+ *
+ * A slot has 32 bytes: half of the hash and the length of the key, the key itself up to 16 bytes, and the
+ * accumulator. Longer keys, and accumulators that are BYTES or larger than 8 bytes, lie in pages that live as long
+ * as the content. Slots are found by the upper bits of (half of the hash × seed), and collisions go to the next
+ * slot; a search begins at the first slot of a cache line, which holds two. So the slots in their order are ordered by
+ * that product: a growing table is copied from front to back, and the content can be written out bucket by bucket
+ * without sorting it.
+ *
+ * The seed differs between tables that read what others wrote out: rows that arrive in the order of the table's
+ * own product would all push into the same few slots.
+ */
+#pragma once
+
+#include "rdd/aggregate.h"
+#include "rdd/key.h"
+#include "store/page.h"
+
+#define TABLE_BUCKETS_LOG2 4
+#define TABLE_BUCKETS (1u << TABLE_BUCKETS_LOG2)
+
+struct slot {
+        uint64_t meta;   /* upper half of the hash << 32 | length of the key + 1; 0 is a free slot */
+        uint64_t lo, hi; /* the key; if it is longer: pointer, and all of the hash */
+        union {
+                uint64_t bits;
+                int64_t i64;
+                double f64;
+                char small[8];
+                void *out; /* FIXED of more than 8 bytes, or struct table_cell */
+        } value;
+};
+
+/* An accumulator that is BYTES. */
+struct table_cell {
+        uint64_t len, cap;
+        char data[];
+};
+
+#define TABLE_GROUP 64
+
+/* What the rows of a group look for, and the slots at which each begins to look. */
+struct table_group {
+        uint64_t meta[TABLE_GROUP], lo[TABLE_GROUP], hi[TABLE_GROUP];
+        struct slot *home[TABLE_GROUP];
+};
+
+struct combine_table;
+
+/* Find or make slots for @n rows of @batch from @first on and combine; *@done rows are in. */
+typedef int (*table_rows_fn)(struct combine_table *t, const struct table_group *group, uint32_t n,
+                             const fst_batch *batch, uint32_t first, uint32_t *done);
+
+struct combine_table {
+        struct slot *slots;
+        size_t capacity;     /* of slots: a power of 2, or 0 */
+        size_t count, limit; /* used; grow beyond */
+        size_t peak;         /* the largest count since the last table_start */
+        uint32_t seed;
+        struct page *pages; /* newest first: long keys and values; `used` counts */
+        struct memory_consumer *memory;
+        bool dirty; /* slots are not all free */
+
+        fst_type type;
+        fst_fn combine;
+        fst_task *task;
+        fst_out *out;
+        void (*out_reset)(fst_out *out);
+        table_rows_fn rows; /* finds slots and combines, for this kind of value and this function */
+
+        uint64_t rows_in, keys;
+        struct fst_error *error; /* of the call that is under way */
+};
+
+/* -EINVAL when the function does not combine such values. */
+int table_init(struct combine_table *t, const struct aggregate_options *options, struct memory_consumer *memory,
+               struct fst_error *error);
+
+/* Have slots for @keys keys if memory allows, otherwise fewer: 0; FST_MEMORY_E_DENIED for not even the least. */
+int table_start(struct combine_table *t, size_t keys);
+
+/* Rows *@at … of @batch; 0, FST_MEMORY_E_DENIED with *@at behind the last row that is in, or negative. */
+int table_add(struct combine_table *t, const fst_batch *batch, uint32_t *at, struct fst_error *error);
+
+/*
+ * Up to @room rows from slot *@pos on into the columns of @batch (BYTES as views into the table); *@pos moves on.
+ * Returns the number of rows, 0 at the end. With @clear the slots become free (their bytes stay until they are
+ * used again).
+ */
+uint32_t table_read(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch, uint64_t *hashes,
+                    bool clear);
+
+/* The same for the rows of one bucket alone; begin with *@pos = 0. Slots stay as they are. */
+uint32_t table_read_bucket(struct combine_table *t, uint32_t bucket, size_t *pos, uint32_t room, fst_batch *batch);
+
+/* Forget the content; the slots stay, pages go back. */
+void table_clear(struct combine_table *t);
+
+/* Forget the content and give all reservations back; the slots stay for the next task. */
+void table_release(struct combine_table *t);
+
+/* Unmap the slots of a table that was released, or never started. */
+void table_free(struct combine_table *t);

@@ -1,0 +1,91 @@
+/*
+ * Keys in registers: up to 16 bytes as two words, zero-padded, little-endian, so that comparing is two compares
+ * and hashing two multiplications. Length stands beside: "a" and "a\0" have the same words.
+ *
+ * Loading reads 16 bytes wherever the key begins and masks what is not its own. That may read beyond the object,
+ * but never beyond the page of memory in which the key begins, so it cannot fault; where a sanitizer watches, and
+ * in the last bytes of a page, the bytes are copied one by one instead. No branch depends on the length, because
+ * lengths of words are what no processor predicts.
+ */
+#pragma once
+
+#include "base/mem.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define KEY_INLINE 16 /* bytes of a short key, at most */
+
+struct short_key {
+        uint64_t lo, hi;
+};
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define KEY_EXACT_LOADS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define KEY_EXACT_LOADS 1
+#endif
+#endif
+#ifndef KEY_EXACT_LOADS
+#define KEY_EXACT_LOADS 0
+#endif
+
+extern const struct short_key key_masks[KEY_INLINE + 1];
+
+/* The key at @data, @len <= KEY_INLINE. */
+static inline struct short_key key_load(const char *data, size_t len)
+{
+        struct short_key key = {0, 0};
+        if (KEY_EXACT_LOADS || unlikely(len == 0 || ((uintptr_t)data & 4095) > 4096 - sizeof(key))) {
+                for (size_t i = 0; i < len; i++) {
+                        uint64_t byte = (unsigned char)data[i];
+                        if (i < 8)
+                                key.lo |= byte << (8 * i);
+                        else
+                                key.hi |= byte << (8 * i - 64);
+                }
+                return key;
+        }
+        memcpy(&key, data, sizeof(key));
+        key.lo &= key_masks[len].lo;
+        key.hi &= key_masks[len].hi;
+        return key;
+}
+
+/* -0.0 and 0.0 are one key, and all NaNs are. */
+static inline double key_f64(double x)
+{
+        return x != x ? __builtin_nan("") : x + 0.0;
+}
+
+static inline uint64_t key_f64_bits(double x)
+{
+        uint64_t bits;
+        x = key_f64(x);
+        memcpy(&bits, &x, sizeof(bits));
+        return bits;
+}
+
+static inline uint64_t key_mix(uint64_t a, uint64_t b)
+{
+        unsigned __int128 product = (unsigned __int128)a * b;
+        return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* The hash of a short key. The constants are digits of pi and the golden ratio, made odd. */
+static inline uint64_t key_hash_short(struct short_key key, uint64_t len)
+{
+        uint64_t inner = key_mix(key.lo ^ 0x243f6a8885a308d3u, key.hi ^ 0x13198a2e03707345u);
+        return key_mix(inner ^ len, 0x9e3779b97f4a7c15u);
+}
+
+/* The hash of a key of more than KEY_INLINE bytes. */
+uint64_t key_hash_long(const void *data, size_t len);
+
+/* The hash of a run of bytes of any length. */
+static inline uint64_t key_hash_bytes(const char *data, size_t len)
+{
+        return likely(len <= KEY_INLINE) ? key_hash_short(key_load(data, len), len) : key_hash_long(data, len);
+}
