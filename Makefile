@@ -10,10 +10,10 @@ MESON_OPTIONS ?=
 INPUT ?=
 # For each target of `make fuzz`.
 FUZZ_SECONDS ?= 30
-# `make lint`: files changed since this commit, or everything with LINT=all.
-LINT ?= main
+# `make lint`: files changed since this commit, or everything with SINCE=all.
+SINCE ?= main
 
-export PREFIX INPUT FUZZ_SECONDS LINT BUILD
+export PREFIX INPUT FUZZ_SECONDS SINCE BUILD
 
 .DEFAULT_GOAL := all
 # Only the ordinary build is what bin/ points at; build-asan and the like are for their tests.
@@ -62,7 +62,7 @@ asan: ## all tests under ASan and UBSan, in build-asan
 tsan: ## all tests under TSan, in build-tsan
 	@$(MAKE) --no-print-directory check BUILD=build-tsan MESON_OPTIONS='-Db_sanitize=thread -Db_lundef=false'
 
-lint: ## clang-tidy, clang-format, shellcheck and the layer check on what changed since main (LINT=all: everything)
+lint: ## clang-tidy, clang-format, shellcheck and the layer check on what changed since main (SINCE=all: everything)
 	@scripts/lint
 
 install: build ## into PREFIX (/usr/local), below DESTDIR if that is set

@@ -10,18 +10,19 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct fst_error;
 
 enum log_level { LOG_OFF, LOG_FATAL, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG, LOG_TRACE };
 
-/* The most talkative level that any component has: what the macros below look at first. */
+/* The most talkative level that any component has: what the macros below look at first. Changed atomically. */
 extern enum log_level log_threshold;
 
 #define log_at(level, component, ...)                                                                                  \
         do {                                                                                                           \
-                if ((level) <= log_threshold)                                                                          \
+                if ((level) <= __atomic_load_n(&log_threshold, __ATOMIC_RELAXED))                                      \
                         log_write((level), (component), __VA_ARGS__);                                                  \
         } while (0)
 #define log_error(component, ...) log_at(LOG_ERROR, component, __VA_ARGS__)
@@ -29,15 +30,43 @@ extern enum log_level log_threshold;
 #define log_info(component, ...) log_at(LOG_INFO, component, __VA_ARGS__)
 #define log_debug(component, ...) log_at(LOG_DEBUG, component, __VA_ARGS__)
 
-/* @component is the name Spark's users know: "SparkContext", "DAGScheduler", "TaskSetManager", … */
+/*
+ * @component is the name Spark's users know: "SparkContext", "DAGScheduler", "TaskSetManager", … Does nothing if
+ * @level is off for it. Keeps errno; what cannot be written is dropped.
+ */
 void log_write(enum log_level level, const char *component, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* "INFO", "warn", …; 0, or -EINVAL with the names that there are. */
+/* Whether a line of @level would be written: for lines whose parts cost something to gather. */
+bool log_enabled(enum log_level level, const char *component);
+
+/*
+ * "INFO", "warn", "ALL", …: 0, or -EINVAL with the names that there are. ALL is the same as TRACE.
+ */
 int log_level_parse(const char *name, enum log_level *level, struct fst_error *error);
+
+/* "INFO", … */
+const char *log_level_name(enum log_level level);
 
 /* The level of everything that has none of its own. Starts as LOG_WARN until configured. */
 void log_set_level(enum log_level level);
+
+/*
+ * The level of one logger and of all below it: a component ("TaskSetManager"), the name that it has in Spark
+ * ("org.apache.spark.scheduler.TaskSetManager") or a package ("org.apache.spark.scheduler"). The longest name
+ * that fits decides. At most 64 loggers have levels of their own: 0, or -ENOSPC.
+ */
+int log_set_logger_level(const char *logger, enum log_level level);
+
+/* Forget all levels and set the root's: for tests and for reading a configuration again. */
+void log_reset_levels(enum log_level root);
+
+/*
+ * The name that @component has in Spark: "org.apache.spark.scheduler.TaskSetManager"; @component itself if the
+ * table of names does not have it. @text holds @size bytes and is what is returned.
+ */
+const char *log_logger_name(const char *component, char *text, size_t size);
+
 void log_set_structured(bool json);
 
 /* What this thread works on, for structured lines; -1 and NULL clear. @app_id is borrowed. */
@@ -45,6 +74,7 @@ void log_set_context(const char *app_id, int stage, int64_t task);
 
 /*
  * A status line (the console progress bar) that log lines must not tear: @text is erased before a log line and
- * drawn again after it. NULL or "" removes it. Only for terminals; copied.
+ * drawn again after it. NULL or "" removes it. Only for terminals, where nothing else than the log writes to
+ * standard error meanwhile; copied, at most 511 bytes of it.
  */
 void log_set_status_line(const char *text);

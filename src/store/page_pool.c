@@ -1,14 +1,17 @@
 /*
- * Blocks of 256 KiB out of chunks of 2 MiB.
+ * Blocks of 256 KiB out of chunks of 8 MiB.
  *
  * Why chunks: huge pages are given only to whole aligned 2 MiB ranges, and page tables for gigabytes of 4 KiB pages
  * cost more than the copies made into them. Chunks are never unmapped: what is not needed is handed back with
  * MADV_DONTNEED and stays as address space, so a block's chunk can always be found again.
  *
- * A chunk knows of each of its eight blocks whether it is free and whether it is warm, that is: may be resident.
- * The first touch of a huge page makes all of it resident, so a chunk becomes warm as a whole. It is on one of
- * two lists while it has free blocks: `warm` if one of these is warm (the half-used ones in front, so that they fill
- * up and others become wholly free), else `cold`. Blocks are taken warm first.
+ * Why 31 blocks in a chunk that could hold 32: blocks at multiples of 256 KiB would have their headers, and in a
+ * scatter their ends too, in the same few sets of every cache; 200 open pages then cost ten times as much as 8. So
+ * each block of the first 4,000 begins at another cache line of its 256 KiB (its colour), which takes a block's room.
+ *
+ * A chunk knows of each block whether it is free and whether it is warm, that is: was given since its memory was
+ * last handed back. It is on one of two lists while it has free blocks: `warm` if one of these is warm (the half-used
+ * ones in front, so that they fill up and others become wholly free), else `cold`. Blocks are taken warm first.
  *
  * Invariants, under the lock: warm blocks that are free are counted in `spare`; a block in a thread's cache is
  * neither free nor spare. A thread's cache is touched by its thread alone and returned when it ends.
@@ -37,12 +40,16 @@
 #define block_open(block) ((void)(block))
 #endif
 
-#define BLOCKS (PAGE_CHUNK / PAGE_BLOCK)
+#define CACHE_LINE 64
+#define BLOCKS (PAGE_CHUNK / PAGE_BLOCK - 1)
 #define ALL_BLOCKS ((1u << BLOCKS) - 1)
+#define STRIDE (PAGE_BLOCK + CACHE_LINE)
+#define COLOURS (PAGE_BLOCK / CACHE_LINE - BLOCKS) /* of a chunk's first block */
 #define CACHE_BLOCKS 4
 
 struct chunk {
         unsigned char *base;
+        size_t colour;             /* offset of the first block */
         struct chunk *next, *prev; /* on one of the lists */
         unsigned free, warm;       /* bit b: of block b */
 };
@@ -139,11 +146,17 @@ static struct chunk *chunk_new(void)
         madvise(raw + before, PAGE_CHUNK, MADV_HUGEPAGE); /* a kernel without huge pages refuses; nothing is lost */
         struct chunk *c = new0(struct chunk);
         c->base = raw + before;
+        c->colour = pool.count * BLOCKS % COLOURS * CACHE_LINE;
         c->free = ALL_BLOCKS;
         if (2 * ++pool.count > pool.slots)
                 table_grow();
         table_put(c);
         return c;
+}
+
+static unsigned char *block_at(const struct chunk *c, unsigned b)
+{
+        return c->base + c->colour + b * STRIDE;
 }
 
 static void *take(void)
@@ -153,22 +166,20 @@ static void *take(void)
                 c = pool.cold.next;
                 if (c == &pool.cold && !(c = chunk_new()))
                         return NULL;
-                /* Touching any block of a wholly cold chunk makes all of it resident. */
-                unsigned turns = c->warm ? c->free & -c->free : ALL_BLOCKS & ~c->warm;
-                c->warm |= turns;
-                pool.spare += (size_t)__builtin_popcount(turns & c->free) * PAGE_BLOCK;
+                c->warm |= c->free & -c->free;
+                pool.spare += PAGE_BLOCK;
         }
         unsigned b = (unsigned)__builtin_ctz(c->free & c->warm);
         c->free &= ~(1u << b);
         pool.spare -= PAGE_BLOCK;
         chunk_place(c);
-        return c->base + b * PAGE_BLOCK;
+        return block_at(c, b);
 }
 
 static void give(void *block)
 {
         struct chunk *c = chunk_of(block);
-        unsigned b = (unsigned)(((unsigned char *)block - c->base) / PAGE_BLOCK);
+        unsigned b = (unsigned)(((unsigned char *)block - c->base - c->colour) / STRIDE);
         c->free |= 1u << b;
         pool.spare += PAGE_BLOCK;
         chunk_place(c);
@@ -226,16 +237,21 @@ void page_pool_put(void *block)
         pthread_mutex_unlock(&pool.lock);
 }
 
-/* Hand the free warm blocks of a chunk back to the system, neighbours in one call. */
+/* Hand the free warm blocks of a chunk back to the system: whole, or neighbours in one call. */
 static void chunk_cool(struct chunk *c)
 {
         unsigned cool = c->free & c->warm;
-        for (unsigned b = 0; b < BLOCKS;) {
+        if (c->free == ALL_BLOCKS)
+                madvise(c->base, PAGE_CHUNK, MADV_DONTNEED);
+        for (unsigned b = 0; b < BLOCKS && c->free != ALL_BLOCKS;) {
                 unsigned n = 0;
                 while (b + n < BLOCKS && (cool >> (b + n) & 1))
                         n++;
+                /* Machine pages shared with other blocks stay. */
+                uintptr_t start = ((uintptr_t)block_at(c, b) + 4095) & ~(uintptr_t)4095;
+                uintptr_t end = (uintptr_t)block_at(c, b + n) & ~(uintptr_t)4095;
                 if (n)
-                        madvise(c->base + b * PAGE_BLOCK, n * PAGE_BLOCK, MADV_DONTNEED);
+                        madvise((void *)start, end - start, MADV_DONTNEED);
                 b += n ? n : 1;
         }
         c->warm &= ~cool;

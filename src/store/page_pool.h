@@ -1,5 +1,5 @@
 /*
- * The pool of page blocks: PAGE_BLOCK bytes each, carved from 2 MiB chunks that the kernel may back with huge
+ * The pool of page blocks: PAGE_BLOCK bytes each, carved from 8 MiB chunks that the kernel may back with huge
  * pages. Process-wide; each thread keeps a few free blocks of its own before the shared lists are asked.
  *
  * The pool does not account: who takes a block has reserved it (store/memory.h). The memory manager in turn has
@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-#define PAGE_CHUNK ((size_t)2 << 20)
+#define PAGE_CHUNK ((size_t)8 << 20)
 
 /* A block, aligned to 64 bytes and not cleared; NULL when the system has no memory left. Any thread. */
 void *page_pool_get(void);

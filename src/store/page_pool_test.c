@@ -9,6 +9,15 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+/* Sanitizers shadow memory with more memory, so that there resident sizes say nothing. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SHADOWED true
+#elif defined(__has_feature)
+#define SHADOWED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define SHADOWED false
+#endif
+
 static size_t resident(void)
 {
         FILE *f = fopen("/proc/self/statm", "re");
@@ -59,11 +68,11 @@ static void trim_and_shed_return_memory(void **state)
                 page_pool_put(blocks[i]);
         page_pool_shed(32u << 20);
         assert_true(page_pool_spare() <= 32u << 20);
-        assert_true(page_pool_spare() > 30u << 20);
-        assert_true(resident() <= before + (40u << 20));
+        assert_true(page_pool_spare() > 24u << 20); /* whole chunks go at a time */
+        assert_true(SHADOWED || resident() <= before + (40u << 20));
         page_pool_trim();
         assert_int_equal(page_pool_spare(), 0);
-        assert_true(resident() <= before + (8u << 20));
+        assert_true(SHADOWED || resident() <= before + (8u << 20));
 }
 
 /* Threads hand blocks to each other; each block carries its holder's mark for as long as it is held. */

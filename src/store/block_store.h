@@ -1,0 +1,122 @@
+/*
+ * The block store: partitions of persisted RDDs, in memory or on disk by their storage level.
+ *
+ * A block is written while its partition is computed: the pipeline passes every batch on and appends it to the
+ * writer as well (a tee), so that giving a block up loses nothing; the rows went their way already.
+ *
+ *      r = block_store_acquire(store, task, id, level, type, &block, &writer);
+ *      0                       read: block_reader_init(&reader, block), …, block_release(block)
+ *      FST_BLOCK_E_COMPUTE     compute, block_writer_append for each batch, block_writer_commit or _abort
+ *      FST_BLOCK_E_BYPASS      compute, and do not cache: this task is writing that very block already
+ *
+ * A block that another task is writing is waited for, as Spark's BlockInfoManager does; if that task gives up, one of the
+ * waiting computes. Waits cannot go in a circle, because a partition is computed only from RDDs with smaller ids.
+ *
+ * Pages of blocks are storage memory, acquired one by one. When memory is refused, the least recently used
+ * blocks of *other* RDDs that nobody reads go: to disk with MEMORY_AND_DISK, away with MEMORY_ONLY. If that is
+ * not enough, a MEMORY_ONLY block is given up and a MEMORY_AND_DISK block goes on on disk. Execution may take storage
+ * memory beyond spark.memory.storageFraction the same way.
+ *
+ * Threads: all functions of the store from any thread; a writer or reader belongs to the task's thread. Disk is
+ * written without locks held.
+ */
+#pragma once
+
+#include "store/spill.h"
+
+#include <firesteel/rdd.h>
+
+struct block_store;
+struct block;
+struct block_writer;
+
+#define FST_BLOCK_E_COMPUTE 1
+#define FST_BLOCK_E_BYPASS 2
+#define FST_BLOCK_E_GIVEN_UP 3
+
+struct block_id {
+        int rdd, partition;
+};
+
+struct block_store_options {
+        struct memory_manager *memory; /* the store becomes its evictor */
+        struct disk_dirs *dirs;
+        enum codec_kind codec; /* of blocks on disk */
+        int level;             /* zstd's */
+};
+
+/* What is said of a block when it came, moved or went. */
+struct block_status {
+        struct block_id id;
+        enum fst_storage_level level; /* FST_STORAGE_NONE: it is gone */
+        uint64_t rows;
+        size_t memory_bytes;
+        uint64_t disk_bytes;
+};
+typedef void (*block_observer_fn)(void *owner, const struct block_status *status);
+
+struct block_store *block_store_new(const struct block_store_options *options);
+
+/* All blocks go, unread and unwritten by then. The manager must have no running task. NULL is allowed. */
+void block_store_free(struct block_store *store);
+
+/* Who hears of changes: called from the thread that made the change, without locks. Set before the first task. */
+void block_store_set_observer(struct block_store *store, block_observer_fn observe, void *owner);
+
+size_t block_store_memory_used(struct block_store *store);
+uint64_t block_store_disk_used(struct block_store *store);
+
+/* True if the block is complete and would be found. */
+bool block_store_contains(struct block_store *store, struct block_id id);
+
+/* The block's status; false if there is none. */
+bool block_store_status(struct block_store *store, struct block_id id, struct block_status *status);
+
+/*
+ * Find or start a block; see above. @task says who asks (any pointer that is the task's alone). May wait for
+ * another task. @level is not FST_STORAGE_NONE.
+ */
+int block_store_acquire(struct block_store *store, const void *task, struct block_id id, enum fst_storage_level level,
+                        fst_type type, struct block **block, struct block_writer **writer);
+
+/* A reader's hold on a block that is complete, or NULL: for serving others. Released with block_release. */
+struct block *block_store_find(struct block_store *store, struct block_id id);
+void block_release(struct block *block);
+
+/* Unpersist: remove the blocks of an RDD; those being read or written go when that ends. Returns how many. */
+size_t block_store_remove_rdd(struct block_store *store, int rdd);
+bool block_store_remove(struct block_store *store, struct block_id id);
+
+/*
+ * Append all rows of @batch. 0; FST_BLOCK_E_GIVEN_UP once when a MEMORY_ONLY block has no room (its pages are free
+ * again; further appends do nothing and return 0); negative when the disk fails: abort the writer, and cache or fail as
+ * the caller likes.
+ */
+int block_writer_append(struct block_writer *writer, const fst_batch *batch, struct fst_error *error);
+
+/*
+ * The partition is complete: readers may come. Frees the writer in any case. 0; FST_BLOCK_E_GIVEN_UP if there is no
+ * block after all; negative when the disk fails, and there is none either.
+ */
+int block_writer_commit(struct block_writer *writer, struct fst_error *error);
+
+/* The computation failed or stopped early: forget what was written. NULL is allowed. */
+void block_writer_abort(struct block_writer *writer);
+
+/* Reading a held block as batches, each valid until the next call. Several readers of one block at a time. */
+struct block_reader {
+        struct block *block;
+        struct page_cursor cursor;
+        const struct page *page;  /* in memory */
+        struct page *loaded;      /* from disk; one page that is not accounted */
+        struct spill_reader disk; /* if the block is there */
+        bool from_disk, started;
+};
+int block_reader_init(struct block_reader *reader, struct block *block, struct fst_error *error);
+void block_reader_deinit(struct block_reader *reader);
+
+/*
+ * The next batch; @batch->rows is 0 at the end. -EBADMSG for a damaged block on disk, which is removed once nobody
+ * reads it, so that the next attempt computes it again; other negatives of reading.
+ */
+int block_reader_next(struct block_reader *reader, fst_batch *batch, struct fst_error *error);

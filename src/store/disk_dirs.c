@@ -1,0 +1,294 @@
+/*
+ * Local directories, as Spark's DiskBlockManager keeps them: names, hashing and order are the same, so that what is
+ * found on a disk looks familiar.
+ *
+ * Spark leaves the directories of a killed process behind for ever. Here each root holds a locked file for as long as its
+ * process lives; whoever makes a root removes neighbours whose file is not locked any more. Roots without such a file
+ * (Spark's own) are never touched. The file gets its name only once it is locked, so no root is unlocked by mistake.
+ */
+#include "store/disk_dirs.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOCK_NAME ".firesteel.lock"
+#define ROOT_PREFIX "blockmgr-"
+#define UUID_TEXT 37
+
+struct disk_dir {
+        char *root;
+        int lock;
+        atomic_bool failed;
+};
+
+struct disk_dirs {
+        VEC(struct disk_dir *) dirs;
+        unsigned subdirectories;
+};
+
+static void uuid_text(char text[static UUID_TEXT])
+{
+        unsigned char u[16];
+        if (getrandom(u, sizeof(u), 0) != sizeof(u))
+                abort(); /* cannot happen for 16 bytes once the system has started */
+        u[6] = (u[6] & 0x0f) | 0x40;
+        u[8] = (u[8] & 0x3f) | 0x80;
+        snprintf(text, UUID_TEXT, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1],
+                 u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+        remove(path);
+        return 0;
+}
+
+static void remove_tree(const char *path)
+{
+        nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static int make_parents(const char *path)
+{
+        _cleanup_free_ char *copy = mem_strdup(path);
+        for (char *slash = copy + 1; (slash = strchr(slash, '/')); slash++) {
+                *slash = '\0';
+                if (mkdir(copy, 0755) < 0 && errno != EEXIST)
+                        return -errno;
+                *slash = '/';
+        }
+        return mkdir(copy, 0755) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+/* Remove the roots in @base that processes left which are no more. */
+static void sweep(const char *base)
+{
+        DIR *d = opendir(base);
+        if (!d)
+                return;
+        for (struct dirent *e; (e = readdir(d));) {
+                if (strncmp(e->d_name, ROOT_PREFIX, strlen(ROOT_PREFIX)) != 0)
+                        continue;
+                _cleanup_free_ char *root = mem_printf("%s/%s", base, e->d_name);
+                _cleanup_free_ char *name = mem_printf("%s/%s", root, LOCK_NAME);
+                struct stat st;
+                int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+                if (fd < 0)
+                        continue;
+                if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+                        log_info("DiskBlockManager", "Removing %s, left by a process that is gone", root);
+                        remove_tree(root);
+                }
+                close(fd);
+        }
+        closedir(d);
+}
+
+static int root_lock(const char *root)
+{
+        _cleanup_free_ char *before = mem_printf("%s/%s.new", root, LOCK_NAME);
+        _cleanup_free_ char *name = mem_printf("%s/%s", root, LOCK_NAME);
+        int fd = open(before, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd < 0)
+                return -errno;
+        if (flock(fd, LOCK_EX | LOCK_NB) < 0 || rename(before, name) < 0) {
+                int r = -errno;
+                close(fd);
+                return r;
+        }
+        return fd;
+}
+
+static int dir_new(const char *base, struct disk_dir **dir)
+{
+        char uuid[UUID_TEXT];
+        uuid_text(uuid);
+        int r = make_parents(base);
+        if (r < 0)
+                return r;
+        sweep(base);
+        _cleanup_free_ char *root = mem_printf("%s/" ROOT_PREFIX "%s", base, uuid);
+        if (mkdir(root, 0700) < 0)
+                return -errno;
+        int lock = root_lock(root);
+        if (lock < 0) {
+                remove_tree(root);
+                return lock;
+        }
+        struct disk_dir *d = new0(struct disk_dir);
+        d->root = steal(root);
+        d->lock = lock;
+        *dir = d;
+        return 0;
+}
+
+char *disk_dirs_configured(const char *local_dir)
+{
+        const char *value;
+        if (getenv("CONTAINER_ID") && (value = getenv("LOCAL_DIRS")))
+                return mem_strdup(value);
+        if ((value = getenv("SPARK_EXECUTOR_DIRS"))) {
+                char *list = mem_strdup(value);
+                for (char *c = list; (c = strchr(c, ':'));)
+                        *c = ',';
+                return list;
+        }
+        if ((value = getenv("SPARK_LOCAL_DIRS")))
+                return mem_strdup(value);
+        return mem_strdup(local_dir && *local_dir ? local_dir : "/tmp");
+}
+
+int disk_dirs_new(const char *list, int subdirectories, struct disk_dirs **dirs, struct fst_error *error)
+{
+        if (subdirectories < 1 || subdirectories > 4096)
+                return error_set(error, -EINVAL, "spark.diskStore.subDirectories is %d: give a number from 1 to 4096",
+                                 subdirectories);
+        struct disk_dirs *d = new0(struct disk_dirs);
+        d->subdirectories = (unsigned)subdirectories;
+        _cleanup_free_ char *copy = mem_strdup(list);
+        int r = -EINVAL;
+        char *rest = copy;
+        for (char *base; (base = strsep(&rest, ","));) {
+                base += strspn(base, " ");
+                size_t n = strlen(base);
+                while (n > 1 && (base[n - 1] == ' ' || base[n - 1] == '/'))
+                        base[--n] = '\0';
+                if (n == 0)
+                        continue;
+                struct disk_dir *dir = NULL;
+                r = dir_new(base, &dir);
+                if (r < 0) {
+                        log_error("DiskBlockManager", "Failed to create local dir in %s: %s. Ignoring this directory.",
+                                  base, strerror(-r));
+                        continue;
+                }
+                log_info("DiskBlockManager", "Created local directory at %s", dir->root);
+                vec_push(&d->dirs, dir);
+        }
+        if (d->dirs.len == 0) {
+                disk_dirs_free(d);
+                return error_set(error, r,
+                                 "Failed to create any local dir in \"%s\": %s; set spark.local.dir or SPARK_LOCAL_DIRS to "
+                                 "directories that this user may write to",
+                                 list, strerror(-r));
+        }
+        *dirs = d;
+        return 0;
+}
+
+void disk_dirs_free(struct disk_dirs *dirs)
+{
+        if (!dirs)
+                return;
+        int saved = errno;
+        for (size_t i = 0; i < dirs->dirs.len; i++) {
+                struct disk_dir *d = dirs->dirs.data[i];
+                remove_tree(d->root);
+                close(d->lock);
+                free(d->root);
+                free(d);
+        }
+        vec_deinit(&dirs->dirs);
+        free(dirs);
+        errno = saved;
+}
+
+size_t disk_dirs_count(const struct disk_dirs *dirs)
+{
+        return dirs->dirs.len;
+}
+
+const char *disk_dirs_root(const struct disk_dirs *dirs, size_t i)
+{
+        return dirs->dirs.data[i]->root;
+}
+
+/* Java's String.hashCode without its sign, as Spark spreads names. */
+static unsigned name_hash(const char *name)
+{
+        uint32_t h = 0;
+        for (; *name; name++)
+                h = 31 * h + (unsigned char)*name;
+        return h == 0x80000000u ? 0 : (int32_t)h < 0 ? -h : h;
+}
+
+static void dir_failed(struct disk_dir *d, int code)
+{
+        if (!atomic_exchange(&d->failed, true))
+                log_warn("DiskBlockManager", "%s is not used for new files any more: %s", d->root, strerror(-code));
+}
+
+/* Create the file in this directory; what was removed under our feet (a cleaner of /tmp) is made again. */
+static int dir_create(struct disk_dir *d, unsigned subdirectory, const char *name, int *fd, char **path)
+{
+        _cleanup_free_ char *sub = mem_printf("%s/%02x", d->root, subdirectory);
+        _cleanup_free_ char *file = mem_printf("%s/%s", sub, name);
+        for (int attempt = 0; attempt < 2; attempt++) {
+                int f = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+                if (f >= 0) {
+                        *fd = f;
+                        *path = steal(file);
+                        return 0;
+                }
+                if (errno != ENOENT)
+                        return -errno;
+                if (mkdir(d->root, 0700) < 0 && errno != EEXIST)
+                        return -errno;
+                if (mkdir(sub, 0700) < 0 && errno != EEXIST)
+                        return -errno;
+        }
+        return -ENOENT;
+}
+
+int disk_dirs_create(struct disk_dirs *dirs, const char *name, int *fd, char **path, struct fst_error *error)
+{
+        size_t n = dirs->dirs.len;
+        unsigned hash = name_hash(name);
+        int r = 0;
+        /* Those that failed are tried when no other is left: space may have come back. */
+        for (size_t i = 0; i < 2 * n; i++) {
+                struct disk_dir *d = dirs->dirs.data[(hash + i) % n];
+                if (i < n ? d->failed : !d->failed)
+                        continue;
+                r = dir_create(d, (unsigned)(hash / n % dirs->subdirectories), name, fd, path);
+                if (r == 0)
+                        return 0;
+                if (r == -EEXIST)
+                        return error_set(error, r, "%s exists already in %s", name, d->root);
+                if (r == -EMFILE || r == -ENFILE)
+                        break; /* not this directory's fault */
+                dir_failed(d, r);
+        }
+        return error_set(error, r, "creating %s in %s: %s", name, dirs->dirs.data[hash % n]->root, strerror(-r));
+}
+
+int disk_dirs_create_unique(struct disk_dirs *dirs, const char *prefix, int *fd, char **path,
+                            struct fst_error *error)
+{
+        char uuid[UUID_TEXT];
+        uuid_text(uuid);
+        _cleanup_free_ char *name = mem_printf("%s%s", prefix, uuid);
+        return disk_dirs_create(dirs, name, fd, path, error);
+}
+
+void disk_dirs_failed(struct disk_dirs *dirs, const char *path, int code)
+{
+        for (size_t i = 0; i < dirs->dirs.len; i++) {
+                const char *root = dirs->dirs.data[i]->root;
+                if (strncmp(path, root, strlen(root)) == 0 && path[strlen(root)] == '/')
+                        dir_failed(dirs->dirs.data[i], code);
+        }
+}

@@ -1,0 +1,48 @@
+/*
+ * Where local files go: the directories of spark.local.dir, each with a `blockmgr-<uuid>` of its own in it and up to
+ * 64 (spark.diskStore.subDirectories) subdirectories, which names are spread over by their hash.
+ *
+ * A directory that fails (full, broken, read-only) is reported once and passed over for new files as long as another
+ * one works. Everything is removed by disk_dirs_free; what a killed process left is removed by the next one that
+ * uses the same directory.
+ */
+#pragma once
+
+#include <stddef.h>
+
+struct fst_error;
+struct disk_dirs;
+
+/*
+ * The directories to use, as Spark chooses them: LOCAL_DIRS in a YARN container (CONTAINER_ID is set), else
+ * SPARK_EXECUTOR_DIRS (separated by colons), else SPARK_LOCAL_DIRS, else @local_dir (the value of spark.local.dir),
+ * else "/tmp". A comma list that the caller owns.
+ */
+char *disk_dirs_configured(const char *local_dir);
+
+/*
+ * Make the roots, with rights for this user alone, in each directory of the comma list @list. Those that cannot be made are
+ * logged and left out. -EINVAL if @list is empty or @subdirectories is not 1 … 4096; otherwise the last errno if not one
+ * could be made.
+ */
+int disk_dirs_new(const char *list, int subdirectories, struct disk_dirs **dirs, struct fst_error *error);
+
+/* Remove the roots with all that is in them. NULL is allowed. */
+void disk_dirs_free(struct disk_dirs *dirs);
+
+/* The roots: ".../blockmgr-<uuid>". Borrowed. */
+size_t disk_dirs_count(const struct disk_dirs *dirs);
+const char *disk_dirs_root(const struct disk_dirs *dirs, size_t i);
+
+/*
+ * A new, empty file @name ("rdd_1_2"), open for reading and writing; the caller owns descriptor and path and
+ * removes the file. Any thread. -EEXIST if there is one of that name already; other negatives when no directory works.
+ */
+int disk_dirs_create(struct disk_dirs *dirs, const char *name, int *fd, char **path, struct fst_error *error);
+
+/* The same with a name that nobody else has: "temp_local_<uuid>" for the prefix "temp_local_". */
+int disk_dirs_create_unique(struct disk_dirs *dirs, const char *prefix, int *fd, char **path,
+                            struct fst_error *error);
+
+/* Writing to @path (of disk_dirs_create) answered @code (a negated errno): use other directories. Any thread. */
+void disk_dirs_failed(struct disk_dirs *dirs, const char *path, int code);

@@ -1,0 +1,197 @@
+#include "store/disk_dirs.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static char base[64];
+
+static int make_base(void **state)
+{
+        snprintf(base, sizeof(base), "/tmp/disk_dirs_test.XXXXXX");
+        return mkdtemp(base) ? 0 : -1;
+}
+
+static int remove_base(void **state)
+{
+        char command[256];
+        snprintf(command, sizeof(command), "chmod -R u+rwx %s; rm -rf %s", base, base);
+        return system(command);
+}
+
+static void files_go_where_sparks_would(void **state)
+{
+        _cleanup_free_ char *list = mem_printf("%s/a/b, %s/c/", base, base), *path = NULL;
+        struct fst_error error = FST_ERROR_INIT;
+        struct disk_dirs *dirs = NULL;
+        struct stat st;
+        assert_int_equal(disk_dirs_new(list, 64, &dirs, &error), 0);
+        assert_int_equal(disk_dirs_count(dirs), 2);
+        assert_int_equal(stat(disk_dirs_root(dirs, 0), &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0700);
+        int fd = -1;
+        assert_int_equal(disk_dirs_create(dirs, "rdd_1_2", &fd, &path, &error), 0);
+        /* "rdd_1_2".hashCode() is 1054351959: directory 1 of 2, subdirectory (hash / 2) % 64 = 43. */
+        _cleanup_free_ char *expected = mem_printf("%s/%02x/rdd_1_2", disk_dirs_root(dirs, 1054351959 % 2),
+                                                   1054351959 / 2 % 64);
+        assert_string_equal(path, expected);
+        assert_int_equal(write(fd, "x", 1), 1);
+        close(fd);
+        char *second = NULL;
+        assert_int_equal(disk_dirs_create(dirs, "rdd_1_2", &fd, &second, &error), -EEXIST);
+        assert_null(second);
+        error_deinit(&error);
+        assert_int_equal(disk_dirs_create_unique(dirs, "temp_local_", &fd, &second, &error), 0);
+        assert_non_null(strstr(second, "/temp_local_"));
+        close(fd);
+        free(second);
+        disk_dirs_free(dirs);
+        assert_int_equal(access(path, F_OK), -1);
+        _cleanup_free_ char *left = mem_printf("%s/c", base);
+        assert_int_equal(rmdir(left), 0); /* empty again */
+}
+
+static void a_bad_directory_is_passed_over(void **state)
+{
+        _cleanup_free_ char *file = mem_printf("%s/file", base);
+        close(open(file, O_CREAT | O_WRONLY, 0600));
+        _cleanup_free_ char *list = mem_printf("%s/x,%s/good", file, base);
+        struct fst_error error = FST_ERROR_INIT;
+        struct disk_dirs *dirs = NULL;
+        assert_int_equal(disk_dirs_new(list, 64, &dirs, &error), 0);
+        assert_int_equal(disk_dirs_count(dirs), 1);
+        disk_dirs_free(dirs);
+        dirs = NULL;
+        assert_int_equal(disk_dirs_new(file, 64, &dirs, &error), -ENOTDIR);
+        assert_non_null(strstr(error_message(&error), "spark.local.dir"));
+        assert_int_equal(disk_dirs_new(" ,", 64, &dirs, &error), -EINVAL);
+        assert_int_equal(disk_dirs_new(base, 0, &dirs, &error), -EINVAL);
+        assert_non_null(strstr(error_message(&error), "spark.diskStore.subDirectories"));
+        assert_null(dirs);
+        error_deinit(&error);
+}
+
+static void a_failed_disk_is_used_last(void **state)
+{
+        _cleanup_free_ char *list = mem_printf("%s/one,%s/two", base, base);
+        struct fst_error error = FST_ERROR_INIT;
+        struct disk_dirs *dirs = NULL;
+        assert_int_equal(disk_dirs_new(list, 2, &dirs, &error), 0);
+        for (int round = 0; round < 2; round++) {
+                int seen[2] = {0};
+                for (int i = 0; i < 40; i++) {
+                        char *path = NULL;
+                        int fd = -1;
+                        assert_int_equal(disk_dirs_create_unique(dirs, "t", &fd, &path, &error), 0);
+                        close(fd);
+                        seen[strncmp(path, disk_dirs_root(dirs, 0), strlen(disk_dirs_root(dirs, 0))) ? 1 : 0]++;
+                        if (round == 0 && i == 39)
+                                disk_dirs_failed(dirs, path, -ENOSPC);
+                        free(path);
+                }
+                assert_true(round == 0 ? seen[0] && seen[1] : !seen[0] != !seen[1]);
+        }
+        /* Both have failed: they are tried all the same. */
+        for (size_t d = 0; d < 2; d++) {
+                _cleanup_free_ char *path = mem_printf("%s/00/x", disk_dirs_root(dirs, d));
+                disk_dirs_failed(dirs, path, -EIO);
+        }
+        char *path = NULL;
+        int fd = -1;
+        assert_int_equal(disk_dirs_create(dirs, "again", &fd, &path, &error), 0);
+        close(fd);
+        free(path);
+        /* And a cleaner that removed everything does no harm. */
+        _cleanup_free_ char *command = mem_printf("rm -rf %s/one/* %s/two/*", base, base);
+        assert_int_equal(system(command), 0);
+        assert_int_equal(disk_dirs_create(dirs, "again", &fd, &path, &error), 0);
+        close(fd);
+        free(path);
+        disk_dirs_free(dirs);
+}
+
+static void what_a_killed_process_left_is_removed(void **state)
+{
+        _cleanup_free_ char *list = mem_printf("%s/shared", base);
+        _cleanup_free_ char *foreign = mem_printf("%s/blockmgr-of-someone-else", list);
+        struct fst_error error = FST_ERROR_INIT;
+        struct disk_dirs *ours = NULL, *next = NULL;
+        int channel[2];
+        assert_int_equal(disk_dirs_new(list, 64, &ours, &error), 0);
+        assert_int_equal(mkdir(foreign, 0700), 0);
+        assert_int_equal(pipe(channel), 0);
+        pid_t child = fork();
+        if (child == 0) {
+                struct disk_dirs *dirs = NULL;
+                char *path = NULL;
+                int fd;
+                if (disk_dirs_new(list, 64, &dirs, NULL) || disk_dirs_create(dirs, "rdd_0_0", &fd, &path, NULL) ||
+                    write(channel[1], path, 4096 < strlen(path) ? 4096 : strlen(path)) < 0)
+                        _exit(1);
+                raise(SIGKILL);
+        }
+        int status;
+        char path[4096] = "";
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status));
+        assert_true(read(channel[0], path, sizeof(path) - 1) > 0);
+        assert_int_equal(access(path, F_OK), 0);
+        assert_int_equal(disk_dirs_new(list, 64, &next, &error), 0);
+        assert_int_equal(access(path, F_OK), -1);                     /* the dead one's */
+        assert_int_equal(access(disk_dirs_root(ours, 0), F_OK), 0);  /* the living one's */
+        assert_int_equal(access(foreign, F_OK), 0);                  /* who knows whose */
+        disk_dirs_free(next);
+        disk_dirs_free(ours);
+        close(channel[0]);
+        close(channel[1]);
+}
+
+static void the_environment_goes_first(void **state)
+{
+        static const char *const names[] = {"CONTAINER_ID", "LOCAL_DIRS", "SPARK_EXECUTOR_DIRS", "SPARK_LOCAL_DIRS"};
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+                unsetenv(names[i]);
+        char *list = disk_dirs_configured("/data");
+        assert_string_equal(list, "/data");
+        free(list);
+        list = disk_dirs_configured(NULL);
+        assert_string_equal(list, "/tmp");
+        free(list);
+        setenv("LOCAL_DIRS", "/yarn", 1);
+        setenv("SPARK_LOCAL_DIRS", "/l1,/l2", 1);
+        list = disk_dirs_configured("/data");
+        assert_string_equal(list, "/l1,/l2");
+        free(list);
+        setenv("SPARK_EXECUTOR_DIRS", "/e1:/e2", 1);
+        list = disk_dirs_configured("/data");
+        assert_string_equal(list, "/e1,/e2");
+        free(list);
+        setenv("CONTAINER_ID", "c", 1);
+        list = disk_dirs_configured("/data");
+        assert_string_equal(list, "/yarn");
+        free(list);
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+                unsetenv(names[i]);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(files_go_where_sparks_would),
+                cmocka_unit_test(a_bad_directory_is_passed_over),
+                cmocka_unit_test(a_failed_disk_is_used_last),
+                cmocka_unit_test(what_a_killed_process_left_is_removed),
+                cmocka_unit_test(the_environment_goes_first),
+        };
+        return cmocka_run_group_tests(tests, make_base, remove_base);
+}

@@ -1,0 +1,87 @@
+/*
+ * A spill: a file of pages that is only appended to. Runs of a sort, partitions of an aggregation, a cached block and a
+ * shuffle's map output are ranges of one.
+ *
+ * Writing needs no memory that is not there: the one buffer (a block of 256 KiB) and the codec are set aside by
+ * spill_new, so a consumer makes its spill, or knows that it can, before memory is short. They are not accounted, and
+ * spill_finish gives them back.
+ *
+ * Threads: a spill belongs to one thread until spill_finish; afterwards any number may read, each with a reader or a
+ * codec of its own.
+ */
+#pragma once
+
+#include "store/disk_dirs.h"
+#include "store/page_frame.h"
+
+struct spill;
+
+struct spill_options {
+        struct disk_dirs *dirs;
+        const char *name; /* NULL: a temporary file, whose name is gone at once, so that not even a crash leaves it */
+        fst_type type;    /* of all of its pages */
+        enum codec_kind codec; /* CODEC_NONE, CODEC_LZ4, CODEC_ZSTD */
+        int level;             /* zstd's */
+};
+
+struct spill_counters {
+        uint64_t pages, rows;
+        uint64_t raw_bytes; /* of the pages */
+        uint64_t bytes;     /* in the file */
+        uint64_t write_ns;  /* spent in writing it */
+};
+
+int spill_new(const struct spill_options *options, struct spill **spill, struct fst_error *error);
+
+/* Close and remove the file. NULL is allowed. */
+void spill_free(struct spill *spill);
+
+/*
+ * Append @page, which stays the caller's. *@offset and *@length (either may be NULL) say where its frame is. Negative
+ * when the disk is full or broken: nothing was appended, the pages before are still readable, and the directory is
+ * not used for new files.
+ */
+int spill_write_page(struct spill *spill, const struct page *page, uint64_t *offset, uint32_t *length,
+                     struct fst_error *error);
+
+/* Where the next page will be: a run of pages written one after another is the range between two such values. */
+uint64_t spill_end(const struct spill *spill);
+
+/*
+ * Nothing more is written: what is buffered goes to the file, the buffer goes back, and a named file is closed, to be opened
+ * again by each reader. Reading before that is allowed to the spill's own thread alone.
+ */
+int spill_finish(struct spill *spill, struct fst_error *error);
+
+struct spill_counters spill_counters(const struct spill *spill);
+const char *spill_path(const struct spill *spill);
+
+/*
+ * Read the page at @offset, verified. @codec is of the spill's kind and used by this thread alone; NULL takes the
+ * spill's own, for its own thread. 0; FST_MEMORY_E_DENIED; -EBADMSG for a damaged file; other negatives of reading.
+ */
+int spill_read_page(struct spill *spill, uint64_t offset, uint32_t length, struct codec *codec,
+                    struct memory_consumer *c, struct page **page, struct fst_error *error);
+
+/*
+ * Reading a range page by page, for merges: the kernel is told to read ahead, and of memory there is the page
+ * handed out and, where pages are compressed, one block of scratch.
+ */
+struct spill_reader {
+        struct spill *spill;
+        uint64_t at, end;   /* of the next frame; of the range */
+        uint64_t announced; /* read ahead up to here */
+        int fd;             /* its own if the spill's is closed */
+        bool own_fd, own_codec, have_next;
+        struct codec *codec, codec_storage;
+        unsigned char next[PAGE_FRAME_HEADER]; /* the next frame's header, read together with the last payload */
+};
+
+/* @codec as in spill_read_page, but NULL makes one for this reader. Negative when the file cannot be opened. */
+int spill_reader_init(struct spill_reader *reader, struct spill *spill, uint64_t start, uint64_t end,
+                      struct codec *codec, struct fst_error *error);
+void spill_reader_deinit(struct spill_reader *reader);
+
+/* The next page, reserved through @c and owned by the caller; *@page is NULL at the end. Errors as above. */
+int spill_reader_next(struct spill_reader *reader, struct memory_consumer *c, struct page **page,
+                      struct fst_error *error);

@@ -1,0 +1,67 @@
+"""What the build gives to others: a library that exports only its interface, and trees that can be moved."""
+import os
+import shutil
+import subprocess
+
+import pytest
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD = os.environ.get("FIRESTEEL_BUILD", os.path.join(TOP, "build"))
+SANITIZED = os.path.basename(BUILD) in ("build-asan", "build-tsan")
+
+
+def run(*command, **options):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, **options)
+
+
+def exported():
+    done = run("nm", "-D", "--defined-only", os.path.join(BUILD, "src/libfiresteel.so"))
+    assert done.returncode == 0, done.stderr
+    return [line.split()[-1].split("@")[0] for line in done.stdout.splitlines()]
+
+
+def test_only_the_interface_is_exported():
+    names = exported()
+    assert "fst_conf_new" in names
+    assert [name for name in names if not name.startswith("fst_")] == []
+
+
+def test_soname():
+    done = run("readelf", "-d", os.path.join(BUILD, "src/libfiresteel.so"))
+    assert "[libfiresteel.so.0]" in done.stdout
+
+
+def test_header_compiles_alone(tmp_path):
+    source = tmp_path / "app.c"
+    source.write_text("#include <firesteel/firesteel.h>\nint main(void) { return 0; }\n")
+    for standard in ("gnu11", "gnu17", "gnu2x"):
+        done = run("cc", "-std=" + standard, "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-I", os.path.join(TOP, "include"),
+                   "-fsyntax-only", source)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer's library is not moved")
+def test_installed_tree_can_be_moved(tmp_path):
+    done = run("meson", "install", "-C", BUILD, "--no-rebuild", "--quiet",
+               env=dict(os.environ, DESTDIR=str(tmp_path / "stage")))
+    assert done.returncode == 0, done.stderr
+    include, = (tmp_path / "stage").rglob("include/firesteel/firesteel.h")
+    moved = tmp_path / "elsewhere"
+    shutil.move(include.parents[2], moved)
+    source = tmp_path / "app.c"
+    source.write_text("#include <firesteel/firesteel.h>\n"
+                      "int main(void) { return fst_conf_get(fst_conf_new(), \"spark.no.such.key\") != NULL; }\n")
+    flags = run("pkg-config", "--cflags", "--libs", "firesteel",
+                env=dict(os.environ, PKG_CONFIG_PATH=str(moved / "lib/pkgconfig"))).stdout.split()
+    done = run("cc", "-o", tmp_path / "app", source, *flags, "-Wl,-rpath," + str(moved / "lib"))
+    assert done.returncode == 0, done.stderr
+    assert run(tmp_path / "app").returncode == 0
+
+
+def test_nothing_to_install_is_quick_and_silent():
+    listed = run("dpkg-query", "-W", "libcmocka-dev")
+    if listed.returncode != 0:
+        pytest.skip("this machine's packages are not Debian's")
+    done = run("scripts/install-deps.sh", cwd=TOP, timeout=20)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""

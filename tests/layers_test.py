@@ -1,0 +1,69 @@
+"""The layer check must complain: each test plants one fault in a copy of the tree."""
+import os
+import shutil
+import subprocess
+
+import pytest
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+@pytest.fixture
+def tree(tmp_path):
+    for part in ("src", "include", "fuzz", "docs", "tests/layers"):
+        shutil.copytree(os.path.join(TOP, part), tmp_path / part)
+    return tmp_path
+
+
+def check(tree):
+    done = subprocess.run([tree / "tests/layers/check"], stdout=subprocess.PIPE, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+def append(path, line):
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(line + "\n")
+
+
+def test_tree_is_clean(tree):
+    assert check(tree) == (0, "")
+
+
+@pytest.mark.parametrize("file, line, words", [
+    ("src/base/buf.h", '#include "sched/sched.h"', "#include only ever points down, and base"),
+    ("src/store/page.h", '#include "rdd/lineage.h"', "is lower than rdd"),
+    ("src/sched/sched.h", '#include "store/page.h"', "sched is pure"),
+    ("src/conf/conf.h", '#include "../base/buf.h"', "never with ../"),
+    ("src/conf/conf.h", '#include "units.h"', "written from the source root"),
+    ("include/firesteel/types.h", '#include "base/buf.h"', "nothing of src/"),
+])
+def test_include_is_refused(tree, file, line, words):
+    append(tree / file, line)
+    code, output = check(tree)
+    assert code == 1
+    assert output.startswith(file + ":")
+    assert words in output
+
+
+def test_unknown_room_is_refused(tree):
+    (tree / "src/attic").mkdir()
+    (tree / "src/attic/meson.build").write_text("")
+    append(tree / "src/attic/thing.h", "#pragma once")
+    code, output = check(tree)
+    assert code == 1
+    assert "room attic is not in the table of docs/architecture.md" in output
+
+
+def test_source_that_nobody_builds_is_refused(tree):
+    append(tree / "src/base/forgotten_test.c", "int main(void) { return 0; }")
+    code, output = check(tree)
+    assert code == 1
+    assert "src/base/forgotten_test.c:1: it is not in src/base/meson.build" in output
+
+
+def test_fuzz_target_needs_build_and_seeds(tree):
+    append(tree / "fuzz/forgotten_fuzz.c", "")
+    code, output = check(tree)
+    assert code == 1
+    assert "add 'forgotten' to fuzz_targets" in output
+    assert "fuzz/corpus/forgotten/ is missing" in output
