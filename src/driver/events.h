@@ -279,3 +279,10 @@ struct unpersist_rdd {
         X(task_getting_result)                                                                                         \
         X(unpersist_rdd)                                                                                               \
         X(block_updated)
+
+/* Copies that own nothing: all of it lies in the arena, but executor_ref's. Maps in it are for reading only. */
+struct arena;
+#define EVENT_COPY(kind) const struct kind *event_copy_##kind(struct arena *a, const struct kind *from);
+EVENT_KINDS(EVENT_COPY)
+#undef EVENT_COPY
+const struct task_detail *event_copy_task_detail(struct arena *a, const struct task_detail *from);
