@@ -14,9 +14,9 @@
 struct fst_error;
 
 /*
- * The full form of what a user wrote, owned by the caller. No scheme means "file". -EINVAL for an empty name,
- * a NUL-free name that is too long (4 KiB), a scheme followed by a relative name ("file:x"), or a local name with
- * another host. Nothing is looked up on disk, but the working directory is asked for.
+ * The full form of what a user wrote, owned by the caller. No scheme means "file". -EINVAL for an empty name, a
+ * scheme followed by a relative name ("file:x"), or a local name with a host; -ENAMETOOLONG from 4 KiB on. Nothing
+ * is looked up on disk; only a relative name asks for the working directory.
  */
 int path_resolve(const char *text, char **path, struct fst_error *error);
 

@@ -1,0 +1,275 @@
+/*
+ * Hadoop's FileOutputCommitter (see output_committer.h).
+ *
+ * That two attempts of a task never both commit is decided by a table, not by the file system: the first attempt that
+ * asks holds the task's entry until its rename has worked or failed; another that asks meanwhile or later is denied.
+ * This is what Spark's OutputCommitCoordinator does on the driver.
+ *
+ * Only results of this very job are merged: task directories carry a job tracker id that is drawn anew each time, so
+ * what an earlier job left under _temporary is never taken for output (Hadoop would take it).
+ */
+#include "io/output_committer.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "conf/conf.h"
+#include "io/file_system.h"
+#include "io/paths.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <time.h>
+
+#define NO_ATTEMPT (-1)
+
+struct task_state {
+        int attempt; /* that commits or has committed, or NO_ATTEMPT */
+        bool committed;
+};
+
+struct output_committer {
+        const struct file_system *fs;
+        char *path;
+        char *temporary; /* OUT/_temporary */
+        char *job_path;  /* OUT/_temporary/0 */
+        struct output_options options;
+        char tracker[48]; /* distinguishes this job from all others that write here */
+        int job;
+        bool job_committed;
+
+        pthread_mutex_t lock; /* of tasks */
+        VEC(struct task_state) tasks;
+};
+
+static int read_flag(const struct fst_conf *conf, const char *key, bool *out, struct fst_error *error)
+{
+        const char *text = conf_get_raw(conf, key);
+        if (!text)
+                return 0;
+        if (strcasecmp(text, "true") != 0 && strcasecmp(text, "false") != 0)
+                return error_set(error, -EINVAL, "%s should be boolean, but was %s", key, text);
+        *out = strcasecmp(text, "true") == 0;
+        return 0;
+}
+
+int output_options_read(const struct fst_conf *conf, struct output_options *options, struct fst_error *error)
+{
+        static const char version[] = "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version";
+        struct output_options o = OUTPUT_OPTIONS_INIT;
+        const char *text = conf_get_raw(conf, version);
+
+        if (text) {
+                if (strcmp(text, "1") != 0 && strcmp(text, "2") != 0)
+                        return error_set(error, -EINVAL, "%s should be 1 or 2, but was %s", version, text);
+                o.algorithm = text[0] - '0';
+        }
+        int r = read_flag(conf, "spark.hadoop.validateOutputSpecs", &o.validate, error);
+        if (r == 0)
+                r = read_flag(conf, "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs", &o.mark, error);
+        if (r == 0)
+                *options = o;
+        return r;
+}
+
+int output_committer_new(const char *path, int job, const struct output_options *options,
+                         struct output_committer **committer, struct fst_error *error)
+{
+        _cleanup_free_ char *full = NULL;
+        const struct file_system *fs;
+        int r = path_resolve(path, &full, error);
+        if (r == 0)
+                r = file_system_of(full, &fs, error);
+        if (r < 0)
+                return r;
+
+        struct output_committer *c = new0(struct output_committer);
+        c->fs = fs;
+        c->path = steal(full);
+        c->temporary = path_join(c->path, "_temporary");
+        c->job_path = path_join(c->temporary, "0");
+        c->options = *options;
+        c->job = job;
+        pthread_mutex_init(&c->lock, NULL);
+
+        time_t now = time(NULL);
+        struct tm tm;
+        uint64_t random = 0;
+        localtime_r(&now, &tm);
+        if (getrandom(&random, sizeof(random), 0) < 0)
+                random = (uint64_t)now ^ (uintptr_t)c;
+        size_t n = strftime(c->tracker, sizeof(c->tracker), "%Y%m%d%H%M%S", &tm);
+        snprintf(c->tracker + n, sizeof(c->tracker) - n, "%" PRIu64, random >> 1);
+        *committer = c;
+        return 0;
+}
+
+void output_committer_free(struct output_committer *c)
+{
+        if (!c)
+                return;
+        int saved = errno;
+        pthread_mutex_destroy(&c->lock);
+        vec_deinit(&c->tasks);
+        free(c->path);
+        free(c->temporary);
+        free(c->job_path);
+        free(c);
+        errno = saved;
+}
+
+const char *output_committer_path(const struct output_committer *c)
+{
+        return c->path;
+}
+
+/* OUT/_temporary/0/_temporary/attempt_…: where an attempt works. */
+static char *attempt_path(const struct output_committer *c, int partition, int attempt)
+{
+        return mem_printf("%s/_temporary/attempt_%s_%04d_m_%06d_%d", c->job_path, c->tracker, c->job, partition,
+                          attempt);
+}
+
+char *output_committer_task_path(const struct output_committer *c, int partition, int attempt)
+{
+        _cleanup_free_ char *directory = attempt_path(c, partition, attempt);
+        return mem_printf("%s/part-%05d", directory, partition);
+}
+
+int output_committer_setup_job(struct output_committer *c, struct fst_error *error)
+{
+        if (c->options.validate) {
+                _cleanup_(file_status_deinit) struct file_status status = {0};
+                int r = c->fs->stat(c->fs, c->path, &status, error);
+                if (r == 0)
+                        return error_set(error, -EEXIST, "Output directory %s already exists", c->path);
+                if (r != -ENOENT)
+                        return r;
+        }
+        return c->fs->mkdirs(c->fs, c->job_path, error);
+}
+
+/* Move @from into the place of @to, directories by their entries. What is at @to already is replaced. */
+static int merge(struct output_committer *c, const struct file_status *from, const char *to, struct fst_error *error)
+{
+        const struct file_system *fs = c->fs;
+        if (!from->directory) {
+                int r = fs->rename(fs, from->path, to, error);
+                if (r == -EISDIR || r == -ENOTEMPTY) {
+                        r = fs->remove(fs, to, error);
+                        if (r == 0)
+                                r = fs->rename(fs, from->path, to, error);
+                }
+                return r;
+        }
+        struct file_list entries = {0};
+        int r = fs->mkdirs(fs, to, error);
+        if (r == 0)
+                r = fs->list(fs, from->path, &entries, error);
+        for (size_t i = 0; r == 0 && i < entries.len; i++) {
+                _cleanup_free_ char *target = path_join(to, path_name(entries.data[i].path));
+                r = merge(c, &entries.data[i], target, error);
+        }
+        file_list_deinit(&entries);
+        return r;
+}
+
+/* The renames of a commit; the caller holds the task's entry. */
+static int move_result(struct output_committer *c, int partition, int attempt, struct fst_error *error)
+{
+        _cleanup_free_ char *from = attempt_path(c, partition, attempt);
+        _cleanup_(file_status_deinit) struct file_status status = {0};
+        int r = c->fs->stat(c->fs, from, &status, error);
+        if (r == -ENOENT)
+                return 0; /* nothing was written */
+        if (r < 0)
+                return r;
+        if (c->options.algorithm == 2) {
+                r = merge(c, &status, c->path, error);
+                return r < 0 ? r : c->fs->remove(c->fs, from, error);
+        }
+        _cleanup_free_ char *to = mem_printf("%s/task_%s_%04d_m_%06d", c->job_path, c->tracker, c->job, partition);
+        r = c->fs->rename(c->fs, from, to, error);
+        if (r == -ENOTEMPTY) { /* a commit whose outcome was not seen: this one is as good */
+                r = c->fs->remove(c->fs, to, error);
+                if (r == 0)
+                        r = c->fs->rename(c->fs, from, to, error);
+        }
+        return r;
+}
+
+int output_committer_commit_task(struct output_committer *c, int partition, int attempt, struct fst_error *error)
+{
+        pthread_mutex_lock(&c->lock);
+        while (c->tasks.len <= (size_t)partition)
+                vec_push(&c->tasks, (struct task_state){.attempt = NO_ATTEMPT});
+        struct task_state *task = &c->tasks.data[partition];
+        bool mine = task->attempt == attempt && task->committed;
+        bool taken = task->attempt != NO_ATTEMPT && !mine;
+        if (task->attempt == NO_ATTEMPT)
+                task->attempt = attempt;
+        pthread_mutex_unlock(&c->lock);
+        if (mine)
+                return 0;
+        if (taken)
+                return FST_OUTPUT_E_DENIED;
+
+        int r = move_result(c, partition, attempt, error);
+
+        pthread_mutex_lock(&c->lock);
+        task = &c->tasks.data[partition];
+        if (r == 0)
+                task->committed = true;
+        else
+                task->attempt = NO_ATTEMPT;
+        pthread_mutex_unlock(&c->lock);
+        return r < 0 ? error_wrap(error, r, "committing task %d of %s", partition, c->path) : 0;
+}
+
+int output_committer_abort_task(struct output_committer *c, int partition, int attempt, struct fst_error *error)
+{
+        _cleanup_free_ char *path = attempt_path(c, partition, attempt);
+        return c->fs->remove(c->fs, path, error);
+}
+
+static int write_marker(struct output_committer *c, struct fst_error *error)
+{
+        _cleanup_free_ char *path = path_join(c->path, "_SUCCESS");
+        struct open_file file = OPEN_FILE_INIT;
+        int r = c->fs->create(c->fs, path, &file, error);
+        return r < 0 ? r : c->fs->close(&file, error);
+}
+
+int output_committer_commit_job(struct output_committer *c, struct fst_error *error)
+{
+        if (c->job_committed)
+                return 0;
+        int r = 0;
+        if (c->options.algorithm == 1) {
+                _cleanup_free_ char *prefix = mem_printf("task_%s_%04d_m_", c->tracker, c->job);
+                struct file_list entries = {0};
+                r = c->fs->list(c->fs, c->job_path, &entries, error);
+                for (size_t i = 0; r == 0 && i < entries.len; i++)
+                        if (strncmp(path_name(entries.data[i].path), prefix, strlen(prefix)) == 0)
+                                r = merge(c, &entries.data[i], c->path, error);
+                file_list_deinit(&entries);
+        }
+        /* The marker last of all: whoever sees it sees nothing temporary any more. */
+        if (r == 0)
+                r = c->fs->remove(c->fs, c->temporary, error);
+        if (r == 0 && c->options.mark)
+                r = write_marker(c, error);
+        if (r < 0)
+                return error_wrap(error, r, "committing the output %s", c->path);
+        c->job_committed = true;
+        return 0;
+}
+
+int output_committer_abort_job(struct output_committer *c, struct fst_error *error)
+{
+        return c->job_committed ? 0 : c->fs->remove(c->fs, c->temporary, error);
+}

@@ -1,0 +1,324 @@
+/*
+ * Input planning as Hadoop's `mapred` FileInputFormat does it (see text_plan.h).
+ *
+ * The steps are Hadoop's: cut the comma list, expand each pattern against the file system, leave out names that begin
+ * with '.' or '_', replace a directory by its files, cut each file into splits. All missing inputs are told at once.
+ *
+ * Invariant: the splits of a file cover it without gap or overlap, in order.
+ */
+#include "io/text_plan.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "conf/conf.h"
+#include "io/file_system.h"
+#include "io/glob.h"
+#include "io/paths.h"
+
+#include <string.h>
+
+#define SPLIT_SLOP 1.1 /* the last split of a file may be this much longer than the others */
+#define LARGE_FILE ((uint64_t)1 << 30) /* an unsplittable file of this size deserves a warning */
+
+struct planner {
+        const struct text_plan_options *options;
+        struct fst_error *error;
+        struct file_list files;
+        struct buf missing; /* a line for each input that is not there */
+};
+
+static bool hidden(const char *path)
+{
+        const char *name = path_name(path);
+        return name[0] == '.' || name[0] == '_';
+}
+
+/* The files of a matched path: itself, or what lies in the directory. Takes over @status. */
+static int add_files(struct planner *p, const struct file_system *fs, struct file_status *status, bool top)
+{
+        if (!status->directory) {
+                vec_push(&p->files, *status);
+                return 0;
+        }
+        _cleanup_(file_status_deinit) struct file_status directory = *status;
+        if (!top && !p->options->recursive)
+                return error_set(p->error, -EISDIR,
+                                 "Path: %s is a directory, which is not supported by the record reader when "
+                                 "`mapreduce.input.fileinputformat.input.dir.recursive` is false.",
+                                 path_local(directory.path));
+        struct file_list entries = {0};
+        int r = fs->list(fs, directory.path, &entries, p->error);
+        for (size_t i = 0; i < entries.len; i++) {
+                if (r < 0 || hidden(entries.data[i].path))
+                        file_status_deinit(&entries.data[i]);
+                else
+                        r = add_files(p, fs, &entries.data[i], false);
+        }
+        vec_deinit(&entries);
+        return r;
+}
+
+static bool matches_any(const struct glob_words *patterns, const char *name)
+{
+        for (size_t i = 0; i < patterns->len; i++)
+                if (glob_match(patterns->data[i], name))
+                        return true;
+        return false;
+}
+
+/* Go one component down from each of @from, into @to. */
+static int match_component(struct planner *p, const struct file_system *fs, const char *component, bool last,
+                           struct file_list *from, struct file_list *to)
+{
+        _cleanup_(glob_words_deinit) struct glob_words patterns = {0};
+        bool magic = glob_has_magic(component);
+        int r = glob_check(component, p->error);
+        if (r == 0 && magic)
+                r = glob_expand(component, false, &patterns, p->error);
+        _cleanup_free_ char *plain = glob_unquote(component);
+
+        for (size_t i = 0; r == 0 && i < from->len; i++) {
+                if (!magic) {
+                        _cleanup_free_ char *path = path_join(from->data[i].path, plain);
+                        struct file_status status;
+                        r = fs->stat(fs, path, &status, p->error);
+                        if (r == 0)
+                                vec_push(to, status);
+                        else if (r == -ENOENT)
+                                r = 0;
+                        continue;
+                }
+                if (!from->data[i].directory)
+                        continue;
+                struct file_list entries = {0};
+                r = fs->list(fs, from->data[i].path, &entries, p->error);
+                if (r == -ENOENT || r == -ENOTDIR) /* then nothing matches */
+                        r = 0;
+                for (size_t k = 0; k < entries.len; k++) {
+                        if (matches_any(&patterns, path_name(entries.data[k].path)) &&
+                            (last || entries.data[k].directory))
+                                vec_push(to, entries.data[k]);
+                        else
+                                file_status_deinit(&entries.data[k]);
+                }
+                vec_deinit(&entries);
+        }
+        return r;
+}
+
+/* What one brace-free pattern matches, appended to @found. */
+static int match_path(struct planner *p, const struct file_system *fs, const char *pattern, struct file_list *found)
+{
+        const char *rest = path_local(pattern);
+        struct file_list at = {0};
+        struct file_status root = {.path = mem_strndup(pattern, (size_t)(rest - pattern) + 1), .directory = true};
+        vec_push(&at, root);
+
+        int r = 0;
+        while (r == 0 && at.len > 0) {
+                rest += strspn(rest, "/");
+                if (!*rest)
+                        break;
+                size_t n = strcspn(rest, "/");
+                _cleanup_free_ char *component = mem_strndup(rest, n);
+                rest += n;
+                struct file_list next = {0};
+                /* A path without any pattern is one look-up, however deep. */
+                if (at.len == 1 && !glob_has_magic(component) && strchr(rest, '/') && !strchr(component, '\\')) {
+                        char *path = path_join(at.data[0].path, component);
+                        free(at.data[0].path);
+                        at.data[0].path = path;
+                        continue;
+                }
+                r = match_component(p, fs, component, !*rest, &at, &next);
+                file_list_deinit(&at);
+                at = next;
+        }
+        for (size_t i = 0; i < at.len; i++) {
+                if (r < 0 || hidden(at.data[i].path))
+                        file_status_deinit(&at.data[i]);
+                else
+                        vec_push(found, at.data[i]);
+        }
+        vec_deinit(&at);
+        return r;
+}
+
+static int compare_status(const void *a, const void *b)
+{
+        return strcmp(((const struct file_status *)a)->path, ((const struct file_status *)b)->path);
+}
+
+/* One word of the comma list: its files, or a line in p->missing. */
+static int add_input(struct planner *p, const char *word)
+{
+        _cleanup_free_ char *full = NULL;
+        const struct file_system *fs;
+        int r = path_resolve(word, &full, p->error);
+        if (r == 0)
+                r = file_system_of(full, &fs, p->error);
+        if (r < 0)
+                return r;
+
+        _cleanup_(glob_words_deinit) struct glob_words patterns = {0};
+        struct file_list found = {0};
+        r = glob_expand(full, true, &patterns, p->error);
+        for (size_t i = 0; r == 0 && i < patterns.len; i++)
+                r = match_path(p, fs, patterns.data[i], &found);
+        if (r == 0 && found.len == 0) {
+                if (p->missing.len > 0)
+                        buf_putc(&p->missing, '\n');
+                buf_printf(&p->missing,
+                           glob_has_magic(full) ? "Input Pattern %s matches 0 files" : "Input path does not exist: %s",
+                           full);
+        }
+        if (r == 0 && found.len > 1)
+                qsort(found.data, found.len, sizeof(*found.data), compare_status);
+        for (size_t i = 0; i < found.len; i++) {
+                if (r < 0)
+                        file_status_deinit(&found.data[i]);
+                else
+                        r = add_files(p, fs, &found.data[i], true);
+        }
+        vec_deinit(&found);
+        return r;
+}
+
+static void add_split(struct input_splits *splits, const char *path, uint64_t start, uint64_t length,
+                      enum codec_kind codec)
+{
+        vec_push(splits, (struct input_split){.path = path, .start = start, .length = length, .codec = codec});
+}
+
+static int cut_file(struct planner *p, const struct file_status *file, uint64_t goal, struct input_splits *splits)
+{
+        const char *path = arena_copy(&splits->arena, file->path, strlen(file->path));
+        enum codec_kind codec = codec_of_file(path);
+        uint64_t block = p->options->block_size;
+
+        if (file->size == 0) {
+                if (!p->options->ignore_empty)
+                        add_split(splits, path, 0, 0, codec);
+                return 0;
+        }
+        if (codec != CODEC_NONE) {
+                if (file->size > LARGE_FILE)
+                        log_warn("HadoopRDD",
+                                 "Loading one large unsplittable file %s with only one partition, because the "
+                                 "file is compressed by unsplittable compression codec.",
+                                 path);
+                add_split(splits, path, 0, file->size, codec);
+                return 0;
+        }
+        if (block == 0) {
+                const struct file_system *fs;
+                int r = file_system_of(path, &fs, p->error);
+                if (r < 0)
+                        return r;
+                block = fs->block_size;
+        }
+        uint64_t size = MIN(goal, block);
+        size = MAX(size, p->options->min_split_size);
+        size = MAX(size, (uint64_t)1);
+        uint64_t left = file->size;
+        while ((double)left / (double)size > SPLIT_SLOP) {
+                add_split(splits, path, file->size - left, size, CODEC_NONE);
+                left -= size;
+        }
+        if (left > 0)
+                add_split(splits, path, file->size - left, left, CODEC_NONE);
+        return 0;
+}
+
+static int plan(struct planner *p, const char *paths, int min_partitions, struct input_splits *splits)
+{
+        _cleanup_(glob_words_deinit) struct glob_words words = {0};
+        int r = 0;
+
+        glob_split_list(paths, &words);
+        for (size_t i = 0; r == 0 && i < words.len; i++)
+                r = add_input(p, words.data[i]);
+        if (r < 0)
+                return r;
+        if (p->missing.len > 0) {
+                if (!p->options->ignore_missing)
+                        return error_set(p->error, -ENOENT, "%s", buf_text(&p->missing));
+                log_warn("HadoopRDD", "%s doesn't exist and no partitions returned from this path.", paths);
+                return 0;
+        }
+        for (size_t i = 0; i < p->files.len; i++)
+                splits->bytes += p->files.data[i].size;
+        splits->files = p->files.len;
+        uint64_t goal = splits->bytes / (uint64_t)MAX(min_partitions, 1);
+        for (size_t i = 0; r == 0 && i < p->files.len; i++)
+                r = cut_file(p, &p->files.data[i], goal, splits);
+        return r;
+}
+
+int text_plan(const char *paths, int min_partitions, const struct text_plan_options *options,
+              struct input_splits *splits, struct fst_error *error)
+{
+        struct planner p = {.options = options, .error = error};
+        int r = plan(&p, paths, min_partitions, splits);
+        if (r < 0)
+                input_splits_deinit(splits);
+        file_list_deinit(&p.files);
+        buf_deinit(&p.missing);
+        return r;
+}
+
+void input_splits_deinit(struct input_splits *splits)
+{
+        vec_deinit(splits);
+        arena_deinit(&splits->arena);
+        *splits = INPUT_SPLITS_INIT;
+}
+
+/* A number of bytes as Hadoop's Configuration.getLong reads it: decimal, or hexadecimal after 0x. */
+static int read_long(const struct fst_conf *conf, const char *key, uint64_t *out, struct fst_error *error)
+{
+        const char *text = conf_get_raw(conf, key);
+        if (!text)
+                return 0;
+        bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+        char *end;
+        errno = 0;
+        long long value = strtoll(text, &end, hex ? 16 : 10);
+        if (errno || end == text || *end || value < 0)
+                return error_set(error, -EINVAL, "%s should be a number of bytes without unit, but was %s", key, text);
+        *out = (uint64_t)value;
+        return 0;
+}
+
+static int read_bool(const struct fst_conf *conf, const char *key, bool *out, struct fst_error *error)
+{
+        const char *text = conf_get_raw(conf, key);
+        if (!text)
+                return 0;
+        if (strcasecmp(text, "true") != 0 && strcasecmp(text, "false") != 0)
+                return error_set(error, -EINVAL, "%s should be boolean, but was %s", key, text);
+        *out = strcasecmp(text, "true") == 0;
+        return 0;
+}
+
+int text_plan_options_read(const struct fst_conf *conf, struct text_plan_options *options, struct fst_error *error)
+{
+        struct text_plan_options o = TEXT_PLAN_OPTIONS_INIT;
+        int r = read_long(conf, "spark.hadoop.mapred.min.split.size", &o.min_split_size, error);
+        if (r == 0)
+                r = read_long(conf, "spark.hadoop.mapreduce.input.fileinputformat.split.minsize", &o.min_split_size,
+                              error);
+        if (r == 0)
+                r = read_long(conf, "spark.hadoop.fs.local.block.size", &o.block_size, error);
+        if (r == 0)
+                r = read_bool(conf, "spark.hadoop.mapreduce.input.fileinputformat.input.dir.recursive", &o.recursive,
+                              error);
+        if (r == 0)
+                r = read_bool(conf, "spark.hadoopRDD.ignoreEmptySplits", &o.ignore_empty, error);
+        if (r == 0)
+                r = read_bool(conf, "spark.files.ignoreMissingFiles", &o.ignore_missing, error);
+        if (r == 0)
+                *options = o;
+        return r;
+}

@@ -1,0 +1,266 @@
+/*
+ * Part files of text (see text_writer.h).
+ *
+ * Rows are printed into one large buffer that goes out by write(2) when a row might not fit. A row that is larger than
+ * the buffer goes out on its own.
+ *
+ * Invariant: used <= BUFFER_SIZE; a row is in the buffer whole or not at all, except while a huge one is written.
+ */
+#include "io/text_writer.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "io/file_system.h"
+#include "io/number_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BUFFER_SIZE ((size_t)1 << 20)
+
+struct text_writer {
+        char *buffer;
+        size_t used;
+        struct open_file file;
+        char *path;
+        uint64_t bytes, rows;
+        int failed; /* the status of a write that failed */
+};
+
+struct text_writer *text_writer_new(void)
+{
+        struct text_writer *w = new0(struct text_writer);
+        w->buffer = mem_alloc(BUFFER_SIZE);
+        w->file = OPEN_FILE_INIT;
+        return w;
+}
+
+void text_writer_free(struct text_writer *w)
+{
+        if (!w)
+                return;
+        int saved = errno;
+        text_writer_abandon(w);
+        free(w->path);
+        free(w->buffer);
+        free(w);
+        errno = saved;
+}
+
+void text_writer_abandon(struct text_writer *w)
+{
+        if (w->file.fs)
+                w->file.fs->close(&w->file, NULL);
+        w->used = 0;
+}
+
+int text_writer_open(struct text_writer *w, const char *path, struct fst_error *error)
+{
+        const struct file_system *fs;
+
+        text_writer_abandon(w);
+        int r = file_system_of(path, &fs, error);
+        if (r < 0)
+                return r;
+        char *copy = mem_strdup(path);
+        r = fs->create(fs, copy, &w->file, error);
+        if (r < 0) {
+                free(copy);
+                return r;
+        }
+        free(w->path);
+        w->path = copy;
+        w->bytes = w->rows = 0;
+        w->failed = 0;
+        return 0;
+}
+
+static int flush(struct text_writer *w, struct fst_error *error)
+{
+        size_t used = w->used;
+        w->used = 0;
+        w->bytes += used;
+        return used > 0 ? w->file.fs->write(&w->file, w->buffer, used, error) : 0;
+}
+
+static int put_large(struct text_writer *w, const char *data, size_t len, struct fst_error *error)
+{
+        int r = flush(w, error);
+        w->bytes += len;
+        return r < 0 ? r : w->file.fs->write(&w->file, data, len, error);
+}
+
+/* The longest that a value prints as. */
+static size_t printed_size(uint8_t kind, uint32_t size, const fst_column *column, uint32_t row)
+{
+        switch (kind) {
+        case FST_KIND_I64:
+                return NUMBER_I64_SIZE;
+        case FST_KIND_F64:
+                return NUMBER_F64_SIZE;
+        case FST_KIND_BYTES:
+                return column->bytes[row].len;
+        case FST_KIND_FIXED:
+                return (size_t)size * 2;
+        default:
+                return 0;
+        }
+}
+
+static char *print_value(char *p, uint8_t kind, uint32_t size, const fst_column *column, uint32_t row)
+{
+        switch (kind) {
+        case FST_KIND_I64:
+                return p + number_format_i64(p, column->i64[row]);
+        case FST_KIND_F64:
+                return p + number_format_f64(p, column->f64[row]);
+        case FST_KIND_BYTES:
+                if (column->bytes[row].len > 0)
+                        memcpy(p, column->bytes[row].data, column->bytes[row].len);
+                return p + column->bytes[row].len;
+        case FST_KIND_FIXED:
+                for (uint32_t i = 0; i < size; i++) {
+                        unsigned char c = (unsigned char)column->fixed[(size_t)row * size + i];
+                        *p++ = "0123456789abcdef"[c >> 4];
+                        *p++ = "0123456789abcdef"[c & 15];
+                }
+                return p;
+        default:
+                return p;
+        }
+}
+
+/* A value that has no room in the buffer: only BYTES and FIXED can be that large. */
+static int put_value(struct text_writer *w, uint8_t kind, uint32_t size, const fst_column *column, uint32_t row,
+                     struct fst_error *error)
+{
+        size_t need = printed_size(kind, size, column, row);
+        if (kind == FST_KIND_BYTES && need > BUFFER_SIZE - w->used)
+                return put_large(w, column->bytes[row].data, need, error);
+        if (need > BUFFER_SIZE - w->used) {
+                int r = flush(w, error);
+                if (r < 0)
+                        return r;
+        }
+        if (need <= BUFFER_SIZE) {
+                w->used = (size_t)(print_value(w->buffer + w->used, kind, size, column, row) - w->buffer);
+                return 0;
+        }
+        _cleanup_free_ char *hex = malloc(need);
+        if (!hex)
+                return error_set(error, -ENOMEM, "%s: no memory to print a row of %u bytes", w->path, size);
+        print_value(hex, kind, size, column, row);
+        return put_large(w, hex, need, error);
+}
+
+static int put_char(struct text_writer *w, char c, struct fst_error *error)
+{
+        if (w->used == BUFFER_SIZE) {
+                int r = flush(w, error);
+                if (r < 0)
+                        return r;
+        }
+        w->buffer[w->used++] = c;
+        return 0;
+}
+
+/* One row of any size, in pieces. */
+static int put_row(struct text_writer *w, const fst_batch *batch, uint32_t row, struct fst_error *error)
+{
+        const fst_type *t = &batch->type;
+        bool pair = t->value != FST_KIND_NONE;
+        int r = pair ? put_char(w, '(', error) : 0;
+        if (r == 0)
+                r = put_value(w, t->key, t->key_size, &batch->key, row, error);
+        if (r == 0 && pair)
+                r = put_char(w, ',', error);
+        if (r == 0 && pair)
+                r = put_value(w, t->value, t->value_size, &batch->value, row, error);
+        if (r == 0 && pair)
+                r = put_char(w, ')', error);
+        return r < 0 ? r : put_char(w, '\n', error);
+}
+
+/* Rows first … while they fit into the buffer; returns the row that did not. */
+static uint32_t fill(struct text_writer *w, const fst_batch *batch, uint32_t first)
+{
+        fst_type t = batch->type;
+        bool pair = t.value != FST_KIND_NONE;
+        char *p = w->buffer + w->used, *end = w->buffer + BUFFER_SIZE;
+        uint32_t row = first;
+
+        if (!pair && t.key == FST_KIND_BYTES) {
+                const fst_bytes *bytes = batch->key.bytes;
+                for (; row < batch->rows && bytes[row].len < (size_t)(end - p); row++) {
+                        if (bytes[row].len > 0)
+                                memcpy(p, bytes[row].data, bytes[row].len);
+                        p += bytes[row].len;
+                        *p++ = '\n';
+                }
+        } else {
+                for (; row < batch->rows; row++) {
+                        size_t key = printed_size(t.key, t.key_size, &batch->key, row);
+                        size_t value = printed_size(t.value, t.value_size, &batch->value, row);
+                        size_t room = (size_t)(end - p);
+                        if (room < 4 || key > room - 4 || value > room - 4 - key)
+                                break;
+                        if (pair)
+                                *p++ = '(';
+                        p = print_value(p, t.key, t.key_size, &batch->key, row);
+                        if (pair) {
+                                *p++ = ',';
+                                p = print_value(p, t.value, t.value_size, &batch->value, row);
+                                *p++ = ')';
+                        }
+                        *p++ = '\n';
+                }
+        }
+        w->used = (size_t)(p - w->buffer);
+        return row;
+}
+
+int text_writer_write(struct text_writer *w, const fst_batch *batch, struct fst_error *error)
+{
+        if (w->failed)
+                return error_set(error, w->failed, "writing %s: an earlier write failed", w->path);
+        for (uint32_t row = 0;;) {
+                row = fill(w, batch, row);
+                if (row == batch->rows)
+                        break;
+                int r = flush(w, error);
+                if (r == 0) {
+                        uint32_t next = fill(w, batch, row);
+                        if (next == row)
+                                r = put_row(w, batch, row++, error);
+                        else
+                                row = next;
+                }
+                if (r < 0)
+                        return w->failed = r;
+        }
+        w->rows += batch->rows;
+        return 0;
+}
+
+int text_writer_close(struct text_writer *w, struct fst_error *error)
+{
+        if (!w->file.fs)
+                return 0;
+        int r = w->failed;
+        if (r < 0)
+                error_set(error, r, "writing %s: an earlier write failed", w->path);
+        else
+                r = flush(w, error);
+        int closed = w->file.fs->close(&w->file, r < 0 ? NULL : error);
+        return r < 0 ? r : closed;
+}
+
+uint64_t text_writer_bytes(const struct text_writer *w)
+{
+        return w->bytes + w->used;
+}
+
+uint64_t text_writer_rows(const struct text_writer *w)
+{
+        return w->rows;
+}
