@@ -17,7 +17,7 @@ export PREFIX INPUT FUZZ_SECONDS SINCE BUILD
 
 .DEFAULT_GOAL := all
 # Only the ordinary build is what bin/ points at; build-asan and the like are for their tests.
-.PHONY: all build run check check-fresh check-dist dist bench fuzz asan tsan lint install docs clean clean-all help deps
+.PHONY: all build run check check-fresh check-dist dist bench fuzz asan tsan lint format install docs clean clean-all help deps
 
 all: build ## build with optimisation and debug information; then ./bin/firesteel and ./bin/spark-submit work
 
@@ -64,6 +64,9 @@ tsan: ## all tests under TSan, in build-tsan
 
 lint: ## clang-tidy, clang-format, shellcheck and the layer check on what changed since main (SINCE=all: everything)
 	@scripts/lint
+
+format: ## clang-format the sources that changed since main (SINCE=all: everything)
+	@scripts/lint format
 
 install: build ## into PREFIX (/usr/local), below DESTDIR if that is set
 	meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
