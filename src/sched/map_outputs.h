@@ -2,7 +2,7 @@
  * The map outputs of one shuffle: for each map partition the executor that holds it and the driver's handle.
  *
  * Written by the scheduler only: on success of a map task, on loss. The driver reads it when it tells a reduce
- * task where to fetch; as long as `epoch` is the same, so is the content.
+ * task where to fetch; as long as `epoch` is the same, so is the content of a complete table.
  */
 #pragma once
 
@@ -16,9 +16,9 @@ struct map_output {
 
 struct map_outputs {
         int shuffle_id;
-        int n;         /* map partitions */
-        int available; /* how many are there */
-        uint64_t epoch; /* grows with every removal or replacement, and when the last missing one arrives */
+        int n;                 /* map partitions */
+        int available;         /* how many are there */
+        uint64_t epoch;        /* grows with every removal, and when the last missing one arrives */
         struct map_output *at; /* by map partition */
 };
 
@@ -37,11 +37,13 @@ static inline bool map_outputs_has(const struct map_outputs *m, int map_partitio
         return m->at[map_partition].executor >= 0;
 }
 
-/* Record an output, replacing. @removed is told of what was replaced, if that differs. */
-void map_outputs_add(struct map_outputs *m, int map_partition, int executor, uint64_t handle,
-                     map_output_removed_fn *removed, void *owner);
+/* Record an output. One that is there stays, because tasks may read it: false, and nothing was recorded. */
+bool map_outputs_add(struct map_outputs *m, int map_partition, int executor, uint64_t handle);
 
-/* Forget one output if it is there and (@executor < 0 or held by @executor). True if it was forgotten. */
+/*
+ * Forget one output if it is there and (@executor < 0 or held by @executor); @removed is told. True if it was
+ * forgotten.
+ */
 bool map_outputs_remove(struct map_outputs *m, int map_partition, int executor, map_output_removed_fn *removed,
                         void *owner);
 

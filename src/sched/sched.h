@@ -28,6 +28,7 @@ struct sched;
 struct job;
 struct stage;
 struct task_set;
+struct task_info;
 struct map_outputs;
 struct fst_error;
 
@@ -69,12 +70,13 @@ struct task_status {
         uint64_t output;                /* success in a map stage: the driver's handle of the map output */
         const char *message;            /* not for success: the failure in words, borrowed for the call */
         const struct task_fetch *fetch; /* TASK_FETCH_FAILED; borrowed for the call */
+        void *user;                     /* the driver's: reaches task_accepted */
 };
 
 enum job_result { JOB_SUCCEEDED, JOB_FAILED, JOB_CANCELLED };
 
 /*
- * What the scheduler asks of its owner. Every slot must be filled. Called from within the sched_… function that
+ * What the scheduler asks of its owner. Every slot but task_accepted must be filled. Called from within the sched_… function that
  * caused it; arrays and strings are borrowed for the call. Order: job_started, then for each stage attempt
  * stage_submitted, launch…, stage_completed; then job_ended; at last task_set_removed, stage_removed and
  * job_removed, each once, when nothing refers to the object any more (tasks of an ended job may still run).
@@ -100,10 +102,17 @@ struct sched_ops {
 
         /*
          * An attempt ended for which no status was given and none will be taken: its executor was lost
-         * (TASK_EXECUTOR_LOST or TASK_PREEMPTED). sched_task still finds it.
+         * (TASK_EXECUTOR_LOST or TASK_PREEMPTED).
          */
         void (*task_lost)(void *owner, int executor, struct task_set *set, int64_t task_id, enum task_state state,
                           const char *message);
+
+        /*
+         * The first success of an output in a job that wants it, before the scheduler counts it: called from
+         * sched_status, exactly once for each output. Results are stored and accumulators added here. May be
+         * NULL for an owner that has other ways.
+         */
+        void (*task_accepted)(void *owner, const struct task_info *info, const struct task_status *status);
 
         /* @failure is NULL when the stage attempt succeeded. */
         void (*stage_completed)(void *owner, struct stage *stage, const char *failure);
@@ -206,8 +215,9 @@ const char *sched_executor_host(const struct sched *s, int executor);
 void sched_revive(struct sched *s, int64_t now);
 
 /*
- * Attempts ended. Statuses of tasks that ended before, or whose executor was lost, are ignored. The driver uses
- * a success's result (stores it, adds accumulators) before this call, if sched_task_counts says so.
+ * Attempts ended. Statuses of tasks that ended before, or whose executor was lost, are ignored; a map output
+ * that comes with one is released by map_output_removed, with -1 for shuffle, partition and executor. The driver
+ * uses a success's result in task_accepted.
  */
 void sched_status(struct sched *s, const struct task_status *statuses, int n, int64_t now);
 
@@ -220,13 +230,12 @@ struct task_info {
         enum task_state state;
 };
 
-/* False when the task is not known any more (it ended, and so did its neighbours). */
+/* False when the task has ended (in task_accepted it has, in task_lost not yet), or never was. */
 bool sched_task(const struct sched *s, int64_t task_id, struct task_info *info);
 
 /*
- * A look: whether a success of this attempt would be the first of its partition in a job that still wants it.
- * False too for unknown or ended tasks. Exactly one attempt of each output of a job has this true and is then
- * given a TASK_SUCCEEDED.
+ * A look: whether a success of this attempt, reported now, would be the first of its output in a job that still
+ * wants it: what a driver asks before it fetches a large result. False too for unknown or ended tasks.
  */
 bool sched_task_counts(const struct sched *s, int64_t task_id);
 

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/vec.h"
 #include "rdd/lineage.h"
 #include "sched/job.h"
 #include "sched/map_outputs.h"
@@ -25,7 +26,7 @@ struct stage {
         const struct lineage_dep *shuffle; /* what a map stage writes; NULL: a result stage */
         int partitions;                   /* map: of lineage; result: of the job */
         const char *call_site;            /* where the stage's RDD was made, or the action; borrowed from it */
-        struct job *job;                  /* result stage: the job; map stage: the one that made it (may be gone) */
+        struct job *job;                  /* result stage: the job; NULL for a map stage */
         int first_job_id;
         struct stage **parents; /* map stages that it reads */
         int n_parents;
@@ -37,14 +38,12 @@ struct stage {
         enum stage_state state;
         uint8_t *pending; /* map stage: partitions that the running attempt still owes */
         int n_pending;
-        int failed_attempts;  /* by fetch failure, since the last success */
-        int last_failed_attempt;
-        struct task_set *set; /* the current attempt's, NULL if none */
-        struct job **jobs;    /* that need it and have not ended */
-        int n_jobs;
-        int refs;
-        uint32_t mark; /* of graph walks */
-        struct stage *prev, *next;
+        int failed_attempts; /* by fetch failure, since the last success */
+        int last_failed;     /* the attempt counted last */
+        struct task_set *set; /* the newest attempt's while it is in the task scheduler, else NULL */
+        VEC(struct job *) jobs; /* that need it and have not ended, by rising id */
+        int refs;               /* jobs that have not been removed, task sets */
+        uint32_t mark;          /* of graph walks */
 };
 
 static inline bool stage_is_result(const struct stage *stage)

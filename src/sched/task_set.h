@@ -6,25 +6,77 @@
  */
 #pragma once
 
+#include "sched/pending_tasks.h"
 #include "sched/sched.h"
 #include "sched/stage.h"
 
+struct task_run;
+
+/* What is known of one task of the set. */
+struct task_slot {
+        uint16_t attempts; /* launched so far */
+        uint16_t failures; /* that count towards spark.task.maxFailures */
+        uint8_t copies;    /* attempts running */
+        bool done;         /* succeeded, here or in another attempt of the stage; or not wanted any more */
+};
+
 struct task_set {
         struct stage *stage;
+        struct job *job; /* the one it was submitted for; others may wait for it too */
         int stage_id;
         int attempt;      /* of the stage */
         int n;            /* tasks */
-        int32_t *outputs; /* index → output (sched.h, task_launch); NULL: the same */
+        int32_t *outputs; /* index → output (sched.h, task_launch), rising; NULL: the same */
         char id[24];      /* "1.0" */
-        const char *pool; /* borrowed from the pool */
         int cpus;         /* cores that each run takes */
         int n_running;    /* attempts launched and not ended */
         int n_succeeded;
-        int n_failed;     /* attempts that failed, for progress */
+        int n_failed; /* attempts that failed, for progress */
         bool zombie;
         int64_t submitted;
-        void *user;       /* the driver's; NULL at first */
+        void *user; /* the driver's; NULL at first */
+
+        /* for the task scheduler */
+        int refs;
+        struct task_set *prev, *next; /* that are in the scheduler, oldest first */
+        struct schedulable node;
+        struct pool *pool;
+        struct pending_tasks pending;
+        struct task_slot *slots;
+        struct task_run *runs;  /* out on executors */
+        int64_t mean_ns;        /* of a task, moving */
+        int64_t measured;       /* tasks behind the mean */
+        uint64_t epoch;         /* of map outputs when it was made */
+        int max_failures;
+        char *last_failure;     /* message of the last failed task, to shorten the log */
+        int same_failures;      /* how often in a row it was the same */
 };
+
+/* @outputs are stolen. One reference is the caller's. */
+struct task_set *task_set_new(struct stage *stage, struct job *job, int attempt, int32_t *outputs, int n);
+struct task_set *task_set_ref(struct task_set *set);
+
+/* True if this was the last reference; then the caller has to see to task_set_free. */
+bool task_set_unref(struct task_set *set);
+void task_set_free(struct task_set *set);
+
+/* The task whose output is @output; -1 if the set has none. */
+int task_set_index(const struct task_set *set, int output);
+
+/*
+ * How many tasks the next run may hold: about @target ns of work at the measured mean, at most twice as many as
+ * were measured, at most half of an even share of what is left among @slots cores, 1 … @max.
+ */
+int task_set_run_limit(const struct task_set *set, int64_t target, int slots, int max);
+
+/* A task took @ns. */
+void task_set_measure(struct task_set *set, int64_t ns);
+
+/*
+ * Take up to @max pending tasks for one run. A task that ran before is taken alone, so that it cannot take
+ * others down with it. Returns how many; 0 when nothing is pending.
+ */
+int task_set_take(struct task_set *set, int max, int32_t *indexes);
 
 static inline int task_set_output(const struct task_set *set, int index)
 {

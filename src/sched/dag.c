@@ -1,0 +1,574 @@
+/*
+ * What happens to jobs and stages: Spark's DAGScheduler.
+ *
+ * A stage is submitted when the outputs of all its parents are there; parents that lack some are submitted
+ * first. A map stage whose tasks have all ended but whose outputs are not all there (an executor was lost
+ * meanwhile) is submitted again for the missing ones. A fetch failure ends the attempt of the stage that met
+ * it, forgets the outputs in question and, after a moment in which more such failures are collected, submits
+ * both stages again; too many such attempts in a row abort the stage, and with it every job that needs it.
+ *
+ * Invariants: a stage's jobs are those that need it and have not ended; a stage is listed in waiting (failed) if
+ * and only if its state says so; a job's outputs are counted once, whichever attempt brought them; a stage
+ * without jobs is in no list, and its shuffle's entry does not name it.
+ *
+ * Departures from Spark: a parent stage that still runs when its only job has succeeded is stopped and reported
+ * as completed with a failure; Spark lets its tasks run on unreported.
+ */
+#include "sched/dag.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/log.h"
+
+#include <inttypes.h>
+
+#define LOG "DAGScheduler"
+
+static void submit_stage(struct sched *s, struct stage *stage);
+static void fail_job(struct sched *s, struct job *job, enum job_result result, const char *message);
+
+static const char *kind(const struct stage *stage)
+{
+        return stage_is_result(stage) ? "ResultStage" : "ShuffleMapStage";
+}
+
+static const char *site(const struct stage *stage)
+{
+        return stage->call_site ? stage->call_site : "?";
+}
+
+static void list_remove(stage_list *list, const struct stage *stage)
+{
+        for (size_t i = 0; i < list->len; i++)
+                if (list->data[i] == stage) {
+                        memmove(&list->data[i], &list->data[i + 1], (list->len - i - 1) * sizeof(*list->data));
+                        list->len--;
+                        return;
+                }
+}
+
+/* Leave whatever list the state puts it in. */
+static void set_idle(struct sched *s, struct stage *stage)
+{
+        if (stage->state == STAGE_WAITING)
+                list_remove(&s->waiting, stage);
+        else if (stage->state == STAGE_FAILED)
+                list_remove(&s->failed, stage);
+        stage->state = STAGE_IDLE;
+}
+
+/* The running attempt has ended. */
+static void finish_stage(struct sched *s, struct stage *stage, const char *failure)
+{
+        double seconds = (double)(s->now - stage->submitted) / 1e9;
+
+        if (failure)
+                log_info(LOG, "%s %d (%s) failed in %.3f s due to %s", kind(stage), stage->id, site(stage), seconds,
+                         failure);
+        else
+                log_info(LOG, "%s %d (%s) finished in %.3f s", kind(stage), stage->id, site(stage), seconds);
+        if (!failure)
+                stage->failed_attempts = 0;
+        stage->state = STAGE_IDLE;
+        s->ops->stage_completed(s->owner, stage, failure);
+}
+
+/* ---------------------------------------------------------------------------------------------- submission */
+
+static void release_set(struct sched *s, struct task_set *set)
+{
+        struct stage *stage = set->stage;
+        struct job *job = set->job;
+
+        s->ops->task_set_removed(s->owner, set);
+        task_set_free(set);
+        stage_unref(s, stage);
+        job_unref(s, job);
+}
+
+static bool output_missing(const struct stage *stage, int output)
+{
+        return stage_is_result(stage) ? !stage->job->output_done[output]
+                                      : !map_outputs_has(stage->outputs, output);
+}
+
+/* A new attempt for the outputs that are not there. */
+static void submit_missing_tasks(struct sched *s, struct stage *stage)
+{
+        int n = stage_is_result(stage) ? stage->job->n - stage->job->done
+                                       : stage->outputs->n - stage->outputs->available;
+        int32_t *outputs = NULL;
+
+        if (n < stage->partitions) {
+                outputs = mem_alloc((size_t)MAX(n, 1) * sizeof(*outputs));
+                for (int p = 0, i = 0; p < stage->partitions; p++)
+                        if (output_missing(stage, p))
+                                outputs[i++] = p;
+        }
+        if (!stage_is_result(stage)) {
+                for (int p = 0; p < stage->partitions; p++)
+                        stage->pending[p] = output_missing(stage, p);
+                stage->n_pending = n;
+        }
+        stage->attempt++;
+        stage->state = STAGE_RUNNING;
+        stage->submitted = s->now;
+        struct task_set *set = task_set_new(stage, stage->jobs.data[0], stage->attempt, outputs, n);
+
+        stage->refs++;
+        set->job->refs++;
+        set->epoch = s->epoch;
+        stage->set = set;
+        log_info(LOG, "Submitting %d missing tasks from %s %d (%s[%d] at %s)", n, kind(stage), stage->id,
+                 stage->lineage->name ? stage->lineage->name : "RDD", stage->lineage->id,
+                 stage->lineage->call_site ? stage->lineage->call_site : "?");
+        s->ops->stage_submitted(s->owner, stage, set);
+        task_scheduler_submit(&s->tasks, set, s->now);
+        if (task_set_unref(set))
+                release_set(s, set);
+}
+
+/* @parent is complete: submit what waited for it. */
+static void submit_waiting_children(struct sched *s, struct stage *parent)
+{
+        stage_list children = {0};
+
+        for (size_t i = 0; i < s->waiting.len; i++) {
+                struct stage *stage = s->waiting.data[i];
+                bool child = false;
+
+                for (int k = 0; k < stage->n_parents; k++)
+                        child |= stage->parents[k] == parent;
+                if (child)
+                        vec_push(&children, stage);
+        }
+        for (size_t i = 0; i < children.len; i++)
+                set_idle(s, children.data[i]);
+        for (size_t i = 0; i < children.len; i++)
+                submit_stage(s, children.data[i]);
+        vec_deinit(&children);
+}
+
+static void submit_one(struct sched *s, struct stage *stage, stage_list *stack)
+{
+        stage_list missing = {0};
+
+        if (stage->state != STAGE_IDLE || stage->jobs.len == 0)
+                return;
+        if (!stage_is_result(stage) && map_outputs_complete(stage->outputs)) {
+                submit_waiting_children(s, stage);
+                return;
+        }
+        stage_graph_missing(s, stage, &missing);
+        if (missing.len == 0) {
+                log_info(LOG, "Submitting %s %d (%s), which has no missing parents", kind(stage), stage->id,
+                         site(stage));
+                submit_missing_tasks(s, stage);
+        } else {
+                stage->state = STAGE_WAITING;
+                vec_push(&s->waiting, stage);
+                for (size_t i = missing.len; i-- > 0;)
+                        vec_push(stack, missing.data[i]);
+        }
+        vec_deinit(&missing);
+}
+
+static void submit_stage(struct sched *s, struct stage *stage)
+{
+        stage_list stack = {0};
+
+        vec_push(&stack, stage);
+        while (stack.len > 0)
+                submit_one(s, stack.data[--stack.len], &stack);
+        vec_deinit(&stack);
+}
+
+static int by_first_job(const void *a, const void *b)
+{
+        const struct stage *x = *(struct stage *const *)a, *y = *(struct stage *const *)b;
+
+        if (x->first_job_id != y->first_job_id)
+                return x->first_job_id < y->first_job_id ? -1 : 1;
+        return (x->id > y->id) - (x->id < y->id);
+}
+
+void dag_resubmit_failed(struct sched *s)
+{
+        stage_list failed = s->failed;
+
+        s->resubmit_at = INT64_MAX;
+        s->failed = (stage_list){0};
+        if (failed.len > 0) {
+                log_info(LOG, "Resubmitting failed stages");
+                qsort(failed.data, failed.len, sizeof(*failed.data), by_first_job);
+        }
+        for (size_t i = 0; i < failed.len; i++)
+                failed.data[i]->state = STAGE_IDLE;
+        for (size_t i = 0; i < failed.len; i++)
+                submit_stage(s, failed.data[i]);
+        vec_deinit(&failed);
+}
+
+/* ---------------------------------------------------------------------------------------------------- jobs */
+
+static int check_partitions(const struct job_spec *spec, struct fst_error *error)
+{
+        for (int i = 0; spec->partitions && i < spec->n_partitions; i++)
+                if (spec->partitions[i] < 0 || spec->partitions[i] >= spec->final->partitions)
+                        return error_set(error, -EINVAL,
+                                         "Attempting to access a non-existent partition: %d. Total number of "
+                                         "partitions: %d",
+                                         spec->partitions[i], spec->final->partitions);
+        return 0;
+}
+
+static struct job *job_new(struct sched *s, const struct job_spec *spec)
+{
+        struct job *job = new0(struct job);
+
+        job->id = s->next_job_id++;
+        job->final = spec->final;
+        job->n = spec->partitions ? spec->n_partitions : spec->final->partitions;
+        job->user = spec->user;
+        job->refs = 1;
+        job->submitted = s->now;
+        job->call_site = mem_strdup(spec->call_site ? spec->call_site : "?");
+        job->output_done = new_array(uint8_t, (size_t)MAX(job->n, 1));
+        if (spec->partitions) {
+                job->partitions = new_array(int, (size_t)MAX(job->n, 1));
+                memcpy(job->partitions, spec->partitions, (size_t)job->n * sizeof(int));
+        }
+        if (spec->properties)
+                strmap_merge(&job->properties, spec->properties);
+        job->prev = s->last_job;
+        *(s->last_job ? &s->last_job->next : &s->first_job) = job;
+        s->last_job = job;
+        return job;
+}
+
+void job_unref(struct sched *s, struct job *job)
+{
+        if (--job->refs > 0)
+                return;
+        *(job->prev ? &job->prev->next : &s->first_job) = job->next;
+        *(job->next ? &job->next->prev : &s->last_job) = job->prev;
+        for (int i = 0; i < job->n_stages; i++)
+                stage_unref(s, job->stages[i]);
+        s->ops->job_removed(s->owner, job);
+        free(job->stages);
+        free(job->partitions);
+        free(job->output_done);
+        free(job->call_site);
+        strmap_deinit(&job->properties);
+        free(job);
+}
+
+/* Take the job from its stages; those that no other job needs stop existing for new work. */
+static void leave_stages(struct sched *s, struct job *job)
+{
+        for (int i = 0; i < job->n_stages; i++) {
+                struct stage *stage = job->stages[i];
+
+                for (size_t k = 0; k < stage->jobs.len; k++)
+                        if (stage->jobs.data[k] == job) {
+                                memmove(&stage->jobs.data[k], &stage->jobs.data[k + 1],
+                                        (stage->jobs.len - k - 1) * sizeof(*stage->jobs.data));
+                                stage->jobs.len--;
+                                break;
+                        }
+                if (stage->jobs.len > 0)
+                        continue;
+                if (stage->state == STAGE_RUNNING) {
+                        task_scheduler_cancel(&s->tasks, stage, false, "Stage not needed any more");
+                        finish_stage(s, stage, "no job needs the stage any more");
+                }
+                set_idle(s, stage);
+                if (!stage_is_result(stage))
+                        s->shuffles.data[stage->shuffle->shuffle_id].stage = NULL;
+        }
+}
+
+static void end_job(struct sched *s, struct job *job, enum job_result result, const char *message)
+{
+        job->ended = true;
+        leave_stages(s, job);
+        s->ops->job_ended(s->owner, job, result, message);
+        job_unref(s, job);
+}
+
+static bool interrupts(const struct job *job)
+{
+        const char *value = strmap_get(&job->properties, "spark.job.interruptOnCancel");
+
+        return value && strcmp(value, "true") == 0;
+}
+
+static void fail_job(struct sched *s, struct job *job, enum job_result result, const char *message)
+{
+        _cleanup_free_ char *reason = mem_printf("Stage cancelled: %s", message);
+
+        if (job->ended)
+                return;
+        log_info(LOG, "Job %d failed: %s: %s", job->id, job->call_site, message);
+        for (int i = 0; i < job->n_stages; i++) {
+                struct stage *stage = job->stages[i];
+
+                if (stage->jobs.len != 1)
+                        continue;
+                task_scheduler_cancel(&s->tasks, stage, interrupts(job), reason);
+                if (stage->state == STAGE_RUNNING)
+                        finish_stage(s, stage, message);
+        }
+        end_job(s, job, result, message);
+}
+
+void dag_cancel_job(struct sched *s, struct job *job, const char *reason)
+{
+        _cleanup_free_ char *message =
+                mem_printf("Job %d cancelled%s%s", job->id, reason && *reason ? " " : "", reason ? reason : "");
+
+        fail_job(s, job, JOB_CANCELLED, message);
+}
+
+/* Every job that needs @stage fails. */
+static void abort_stage(struct sched *s, struct stage *stage, const char *reason)
+{
+        _cleanup_free_ char *message = mem_printf("Job aborted due to stage failure: %s", reason);
+
+        stage->refs++;
+        while (stage->jobs.len > 0)
+                fail_job(s, stage->jobs.data[0], JOB_FAILED, message);
+        stage_unref(s, stage);
+}
+
+static void log_job(struct sched *s, const struct job *job)
+{
+        _cleanup_(buf_deinit) struct buf parents = BUF_INIT;
+        const struct stage *stage = job->result_stage;
+
+        if (LOG_INFO > log_threshold)
+                return;
+        for (int i = 0; i < stage->n_parents; i++)
+                buf_printf(&parents, "%s%s %d", i ? ", " : "", kind(stage->parents[i]), stage->parents[i]->id);
+        log_info(LOG, "Got job %d (%s) with %d output partitions", job->id, job->call_site, job->n);
+        log_info(LOG, "Final stage: ResultStage %d (%s)", stage->id, site(stage));
+        log_info(LOG, "Parents of final stage: List(%s)", buf_text(&parents));
+}
+
+int sched_submit_job(struct sched *s, const struct job_spec *spec, int64_t now, struct fst_error *error)
+{
+        int r = check_partitions(spec, error);
+
+        if (r < 0)
+                return r;
+        s->now = now;
+        struct job *job = job_new(s, spec);
+        int id = job->id;
+
+        if (job->n == 0) {
+                s->ops->job_started(s->owner, job);
+                end_job(s, job, JOB_SUCCEEDED, NULL);
+                return id;
+        }
+        stage_graph_build(s, job);
+        log_job(s, job);
+        s->ops->job_started(s->owner, job);
+        submit_stage(s, job->result_stage);
+        return id;
+}
+
+/* --------------------------------------------------------------------------------- what becomes of the tasks */
+
+static void result_task_succeeded(struct sched *s, const struct task_info *info, const struct task_status *status)
+{
+        struct stage *stage = info->set->stage;
+        struct job *job = stage->job;
+
+        if (job->ended || job->output_done[info->output])
+                return;
+        if (s->ops->task_accepted)
+                s->ops->task_accepted(s->owner, info, status);
+        job->output_done[info->output] = true;
+        if (++job->done < job->n)
+                return;
+        task_scheduler_cancel(&s->tasks, stage, interrupts(job), "Stage finished");
+        if (stage->state == STAGE_RUNNING)
+                finish_stage(s, stage, NULL);
+        log_info(LOG, "Job %d finished: %s, took %.6f s", job->id, job->call_site,
+                 (double)(s->now - job->submitted) / 1e9);
+        end_job(s, job, JOB_SUCCEEDED, NULL);
+}
+
+static void map_stage_ended(struct sched *s, struct stage *stage)
+{
+        finish_stage(s, stage, NULL);
+        if (map_outputs_complete(stage->outputs)) {
+                submit_waiting_children(s, stage);
+                return;
+        }
+        log_info(LOG, "Resubmitting %s %d (%s) because %d of its outputs have been lost", kind(stage), stage->id,
+                 site(stage), stage->outputs->n - stage->outputs->available);
+        submit_stage(s, stage);
+}
+
+static void map_task_succeeded(struct sched *s, const struct task_info *info, const struct task_status *status)
+{
+        struct stage *stage = info->set->stage;
+        int p = info->output;
+
+        if (stage->jobs.len == 0 || !map_outputs_add(stage->outputs, p, info->executor, status->output)) {
+                s->ops->map_output_removed(s->owner, stage->jobs.len ? stage->shuffle->shuffle_id : -1, p,
+                                           info->executor, status->output);
+                if (stage->jobs.len == 0)
+                        return;
+        } else if (s->ops->task_accepted) {
+                s->ops->task_accepted(s->owner, info, status);
+        }
+        if (stage->state != STAGE_RUNNING || !stage->pending[p])
+                return;
+        stage->pending[p] = false;
+        if (--stage->n_pending == 0)
+                map_stage_ended(s, stage);
+}
+
+static void task_succeeded(void *owner, const struct task_info *info, const struct task_status *status)
+{
+        struct sched *s = owner;
+
+        s->now = s->tasks.now;
+        if (stage_is_result(info->set->stage))
+                result_task_succeeded(s, info, status);
+        else
+                map_task_succeeded(s, info, status);
+}
+
+static void mark_failed(struct sched *s, struct stage *stage)
+{
+        if (stage->state != STAGE_IDLE || stage->jobs.len == 0)
+                return;
+        stage->state = STAGE_FAILED;
+        vec_push(&s->failed, stage);
+        if (s->resubmit_at == INT64_MAX)
+                s->resubmit_at = s->now + s->config.resubmit_delay;
+}
+
+void dag_forget_outputs(struct sched *s, int executor)
+{
+        int count = 0;
+
+        for (size_t i = 0; i < s->shuffles.len; i++)
+                if (s->shuffles.data[i].outputs)
+                        count += map_outputs_remove_executor(s->shuffles.data[i].outputs, executor,
+                                                             s->ops->map_output_removed, s->owner);
+        if (count > 0)
+                log_info(LOG, "Shuffle outputs lost with executor %s: %d", sched_executor_id(s, executor), count);
+        s->epoch++;
+}
+
+/* The outputs that a fetch did not find are gone, and so is all else on that executor. */
+static void forget_unfetched(struct sched *s, const struct task_set *set, const struct task_fetch *fetch)
+{
+        struct shuffle *shuffle = dag_shuffle(s, fetch->shuffle_id);
+        struct executor *e = NULL;
+
+        /* a late failure of a set that began before the last loss tells nothing about what was written since */
+        if (fetch->executor >= 0 && (size_t)fetch->executor < s->tasks.executors.len)
+                e = &s->tasks.executors.data[fetch->executor];
+        if (e && e->loss_epoch > set->epoch)
+                return;
+        if (shuffle && fetch->map_partition >= 0 && fetch->map_partition < shuffle->outputs->n) {
+                map_outputs_remove(shuffle->outputs, fetch->map_partition, fetch->executor,
+                                   s->ops->map_output_removed, s->owner);
+                s->epoch++;
+        }
+        if (!e || s->config.outputs_outlive_executors)
+                return;
+        dag_forget_outputs(s, fetch->executor);
+        e->loss_epoch = s->epoch;
+}
+
+static void fetch_failed(struct sched *s, const struct task_info *info, const struct task_status *status)
+{
+        struct stage *stage = info->set->stage;
+        const char *message = status->message ? status->message : "fetch failed";
+        struct shuffle *shuffle = status->fetch ? dag_shuffle(s, status->fetch->shuffle_id) : NULL;
+        bool give_up;
+
+        if (stage->jobs.len == 0)
+                return;
+        if (stage->attempt != info->set->attempt) {
+                log_info(LOG,
+                         "Ignoring fetch failure from task %d of stage %s as there is a more recent attempt for that "
+                         "stage (attempt %d) running",
+                         info->index, info->set->id, stage->attempt);
+                return;
+        }
+        if (stage->last_failed != stage->attempt) {
+                stage->last_failed = stage->attempt;
+                stage->failed_attempts++;
+        }
+        give_up = stage->failed_attempts >= s->config.max_stage_attempts;
+        if (stage->state == STAGE_RUNNING)
+                finish_stage(s, stage, message);
+        if (status->fetch)
+                forget_unfetched(s, info->set, status->fetch);
+        if (give_up) {
+                _cleanup_free_ char *reason = mem_printf("%s %d (%s) has failed the maximum allowable number of "
+                                                         "times: %d. Most recent failure reason:\n%s",
+                                                         kind(stage), stage->id, site(stage),
+                                                         s->config.max_stage_attempts, message);
+                abort_stage(s, stage, reason);
+                return;
+        }
+        mark_failed(s, stage);
+        if (shuffle && shuffle->stage)
+                mark_failed(s, shuffle->stage);
+}
+
+static void task_failed(void *owner, const struct task_info *info, const struct task_status *status)
+{
+        struct sched *s = owner;
+
+        s->now = s->tasks.now;
+        if (status->state == TASK_FETCH_FAILED)
+                fetch_failed(s, info, status);
+}
+
+static void task_resubmitted(void *owner, struct task_set *set, int index)
+{
+        struct stage *stage = set->stage;
+        int p = task_set_output(set, index);
+
+        if (stage->pending[p])
+                return;
+        stage->pending[p] = true;
+        stage->n_pending++;
+}
+
+static void task_set_failed(void *owner, struct task_set *set, const char *message)
+{
+        struct sched *s = owner;
+
+        s->now = s->tasks.now;
+        abort_stage(s, set->stage, message);
+}
+
+static void task_set_done(void *owner, struct task_set *set)
+{
+        if (set->stage->set == set)
+                set->stage->set = NULL;
+}
+
+static void task_set_released(void *owner, struct task_set *set)
+{
+        release_set(owner, set);
+}
+
+const struct task_events dag_task_events = {
+        .task_succeeded = task_succeeded,
+        .task_failed = task_failed,
+        .task_resubmitted = task_resubmitted,
+        .task_set_failed = task_set_failed,
+        .task_set_done = task_set_done,
+        .task_set_released = task_set_released,
+};

@@ -1,0 +1,58 @@
+/*
+ * A plain array by map partition: a shuffle's map side is dense, every reduce task reads all of it, and loss of
+ * an executor is rare enough to look through it.
+ *
+ * Invariant: available is the number of entries whose executor is ≥ 0; an absent entry has handle 0. Where Spark
+ * lets a later success replace an earlier one, the first stays here while its executor lives: reduce tasks that
+ * were told of it need not be told again.
+ */
+#include "sched/map_outputs.h"
+
+#include "base/mem.h"
+
+void map_outputs_init(struct map_outputs *m, int shuffle_id, int n)
+{
+        *m = (struct map_outputs){.shuffle_id = shuffle_id, .n = n};
+        m->at = new_array(struct map_output, (size_t)MAX(n, 1));
+        for (int i = 0; i < n; i++)
+                m->at[i].executor = -1;
+}
+
+void map_outputs_deinit(struct map_outputs *m)
+{
+        free(m->at);
+        *m = (struct map_outputs){0};
+}
+
+bool map_outputs_add(struct map_outputs *m, int map_partition, int executor, uint64_t handle)
+{
+        if (map_outputs_has(m, map_partition))
+                return false;
+        m->at[map_partition] = (struct map_output){.handle = handle, .executor = executor};
+        if (++m->available == m->n)
+                m->epoch++;
+        return true;
+}
+
+bool map_outputs_remove(struct map_outputs *m, int map_partition, int executor, map_output_removed_fn *removed,
+                        void *owner)
+{
+        struct map_output old = m->at[map_partition];
+
+        if (old.executor < 0 || (executor >= 0 && old.executor != executor))
+                return false;
+        m->at[map_partition] = (struct map_output){.executor = -1};
+        m->available--;
+        m->epoch++;
+        removed(owner, m->shuffle_id, map_partition, old.executor, old.handle);
+        return true;
+}
+
+int map_outputs_remove_executor(struct map_outputs *m, int executor, map_output_removed_fn *removed, void *owner)
+{
+        int count = 0;
+
+        for (int i = 0; i < m->n && m->available > 0; i++)
+                count += map_outputs_remove(m, i, executor, removed, owner);
+        return count;
+}

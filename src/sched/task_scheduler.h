@@ -1,0 +1,95 @@
+/*
+ * The task scheduler: executors and their free cores, task sets in their pools, runs of tasks on the way.
+ *
+ * It knows nothing of jobs and stages beyond what a task set carries, and tells the DAG scheduler through
+ * struct task_events. Thread, time and re-entrance: as sched.h. An event handler may call
+ * task_scheduler_submit and task_scheduler_cancel, nothing else.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "sched/pool.h"
+#include "sched/sched.h"
+#include "sched/task_set.h"
+#include "sched/task_table.h"
+
+/* Tasks that one core of an executor works off one after another; their ids are consecutive. */
+struct task_run {
+        struct task_set *set;
+        int executor;
+        int n, left; /* tasks; of them not ended */
+        int64_t first_id;
+        int64_t launched;
+        struct task_run *prev_on, *next_on;         /* on the executor */
+        struct task_run *prev_in_set, *next_in_set; /* of the set */
+};
+
+struct executor {
+        char *id;
+        char *host;
+        int cores, free;
+        bool alive;
+        bool enabled;           /* takes new tasks */
+        bool queued;            /* is in the queue of those with a free core */
+        int prev, next;         /* in that queue; -1: none */
+        struct task_run *runs;
+        uint64_t loss_epoch;    /* for dag.c: of the newest task set whose fetch failure was believed */
+};
+
+/* What the DAG scheduler hears. @owner is that of task_scheduler_init. */
+struct task_events {
+        void (*task_succeeded)(void *owner, const struct task_info *info, const struct task_status *status);
+        /* Any other end. The set is retried by the task scheduler, or is a zombie. */
+        void (*task_failed)(void *owner, const struct task_info *info, const struct task_status *status);
+        /* A task that had succeeded will run again: its map output was on a lost executor. */
+        void (*task_resubmitted)(void *owner, struct task_set *set, int index);
+        /* The set gave up; a zombie from now on. @message is a sentence without "Job aborted …". */
+        void (*task_set_failed)(void *owner, struct task_set *set, const char *message);
+        /* The set has left the scheduler, its last task has ended. */
+        void (*task_set_done)(void *owner, struct task_set *set);
+        /* The last reference is gone: task_set_free is the owner's to call. */
+        void (*task_set_released)(void *owner, struct task_set *set);
+};
+
+struct task_scheduler {
+        struct sched_config config;
+        const struct task_events *events;
+        void *owner; /* of events */
+        const struct sched_ops *ops;
+        void *ops_owner;
+        struct pool *root;
+        VEC(struct executor) executors;
+        int free_first, free_last; /* queue of executors with a free core; -1: empty */
+        int slots;                 /* cores of living, enabled executors, in tasks */
+        struct task_set *first, *last;
+        struct task_table tasks;
+        struct task_run *spare_runs; /* linked by next_on */
+        int64_t now;
+};
+
+void task_scheduler_init(struct task_scheduler *ts, const struct sched_config *config,
+                         const struct task_events *events, void *owner, const struct sched_ops *ops,
+                         void *ops_owner);
+
+/* Every task set goes, through task_set_done, whatever still runs. */
+void task_scheduler_deinit(struct task_scheduler *ts);
+
+/* Schedule a set. Older sets of the same stage become zombies. Takes a reference. */
+void task_scheduler_submit(struct task_scheduler *ts, struct task_set *set, int64_t now);
+
+/* Kill whatever runs of @stage's sets, which become zombies. */
+void task_scheduler_cancel(struct task_scheduler *ts, const struct stage *stage, bool interrupt, const char *reason);
+
+/* The functions of sched.h of the same names. */
+int task_scheduler_add_executor(struct task_scheduler *ts, const char *id, const char *host, int cores);
+void task_scheduler_lose_executor(struct task_scheduler *ts, int executor, bool caused_by_app, const char *message,
+                                  int64_t now);
+void task_scheduler_disable_executor(struct task_scheduler *ts, int executor);
+void task_scheduler_revive(struct task_scheduler *ts, int64_t now);
+void task_scheduler_status(struct task_scheduler *ts, const struct task_status *statuses, int n, int64_t now);
+bool task_scheduler_task(const struct task_scheduler *ts, int64_t task_id, struct task_info *info);
+
+static inline bool task_scheduler_alive(const struct task_scheduler *ts, int executor)
+{
+        return executor >= 0 && (size_t)executor < ts->executors.len && ts->executors.data[executor].alive;
+}

@@ -1,0 +1,52 @@
+/*
+ * Attempts by task id: how a status finds its task.
+ *
+ * Task ids are dense, so the table is an array in chunks; a chunk goes back when all its tasks have ended. One
+ * long task holds only its own chunk.
+ */
+#pragma once
+
+#include "sched/sched.h"
+
+#include "base/vec.h"
+
+struct task_run;
+
+enum { TASK_CHUNK_BITS = 10, TASK_CHUNK = 1 << TASK_CHUNK_BITS };
+
+struct task_attempt {
+        struct task_run *run; /* while it runs; NULL afterwards */
+        int32_t index;        /* in the task set */
+        uint16_t number;      /* of the attempt */
+        bool kill_sent;
+};
+
+struct task_chunk {
+        int ended;
+        struct task_attempt at[TASK_CHUNK];
+};
+
+struct task_table {
+        VEC(struct task_chunk *) chunks; /* of ids from base on; NULL where all have ended */
+        int64_t base;                    /* chunks that were dropped in front */
+        int64_t next_id;
+        struct task_chunk *spare;
+};
+
+void task_table_deinit(struct task_table *t);
+
+/* The next task id is taken: its attempt, to be filled in. */
+struct task_attempt *task_table_add(struct task_table *t, int64_t *task_id);
+
+/* The attempt while its chunk lives, else NULL. An ended one has no run. */
+static inline struct task_attempt *task_table_find(const struct task_table *t, int64_t task_id)
+{
+        int64_t chunk = (task_id >> TASK_CHUNK_BITS) - t->base;
+
+        if (task_id < 0 || task_id >= t->next_id || chunk < 0 || !t->chunks.data[chunk])
+                return NULL;
+        return &t->chunks.data[chunk]->at[task_id & (TASK_CHUNK - 1)];
+}
+
+/* The attempt ended; @attempt must not be used any more. */
+void task_table_end(struct task_table *t, int64_t task_id);
