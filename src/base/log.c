@@ -37,30 +37,85 @@ static const char level_names[][6] = {
 
 /* Where Spark has its components, below org.apache.spark; what is not here is a logger of its own name. */
 static const char spark_names[][48] = {
-        "SparkConf", "SparkContext", "SparkEnv", "MapOutputTracker", "MapOutputTrackerMaster", "HeartbeatReceiver",
-        "SecurityManager", "ContextCleaner", "BarrierCoordinator", "ExecutorAllocationManager",
-        "scheduler.DAGScheduler", "scheduler.TaskSchedulerImpl", "scheduler.TaskSetManager", "scheduler.Pool",
-        "scheduler.FIFOSchedulableBuilder", "scheduler.FairSchedulableBuilder", "scheduler.ResultTask",
-        "scheduler.ShuffleMapTask", "scheduler.ShuffleMapStage", "scheduler.ResultStage", "scheduler.HealthTracker",
-        "scheduler.TaskResultGetter", "scheduler.OutputCommitCoordinator", "scheduler.AsyncEventQueue",
-        "scheduler.LiveListenerBus", "scheduler.EventLoggingListener", "scheduler.StatsReportListener",
-        "scheduler.TaskSetExcludelist", "scheduler.cluster.StandaloneSchedulerBackend",
-        "scheduler.cluster.CoarseGrainedSchedulerBackend", "scheduler.local.LocalSchedulerBackend",
-        "scheduler.local.LocalEndpoint", "executor.Executor", "executor.CoarseGrainedExecutorBackend",
-        "executor.ExecutorMetricsPoller", "memory.MemoryStore", "memory.TaskMemoryManager",
-        "memory.UnifiedMemoryManager", "storage.BlockManager", "storage.BlockManagerInfo", "storage.BlockManagerMaster",
-        "storage.BlockManagerMasterEndpoint", "storage.DiskBlockManager", "storage.DiskStore",
-        "storage.ShuffleBlockFetcherIterator", "storage.memory.MemoryStore", "broadcast.TorrentBroadcast",
-        "shuffle.IndexShuffleBlockResolver", "shuffle.sort.SortShuffleManager", "rdd.HadoopRDD", "rdd.NewHadoopRDD",
-        "rdd.MapPartitionsRDD", "internal.io.SparkHadoopWriter", "internal.io.HadoopMapRedCommitProtocol",
-        "internal.io.FileOutputCommitter", "util.ShutdownHookManager", "util.SignalUtils", "util.Utils",
-        "util.collection.ExternalSorter", "util.collection.ExternalAppendOnlyMap", "ui.ConsoleProgressBar",
-        "ui.SparkUI", "metrics.MetricsSystem", "metrics.MetricsConfig", "resource.ResourceUtils",
-        "resource.ResourceProfile", "resource.ResourceProfileManager", "deploy.SparkSubmit", "deploy.master.Master",
-        "deploy.worker.Worker", "deploy.worker.ExecutorRunner", "deploy.worker.DriverRunner",
-        "deploy.history.HistoryServer", "deploy.history.FsHistoryProvider", "deploy.history.SingleEventLogFileWriter",
-        "deploy.history.RollingEventLogFilesWriter", "deploy.client.StandaloneAppClient",
-        "network.client.TransportClientFactory", "network.netty.NettyBlockTransferService",
+        "SparkConf",
+        "SparkContext",
+        "SparkEnv",
+        "MapOutputTracker",
+        "MapOutputTrackerMaster",
+        "HeartbeatReceiver",
+        "SecurityManager",
+        "ContextCleaner",
+        "BarrierCoordinator",
+        "ExecutorAllocationManager",
+        "scheduler.DAGScheduler",
+        "scheduler.TaskSchedulerImpl",
+        "scheduler.TaskSetManager",
+        "scheduler.Pool",
+        "scheduler.FIFOSchedulableBuilder",
+        "scheduler.FairSchedulableBuilder",
+        "scheduler.ResultTask",
+        "scheduler.ShuffleMapTask",
+        "scheduler.ShuffleMapStage",
+        "scheduler.ResultStage",
+        "scheduler.HealthTracker",
+        "scheduler.TaskResultGetter",
+        "scheduler.OutputCommitCoordinator",
+        "scheduler.AsyncEventQueue",
+        "scheduler.LiveListenerBus",
+        "scheduler.EventLoggingListener",
+        "scheduler.StatsReportListener",
+        "scheduler.TaskSetExcludelist",
+        "scheduler.cluster.StandaloneSchedulerBackend",
+        "scheduler.cluster.CoarseGrainedSchedulerBackend",
+        "scheduler.local.LocalSchedulerBackend",
+        "scheduler.local.LocalEndpoint",
+        "executor.Executor",
+        "executor.CoarseGrainedExecutorBackend",
+        "executor.ExecutorMetricsPoller",
+        "memory.MemoryStore",
+        "memory.TaskMemoryManager",
+        "memory.UnifiedMemoryManager",
+        "storage.BlockManager",
+        "storage.BlockManagerInfo",
+        "storage.BlockManagerMaster",
+        "storage.BlockManagerMasterEndpoint",
+        "storage.DiskBlockManager",
+        "storage.DiskStore",
+        "storage.ShuffleBlockFetcherIterator",
+        "storage.memory.MemoryStore",
+        "broadcast.TorrentBroadcast",
+        "shuffle.IndexShuffleBlockResolver",
+        "shuffle.sort.SortShuffleManager",
+        "rdd.HadoopRDD",
+        "rdd.NewHadoopRDD",
+        "rdd.MapPartitionsRDD",
+        "internal.io.SparkHadoopWriter",
+        "internal.io.HadoopMapRedCommitProtocol",
+        "internal.io.FileOutputCommitter",
+        "util.ShutdownHookManager",
+        "util.SignalUtils",
+        "util.Utils",
+        "util.collection.ExternalSorter",
+        "util.collection.ExternalAppendOnlyMap",
+        "ui.ConsoleProgressBar",
+        "ui.SparkUI",
+        "metrics.MetricsSystem",
+        "metrics.MetricsConfig",
+        "resource.ResourceUtils",
+        "resource.ResourceProfile",
+        "resource.ResourceProfileManager",
+        "deploy.SparkSubmit",
+        "deploy.master.Master",
+        "deploy.worker.Worker",
+        "deploy.worker.ExecutorRunner",
+        "deploy.worker.DriverRunner",
+        "deploy.history.HistoryServer",
+        "deploy.history.FsHistoryProvider",
+        "deploy.history.SingleEventLogFileWriter",
+        "deploy.history.RollingEventLogFilesWriter",
+        "deploy.client.StandaloneAppClient",
+        "network.client.TransportClientFactory",
+        "network.netty.NettyBlockTransferService",
 };
 
 struct logger {
@@ -269,8 +324,11 @@ static void line_deinit(struct line *l)
 /* The bytes of the UTF-8 character at @s, of which there are @n; 0 if it is none. */
 static size_t utf8_length(const unsigned char *s, size_t n)
 {
-        size_t length = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-                        : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+        size_t length = s[0] < 0x80                   ? 1
+                        : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+                        : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+                        : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                                      : 0;
         if (length == 0 || length > n)
                 return 0;
         for (size_t i = 1; i < length; i++)
@@ -319,17 +377,18 @@ static const char *stamp_of(time_t second, bool utc)
         if (stamp_cache.second != second || stamp_cache.utc != utc || !stamp_cache.text[0]) {
                 struct tm tm;
                 if (utc)
-                        strftime(stamp_cache.text, sizeof(stamp_cache.text), "%Y-%m-%dT%H:%M:%S", gmtime_r(&second, &tm));
+                        strftime(stamp_cache.text, sizeof(stamp_cache.text), "%Y-%m-%dT%H:%M:%S",
+                                 gmtime_r(&second, &tm));
                 else
-                        strftime(stamp_cache.text, sizeof(stamp_cache.text), "%y/%m/%d %H:%M:%S", localtime_r(&second, &tm));
+                        strftime(stamp_cache.text, sizeof(stamp_cache.text), "%y/%m/%d %H:%M:%S",
+                                 localtime_r(&second, &tm));
                 stamp_cache.second = second;
                 stamp_cache.utc = utc;
         }
         return stamp_cache.text;
 }
 
-static void compose_plain(struct line *l, enum log_level level, const char *component, const char *format,
-                          va_list args)
+static void compose_plain(struct line *l, enum log_level level, const char *component, const char *format, va_list args)
 {
         struct timespec now;
         clock_gettime(CLOCK_REALTIME_COARSE, &now);
@@ -343,8 +402,7 @@ static void compose_plain(struct line *l, enum log_level level, const char *comp
         line_put(l, "\n", 1);
 }
 
-static void compose_json(struct line *l, enum log_level level, const char *component, const char *format,
-                         va_list args)
+static void compose_json(struct line *l, enum log_level level, const char *component, const char *format, va_list args)
 {
         struct timespec now;
         char text[64];
@@ -374,7 +432,8 @@ static void compose_json(struct line *l, enum log_level level, const char *compo
         }
         if (context.task >= 0) {
                 line_puts(l, before);
-                line_put(l, text, (size_t)snprintf(text, sizeof(text), "\"task_id\":\"%lld\"", (long long)context.task));
+                line_put(l, text,
+                         (size_t)snprintf(text, sizeof(text), "\"task_id\":\"%lld\"", (long long)context.task));
                 before = ",";
         }
         if (before[1] == '\0')

@@ -136,9 +136,10 @@ static void structured_lines_have_sparks_fields(void **state)
                                   "\"logger\":\"SparkContext\"\\}$");
         const char *rest = strstr(third, "\"level\"");
         assert_non_null(rest);
-        assert_string_equal(rest, "\"level\":\"WARN\",\"msg\":\"quote \\\" back \\\\ tab \\t nl \\n uni é bell \\u0007 bad "
-                                  "\xef\xbf\xbd\xef\xbf\xbd\",\"context\":{\"app_id\":\"local-1\",\"stage_id\":\"3\","
-                                  "\"task_id\":\"17\"},\"logger\":\"Executor\"}\n");
+        assert_string_equal(rest,
+                            "\"level\":\"WARN\",\"msg\":\"quote \\\" back \\\\ tab \\t nl \\n uni é bell \\u0007 bad "
+                            "\xef\xbf\xbd\xef\xbf\xbd\",\"context\":{\"app_id\":\"local-1\",\"stage_id\":\"3\","
+                            "\"task_id\":\"17\"},\"logger\":\"Executor\"}\n");
 }
 
 static void long_lines_are_whole(void **state)
@@ -194,7 +195,8 @@ static void lines_of_many_threads_stay_whole(void **state)
         for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1, lines++) {
                 int thread = -1, number = -1, length = 0;
                 *end = '\0';
-                assert_int_equal(sscanf(line, "%*s %*s INFO Executor: thread %d line %d end%n", &thread, &number, &length), 2);
+                assert_int_equal(
+                        sscanf(line, "%*s %*s INFO Executor: thread %d line %d end%n", &thread, &number, &length), 2);
                 assert_int_equal(line[length], '\0');
                 assert_int_equal(number, next[thread]++);
         }

@@ -193,8 +193,7 @@ int conf_get_int(const struct fst_conf *conf, const char *key, int64_t *out, str
         if (!value)
                 return no_value(&row, error);
         int64_t number;
-        if (!parse_long(trim(value), &number) ||
-            (row.type == KEY_INT && (number < INT32_MIN || number > INT32_MAX)))
+        if (!parse_long(trim(value), &number) || (row.type == KEY_INT && (number < INT32_MIN || number > INT32_MAX)))
                 return error_set(error, -EINVAL, "%s should be %s, but was %s", key, key_type_name(row.type), value);
         *out = number;
         return 0;

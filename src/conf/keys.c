@@ -100,7 +100,7 @@ bool key_find(const char *name, struct key *out)
 const char *key_type_name(enum key_type type)
 {
         static const char names[][8] = {
-                [KEY_STRING] = "string", [KEY_BOOL] = "bool",   [KEY_INT] = "int",   [KEY_LONG] = "long",
+                [KEY_STRING] = "string", [KEY_BOOL] = "bool",  [KEY_INT] = "int",   [KEY_LONG] = "long",
                 [KEY_DOUBLE] = "double", [KEY_BYTES] = "size", [KEY_TIME] = "time", [KEY_LIST] = "list",
         };
         return names[type];

@@ -206,8 +206,11 @@ static const char *find_bad_utf8(const char *text, size_t length)
         const unsigned char *s = (const unsigned char *)text, *end = s + length;
         while (s < end) {
                 unsigned char c = *s;
-                size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3
-                           : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+                size_t n = c < 0x80                ? 1
+                           : c >= 0xc2 && c < 0xe0 ? 2
+                           : c >= 0xe0 && c < 0xf0 ? 3
+                           : c >= 0xf0 && c < 0xf5 ? 4
+                                                   : 0;
                 if (n == 0 || n > (size_t)(end - s))
                         return (const char *)s;
                 for (size_t i = 1; i < n; i++)

@@ -83,7 +83,9 @@ static void escapes_stand_for_characters(void **state)
         assert_read("a=1\\t2\\f3", "[a]=[1\t2\f3]");
         assert_read("a=\\uD83D\\uDE00", "[a]=[\xf0\x9f\x98\x80]");
         assert_read("\xc3\xa9=\xe2\x82\xac", "[\xc3\xa9]=[\xe2\x82\xac]");
-        assert_read("\xef\xbb\xbf" "a=1", "[a]=[1]");
+        assert_read("\xef\xbb\xbf"
+                    "a=1",
+                    "[a]=[1]");
 }
 
 static void values_are_trimmed_of_all_but_line_ends(void **state)

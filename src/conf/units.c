@@ -41,13 +41,14 @@ struct suffix {
 };
 
 static const struct suffix size_suffixes[] = {
-        {"b", UNIT_B},   {"k", UNIT_KIB}, {"kb", UNIT_KIB}, {"kib", UNIT_KIB},
-        {"m", UNIT_MIB}, {"mb", UNIT_MIB}, {"mib", UNIT_MIB}, {"g", UNIT_GIB}, {"gb", UNIT_GIB}, {"gib", UNIT_GIB},
-        {"t", UNIT_TIB}, {"tb", UNIT_TIB}, {"tib", UNIT_TIB}, {"p", UNIT_PIB}, {"pb", UNIT_PIB}, {"pib", UNIT_PIB},
+        {"b", UNIT_B},     {"k", UNIT_KIB}, {"kb", UNIT_KIB}, {"kib", UNIT_KIB}, {"m", UNIT_MIB}, {"mb", UNIT_MIB},
+        {"mib", UNIT_MIB}, {"g", UNIT_GIB}, {"gb", UNIT_GIB}, {"gib", UNIT_GIB}, {"t", UNIT_TIB}, {"tb", UNIT_TIB},
+        {"tib", UNIT_TIB}, {"p", UNIT_PIB}, {"pb", UNIT_PIB}, {"pib", UNIT_PIB},
 };
 
 static const struct suffix time_suffixes[] = {
-        {"us", UNIT_US}, {"ms", UNIT_MS}, {"s", UNIT_S}, {"m", UNIT_MIN}, {"min", UNIT_MIN}, {"h", UNIT_H}, {"d", UNIT_D},
+        {"us", UNIT_US},   {"ms", UNIT_MS}, {"s", UNIT_S}, {"m", UNIT_MIN},
+        {"min", UNIT_MIN}, {"h", UNIT_H},   {"d", UNIT_D},
 };
 
 const char *units_name(enum unit unit)

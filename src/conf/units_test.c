@@ -36,8 +36,8 @@ static void assert_refused(int (*parse)(const char *, enum unit, enum unit, int6
 
 static void sizes_have_binary_units_in_either_case(void **state)
 {
-        static const char *const spellings[][3] = {{"k", "KB", "KiB"}, {"m", "MB", "mib"}, {"g", "Gb", "gib"},
-                                                   {"t", "tb", "TiB"}, {"p", "PB", "pib"}};
+        static const char *const spellings[][3] = {
+                {"k", "KB", "KiB"}, {"m", "MB", "mib"}, {"g", "Gb", "gib"}, {"t", "tb", "TiB"}, {"p", "PB", "pib"}};
         for (size_t i = 0; i < ARRAY_SIZE(spellings); i++)
                 for (size_t j = 0; j < 3; j++) {
                         char text[16];
@@ -81,8 +81,8 @@ static void times_know_every_unit(void **state)
 
 static void fractions_and_nonsense_are_refused(void **state)
 {
-        static const char *const wrong[] = {"", "k", "1 k", "500 b", "This breaks 600b", "600b This breaks", "--1", "+1",
-                                            "1k2", "0x10", "."};
+        static const char *const wrong[] = {"",   "k",   "1 k",  "500 b", "This breaks 600b", "600b This breaks", "--1",
+                                            "+1", "1k2", "0x10", "."};
         for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
                 assert_refused(units_parse_bytes, UNIT_B, wrong[i], "Failed to parse byte string: ");
                 assert_refused(units_parse_bytes, UNIT_B, wrong[i], "E.g. 50b, 100k, or 250m.");
@@ -113,12 +113,20 @@ static void people_read_them_as_in_sparks_log(void **state)
         static const struct {
                 int64_t value;
                 const char *text;
-        } sizes[] = {{10, "10.0 B"},          {1500, "1500.0 B"},       {2047, "2047.0 B"},
-                     {2048, "2.0 KiB"},       {2000000, "1953.1 KiB"},  {2097152, "2.0 MiB"},
-                     {2306867, "2.2 MiB"},    {5368709120, "5.0 GiB"},  {INT64_C(5) << 40, "5.0 TiB"},
-                     {INT64_C(5) << 50, "5.0 PiB"}, {INT64_C(5) << 60, "5.0 EiB"}, {-1, "-1.0 B"}},
-          times[] = {{123, "123 ms"},   {1000, "1.0 s"},    {1500, "1.5 s"},     {59999, "60.0 s"},
-                     {60000, "1.0 m"},  {3599999, "60.0 m"}, {3600000, "1.00 h"}, {36000000, "10.00 h"}};
+        } sizes[] = {{10, "10.0 B"},
+                     {1500, "1500.0 B"},
+                     {2047, "2047.0 B"},
+                     {2048, "2.0 KiB"},
+                     {2000000, "1953.1 KiB"},
+                     {2097152, "2.0 MiB"},
+                     {2306867, "2.2 MiB"},
+                     {5368709120, "5.0 GiB"},
+                     {INT64_C(5) << 40, "5.0 TiB"},
+                     {INT64_C(5) << 50, "5.0 PiB"},
+                     {INT64_C(5) << 60, "5.0 EiB"},
+                     {-1, "-1.0 B"}},
+          times[] = {{123, "123 ms"},  {1000, "1.0 s"},     {1500, "1.5 s"},     {59999, "60.0 s"},
+                     {60000, "1.0 m"}, {3599999, "60.0 m"}, {3600000, "1.00 h"}, {36000000, "10.00 h"}};
         _cleanup_(buf_deinit) struct buf b = BUF_INIT;
         for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
                 buf_reset(&b);
