@@ -2,9 +2,9 @@
  * A spill: a file of pages that is only appended to. Runs of a sort, partitions of an aggregation, a cached block and a
  * shuffle's map output are ranges of one.
  *
- * Writing needs no memory that is not there: the one buffer (a block of 256 KiB) and the codec are set aside by
- * spill_new, so a consumer makes its spill, or knows that it can, before memory is short. They are not accounted, and
- * spill_finish gives them back.
+ * Writing needs no memory that is not there: the one buffer, a block of 256 KiB, is set aside by spill_new, so a consumer
+ * makes its spill, or knows that it can, before memory is short. It and the codec's contexts (16 KiB for lz4, about
+ * 1 MiB for zstd) are not accounted; spill_finish gives them back.
  *
  * Threads: a spill belongs to one thread until spill_finish; afterwards any number may read, each with a reader or a
  * codec of its own.

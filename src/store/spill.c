@@ -1,0 +1,382 @@
+/*
+ * Append-only files of frames.
+ *
+ * Small pages gather in the buffer; a large page that is not compressed goes to the file straight from where it is,
+ * with the buffer before it, in one call. Position and buffer change only when a write has succeeded, so a failed write
+ * leaves what was appended before readable, and may be tried again.
+ *
+ * The read-ahead is the kernel's: with several runs of one file read in turn its own guess is wrong, but told where
+ * each run goes on (posix_fadvise) it fetches while we merge, in memory that is not ours.
+ *
+ * Invariants: bytes [0, flushed) are in the file, [flushed, flushed + buffered) in the buffer; no frame is split
+ * between the two.
+ */
+#include "store/spill.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "store/page_pool.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DIRECT_BYTES ((size_t)32 << 10)  /* pages from this size on are not copied into the buffer */
+#define READ_AHEAD ((uint64_t)1 << 20)
+
+struct spill {
+        struct disk_dirs *dirs;
+        char *path;
+        bool named, finished;
+        int fd; /* -1 when finished and named */
+        fst_type type;
+        struct codec codec;
+        unsigned char *buffer; /* a block of the pool; NULL when finished */
+        size_t buffered;
+        uint64_t flushed;
+        struct spill_counters counters;
+};
+
+int spill_new(const struct spill_options *options, struct spill **spill, struct fst_error *error)
+{
+        unsigned char *buffer = page_pool_get();
+        if (!buffer)
+                return error_set(error, -ENOMEM, "no memory for a spill's buffer");
+        int fd = -1;
+        char *path = NULL;
+        int r = options->name ? disk_dirs_create(options->dirs, options->name, &fd, &path, error)
+                              : disk_dirs_create_unique(options->dirs, "temp_local_", &fd, &path, error);
+        if (r) {
+                page_pool_put(buffer);
+                return r;
+        }
+        if (!options->name)
+                unlink(path);
+        struct spill *s = new0(struct spill);
+        *s = (struct spill){.dirs = options->dirs,
+                            .path = path,
+                            .named = options->name != NULL,
+                            .fd = fd,
+                            .type = options->type,
+                            .buffer = buffer};
+        codec_init(&s->codec, options->codec, options->level);
+        *spill = s;
+        return 0;
+}
+
+void spill_free(struct spill *spill)
+{
+        if (!spill)
+                return;
+        int saved = errno;
+        if (spill->fd >= 0)
+                close(spill->fd);
+        if (spill->named)
+                unlink(spill->path);
+        page_pool_put(spill->buffer);
+        codec_deinit(&spill->codec);
+        free(spill->path);
+        free(spill);
+        errno = saved;
+}
+
+static uint64_t now_ns(void)
+{
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Write @parts, whose first is the buffer, behind what is flushed. */
+static int write_parts(struct spill *s, struct iovec *parts, int n, struct fst_error *error)
+{
+        uint64_t at = s->flushed, start = now_ns();
+        while (n > 0) {
+                ssize_t done = pwritev(s->fd, parts, n, (off_t)at);
+                if (done < 0 && errno == EINTR)
+                        continue;
+                if (done <= 0) {
+                        int r = done < 0 ? -errno : -EIO;
+                        disk_dirs_failed(s->dirs, s->path, r);
+                        return error_set(error, r,
+                                         "writing %s: %s; make room there or set spark.local.dir to a larger disk",
+                                         s->path, strerror(-r));
+                }
+                at += (uint64_t)done;
+                for (; n > 0 && (size_t)done >= parts->iov_len; parts++, n--)
+                        done -= (ssize_t)parts->iov_len;
+                if (n > 0) {
+                        parts->iov_base = (char *)parts->iov_base + done;
+                        parts->iov_len -= (size_t)done;
+                }
+        }
+        s->flushed = at;
+        s->buffered = 0;
+        s->counters.write_ns += now_ns() - start;
+        return 0;
+}
+
+static int flush(struct spill *s, struct fst_error *error)
+{
+        if (s->buffered == 0)
+                return 0;
+        struct iovec part = {s->buffer, s->buffered};
+        return write_parts(s, &part, 1, error);
+}
+
+int spill_write_page(struct spill *s, const struct page *page, uint64_t *offset, uint32_t *length,
+                     struct fst_error *error)
+{
+        assert(!s->finished);
+        uint64_t at = spill_end(s);
+        size_t size = page_frame_bound(page);
+        int r = 0;
+        if (size > UINT32_MAX)
+                return error_set(error, -EMSGSIZE, "a record of %u bytes is too large to be written", page->used);
+        if (size > PAGE_BLOCK || (s->codec.kind == CODEC_NONE && page->used >= DIRECT_BYTES)) {
+                unsigned char header[PAGE_FRAME_HEADER];
+                page_frame_header(page, header);
+                struct iovec parts[] = {{s->buffer, s->buffered},
+                                        {header, sizeof(header)},
+                                        {(void *)page->data, page->used}};
+                r = write_parts(s, parts, 3, error);
+        } else {
+                if (s->buffered + size > PAGE_BLOCK)
+                        r = flush(s, error);
+                if (r == 0) {
+                        size = page_frame_encode(page, &s->codec, s->buffer + s->buffered);
+                        s->buffered += size;
+                }
+        }
+        if (r)
+                return r;
+        s->counters.pages++;
+        s->counters.rows += page->rows;
+        s->counters.raw_bytes += page->used;
+        s->counters.bytes += size;
+        if (offset)
+                *offset = at;
+        if (length)
+                *length = (uint32_t)size;
+        return 0;
+}
+
+uint64_t spill_end(const struct spill *spill)
+{
+        return spill->flushed + spill->buffered;
+}
+
+int spill_finish(struct spill *s, struct fst_error *error)
+{
+        if (s->finished)
+                return 0;
+        int r = flush(s, error);
+        if (r)
+                return r;
+        s->finished = true;
+        page_pool_put(steal(s->buffer));
+        enum codec_kind kind = s->codec.kind;
+        int level = s->codec.level;
+        codec_deinit(&s->codec);
+        codec_init(&s->codec, kind, level);
+        if (s->named) {
+                int fd = s->fd;
+                s->fd = -1;
+                if (close(fd) < 0) {
+                        r = error_errno(error, "closing %s", s->path);
+                        disk_dirs_failed(s->dirs, s->path, r);
+                }
+        }
+        return r;
+}
+
+struct spill_counters spill_counters(const struct spill *spill)
+{
+        return spill->counters;
+}
+
+const char *spill_path(const struct spill *spill)
+{
+        return spill->path;
+}
+
+/* ------------------------------------------------------------------------------------------------ reading */
+
+static int damaged(struct spill *s, uint64_t at, int code, struct fst_error *error)
+{
+        return error_wrap(error, code, "reading %s at %llu", s->path, (unsigned long long)at);
+}
+
+/* All of @parts, or an error; a file that ends too early is damaged. */
+static int read_parts(struct spill *s, int fd, struct iovec *parts, int n, uint64_t at, struct fst_error *error)
+{
+        for (; n > 0 && parts->iov_len == 0; parts++)
+                n--; /* an empty page has no payload */
+        while (n > 0) {
+                ssize_t done = preadv(fd, parts, n, (off_t)at);
+                if (done < 0 && errno == EINTR)
+                        continue;
+                if (done < 0)
+                        return error_errno(error, "reading %s at %llu", s->path, (unsigned long long)at);
+                if (done == 0)
+                        return damaged(s, at, error_set(error, -EBADMSG, "the file ends within a page"), error);
+                at += (uint64_t)done;
+                for (; n > 0 && (size_t)done >= parts->iov_len; parts++, n--)
+                        done -= (ssize_t)parts->iov_len;
+                if (n > 0) {
+                        parts->iov_base = (char *)parts->iov_base + done;
+                        parts->iov_len -= (size_t)done;
+                }
+        }
+        return 0;
+}
+
+/*
+ * The page of @frame, whose payload is at @at. With @next, the header that follows the payload is read as well.
+ * Bytes that are not compressed are read to where they stay.
+ */
+static int read_payload(struct spill *s, int fd, const struct page_frame *frame, uint64_t at, struct codec *codec,
+                        unsigned char *next, struct memory_consumer *c, struct page **page, struct fst_error *error)
+{
+        struct iovec parts[] = {{NULL, frame->payload}, {next, PAGE_FRAME_HEADER}};
+        int n = next ? 2 : 1, r;
+        if (frame->codec == CODEC_NONE) {
+                struct page *p = NULL;
+                r = page_new(c, s->type, frame->bytes, &p);
+                if (r)
+                        return r < 0 ? error_set(error, r, "no memory for a page of %u bytes", frame->bytes) : r;
+                parts[0].iov_base = p->data;
+                r = read_parts(s, fd, parts, n, at, error);
+                p->used = frame->bytes;
+                p->rows = frame->rows;
+                if (r == 0) {
+                        r = page_validate(p, frame->checksum, error);
+                        if (r)
+                                damaged(s, at, r, error);
+                }
+                if (r)
+                        page_free(c, p);
+                else
+                        *page = p;
+                return r;
+        }
+        unsigned char *scratch = page_pool_get();
+        if (!scratch)
+                return error_set(error, -ENOMEM, "no memory for reading %s", s->path);
+        parts[0].iov_base = scratch;
+        r = read_parts(s, fd, parts, n, at, error);
+        if (r == 0) {
+                r = page_frame_decode(frame, s->type, scratch, codec, c, page, error);
+                if (r < 0)
+                        damaged(s, at, r, error);
+        }
+        page_pool_put(scratch);
+        return r;
+}
+
+/* A frame must end where its range does at the latest, so that no length read from a file claims more. */
+static int parse(struct spill *s, const unsigned char *header, uint64_t at, uint64_t end, struct page_frame *frame,
+                 struct fst_error *error)
+{
+        int r = page_frame_parse(header, s->type, frame, error);
+        if (r == 0 && (end - at < PAGE_FRAME_HEADER || frame->payload > end - at - PAGE_FRAME_HEADER))
+                r = error_set(error, -EBADMSG, "a damaged page: its %u bytes go beyond the end", frame->payload);
+        return r ? damaged(s, at, r, error) : 0;
+}
+
+int spill_read_page(struct spill *s, uint64_t offset, uint32_t length, struct codec *codec,
+                    struct memory_consumer *c, struct page **page, struct fst_error *error)
+{
+        struct spill_reader reader;
+        int r = spill_reader_init(&reader, s, offset, offset + length, codec ? codec : &s->codec, error);
+        if (r)
+                return r;
+        struct page *p = NULL;
+        r = spill_reader_next(&reader, c, &p, error);
+        spill_reader_deinit(&reader);
+        if (r == 0 && !p)
+                r = error_set(error, -EBADMSG, "reading %s at %llu: no page there", s->path,
+                              (unsigned long long)offset);
+        if (r == 0)
+                *page = p;
+        return r;
+}
+
+int spill_reader_init(struct spill_reader *reader, struct spill *s, uint64_t start, uint64_t end,
+                      struct codec *codec, struct fst_error *error)
+{
+        if (!s->finished && end > s->flushed) {
+                int r = flush(s, error);
+                if (r)
+                        return r;
+        }
+        int fd = s->fd;
+        if (fd < 0 && (fd = open(s->path, O_RDONLY | O_CLOEXEC)) < 0)
+                return error_errno(error, "opening %s", s->path);
+        *reader = (struct spill_reader){.spill = s, .at = start, .end = end, .announced = start, .fd = fd};
+        reader->own_fd = s->fd < 0;
+        reader->codec = codec;
+        if (!codec) {
+                codec_init(&reader->codec_storage, s->codec.kind, s->codec.level);
+                reader->own_codec = true;
+        }
+        return 0;
+}
+
+void spill_reader_deinit(struct spill_reader *reader)
+{
+        if (!reader->spill)
+                return;
+        if (reader->own_fd)
+                close(reader->fd);
+        if (reader->own_codec)
+                codec_deinit(&reader->codec_storage);
+        reader->spill = NULL;
+}
+
+int spill_reader_next(struct spill_reader *reader, struct memory_consumer *c, struct page **page,
+                      struct fst_error *error)
+{
+        struct spill *s = reader->spill;
+        if (reader->at >= reader->end) {
+                *page = NULL;
+                return 0;
+        }
+        int r;
+        if (!reader->have_next) {
+                if (reader->end - reader->at < PAGE_FRAME_HEADER)
+                        return damaged(s, reader->at, error_set(error, -EBADMSG, "the range ends within a page"),
+                                       error);
+                struct iovec part = {reader->next, PAGE_FRAME_HEADER};
+                r = read_parts(s, reader->fd, &part, 1, reader->at, error);
+                if (r)
+                        return r;
+                reader->have_next = true;
+        }
+        struct page_frame frame;
+        r = parse(s, reader->next, reader->at, reader->end, &frame, error);
+        if (r)
+                return r;
+        uint64_t after = reader->at + PAGE_FRAME_HEADER + frame.payload;
+        /* Told in halves, so that there is always something under way. */
+        if (reader->announced < reader->end && after + READ_AHEAD / 2 > reader->announced) {
+                uint64_t from = MAX(reader->announced, after), to = MIN(reader->end, after + READ_AHEAD);
+                if (to > from)
+                        posix_fadvise(reader->fd, (off_t)from, (off_t)(to - from), POSIX_FADV_WILLNEED);
+                reader->announced = to;
+        }
+        unsigned char next[PAGE_FRAME_HEADER];
+        bool more = reader->end - after >= PAGE_FRAME_HEADER;
+        r = read_payload(s, reader->fd, &frame, reader->at + PAGE_FRAME_HEADER,
+                         reader->own_codec ? &reader->codec_storage : reader->codec, more ? next : NULL, c, page,
+                         error);
+        if (r)
+                return r;
+        if (more)
+                memcpy(reader->next, next, sizeof(next));
+        reader->have_next = more;
+        reader->at = after;
+        return 0;
+}
