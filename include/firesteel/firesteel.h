@@ -58,3 +58,5 @@
 
 #include <firesteel/context.h>
 #include <firesteel/rdd.h>
+
+#include <firesteel/detail/note.h>

@@ -11,8 +11,8 @@
 struct fst_error;
 
 struct app_compiler {
-        const char *source;    /* the C file */
-        const char *flags;     /* further flags for cc, separated by blanks, "" or NULL; relative ones: from its folder */
+        const char *source; /* the C file */
+        const char *flags;  /* further flags for cc, separated by blanks, "" or NULL; relative ones: from its folder */
         const char *local_dir; /* where to keep the result if the home folder cannot be written; NULL: /tmp */
 };
 

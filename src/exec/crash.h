@@ -21,8 +21,8 @@ struct fst_task_info;
 
 /* What this thread does; written by the functions below alone. Initial-exec: a handler may read it at any time. */
 struct crash_call {
-        const char *function;              /* NULL outside user code */
-        const struct fst_task_info *task;  /* NULL outside tasks */
+        const char *function;             /* NULL outside user code */
+        const struct fst_task_info *task; /* NULL outside tasks */
 };
 extern __thread struct crash_call crash_call __attribute__((tls_model("initial-exec")));
 

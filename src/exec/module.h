@@ -33,12 +33,12 @@ int module_inspect_file(const char *path, struct module_info *out, struct fst_er
 
 /* A loaded module; lives for ever. */
 struct module {
-        char *name;              /* "wordcount.so" */
+        char *name; /* "wordcount.so" */
         char *path;
         struct module_info info;
-        uintptr_t base;          /* load address: offsets count from here */
-        uintptr_t start, end;    /* of its executable code */
-        void *handle;            /* dlopen's; NULL for what the process was started with */
+        uintptr_t base;       /* load address: offsets count from here */
+        uintptr_t start, end; /* of its executable code */
+        void *handle;         /* dlopen's; NULL for what the process was started with */
 };
 
 /*

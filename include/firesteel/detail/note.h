@@ -1,0 +1,18 @@
+/*
+ * What a module says about itself: an ELF note with the interface that it was built against (FST_ABI). The loader
+ * reads it before any of the module's code runs. Each translation unit brings its own; they must agree.
+ */
+#pragma once
+
+#include <firesteel/types.h>
+
+#define FST_NOTE_OWNER "Firesteel"
+#define FST_NOTE_ABI 1 /* type of the note; its content is FST_ABI as 32 bits */
+
+static const struct fst_note {
+        uint32_t owner_size, content_size, type;
+        char owner[(sizeof(FST_NOTE_OWNER) + 3) / 4 * 4];
+        uint32_t abi;
+} fst_note __attribute__((section(".note.firesteel"), used, aligned(4))) = {
+        sizeof(FST_NOTE_OWNER), sizeof(uint32_t), FST_NOTE_ABI, FST_NOTE_OWNER, FST_ABI,
+};

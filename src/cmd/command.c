@@ -1,0 +1,88 @@
+/* The table of commands, and what `firesteel` itself answers; see command.h. */
+#include "cmd/command.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+
+static const struct command {
+        const char *name, *summary;
+        int (*run)(int argc, char **argv);
+        const char *help;
+} commands[] = {
+        {"submit", "run an application (the same as spark-submit)", command_submit, command_submit_help},
+        {"compile", "compile C files into a shared object that submit takes", command_compile, command_compile_help},
+};
+
+static const struct command *find(const char *name)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+                if (strcmp(commands[i].name, name) == 0)
+                        return &commands[i];
+        }
+        return NULL;
+}
+
+static void print_help(FILE *out)
+{
+        fputs("Usage: firesteel COMMAND [ARGUMENTS]\n"
+              "\n"
+              "Firesteel runs Spark's kind of distributed work without a JVM. Commands:\n",
+              out);
+        for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+                fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+        fputs("\n"
+              "  --version  print the version\n"
+              "  --help     print this; `firesteel help COMMAND` tells more\n",
+              out);
+}
+
+/* What was printed is only good if it arrived. */
+static int finish(void)
+{
+        if (fflush(stdout) == 0)
+                return 0;
+        perror("firesteel: standard output");
+        return 1;
+}
+
+static int unknown(const char *name)
+{
+        fprintf(stderr, "Error: firesteel has no command '%s'. There is:", name);
+        for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+                fprintf(stderr, "%s %s", i ? "," : "", commands[i].name);
+        fputs(" (see `firesteel --help`)\n", stderr);
+        return 2;
+}
+
+static int help(int argc, char **argv)
+{
+        const struct command *command = argc > 2 ? find(argv[2]) : NULL;
+        if (argc > 2 && !command)
+                return unknown(argv[2]);
+        if (command)
+                fputs(command->help, stdout);
+        else
+                print_help(stdout);
+        return finish();
+}
+
+int firesteel_main(int argc, char **argv)
+{
+        const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+        const char *called = argc > 0 ? (slash ? slash + 1 : argv[0]) : "firesteel";
+        if (strcmp(called, "spark-submit") == 0)
+                return command_submit(argc, argv);
+        if (argc < 2) {
+                print_help(stderr);
+                return 2;
+        }
+        if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
+                puts("firesteel " FIRESTEEL_VERSION);
+                return finish();
+        }
+        if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
+                return help(argc, argv);
+        const struct command *command = find(argv[1]);
+        return command ? command->run(argc - 1, argv + 1) : unknown(argv[1]);
+}

@@ -1,0 +1,169 @@
+/*
+ * The launcher; see launcher.h.
+ *
+ * Order: first everything that can be wrong without touching the application (its master, its kind), then the
+ * configuration, then the application. Crash reports and signals are set up right before foreign code can run:
+ * loading a module runs its constructors.
+ */
+#include "deploy/submit/launcher.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+#include "conf/master_url.h"
+#include "deploy/submit/arguments.h"
+#include "exec/app_loader.h"
+#include "exec/crash.h"
+#include "exec/module.h"
+#include "exec/shutdown.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static bool ends_with(const char *text, const char *end)
+{
+        size_t n = strlen(text), m = strlen(end);
+        return n > m && strcmp(text + n - m, end) == 0;
+}
+
+static int check_master(const struct submit_arguments *a, struct fst_error *error)
+{
+        const char *master = submit_arguments_master(a);
+        struct master_url url;
+        if (a->value[SUBMIT_REMOTE])
+                return error_set(error, -ENOTSUP,
+                                 "--remote '%s' is not supported by this version of Firesteel: it has no "
+                                 "Spark Connect client",
+                                 a->value[SUBMIT_REMOTE]);
+        int r = master_url_parse(master, (int)sysconf(_SC_NPROCESSORS_ONLN), &url, error);
+        if (r < 0)
+                return r;
+        if (url.kind != MASTER_LOCAL)
+                return error_set(error, -ENOTSUP,
+                                 "master '%s' is not supported by this version of Firesteel: it runs "
+                                 "local masters only (local, local[N], local[*], local[N,maxFailures])",
+                                 master);
+        if (a->value[SUBMIT_DEPLOY_MODE] && strcmp(a->value[SUBMIT_DEPLOY_MODE], "cluster") == 0)
+                return error_set(error, -EINVAL, "Cluster deploy mode is not compatible with master \"local\"");
+        return 0;
+}
+
+/* The value of two hexadecimal digits, or -1. */
+static int hex_byte(const char *digits)
+{
+        char *end;
+        char two[3] = {digits[0], digits[0] ? digits[1] : 0, 0};
+        long value = strtol(two, &end, 16);
+        return end == two + 2 && two[0] != '-' && two[0] != '+' && two[0] != ' ' ? (int)value : -1;
+}
+
+/* The local path of the application: as it was given, or what a file: URI says. Owned by the caller. */
+static char *application_path(const char *given)
+{
+        if (strncmp(given, "file:", 5) != 0)
+                return mem_strdup(given);
+        const char *p = given + 5;
+        if (strncmp(p, "///", 3) == 0)
+                p += 2;
+        struct buf path = BUF_INIT;
+        for (; *p; p++) {
+                int byte = *p == '%' ? hex_byte(p + 1) : -1;
+                if (byte > 0)
+                        p += 2;
+                buf_putc(&path, byte > 0 ? (char)byte : *p);
+        }
+        return buf_steal(&path);
+}
+
+static int check_application(const char *given, struct fst_error *error)
+{
+        static const struct {
+                const char *end, *what;
+        } kinds[] = {{".jar", "a Java archive"}, {".py", "a Python program"},
+                     {".R", "an R program"},     {".r", "an R program"},
+                     {"-shell", "a shell"},      {"spark-internal", "a class of Spark itself"}};
+        const char *scheme = strstr(given, "://");
+        if (scheme && strncmp(given, "file://", 7) != 0)
+                return error_set(error, -ENOTSUP,
+                                 "application %s is not a local file: this version of Firesteel takes "
+                                 "applications from the local file system only",
+                                 given);
+        for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+                if (ends_with(given, kinds[i].end) || strcmp(given, kinds[i].end) == 0)
+                        return error_set(error, -ENOTSUP,
+                                         "application %s is %s: this version of Firesteel runs native "
+                                         "applications only, a shared object (.so) or one C file (.c)",
+                                         given, kinds[i].what);
+        }
+        return 0;
+}
+
+static int load(const struct submit_arguments *a, const struct fst_conf *conf, const char *path, struct app *app,
+                struct fst_error *error)
+{
+        const char *local = getenv("SPARK_LOCAL_DIRS");
+        _cleanup_free_ char *dirs = NULL;
+        int r = local && local[0] ? 0 : conf_get_string(conf, "spark.local.dir", &dirs, error);
+        if (r < 0)
+                return r;
+        if (local && local[0])
+                dirs = mem_strdup(local);
+        if (dirs)
+                dirs[strcspn(dirs, ",")] = 0;
+        struct app_options options = {.path = path,
+                                      .entry = a->value[SUBMIT_CLASS],
+                                      .cc_flags = conf_get_raw(conf, "spark.firesteel.cc.flags"),
+                                      .local_dir = dirs};
+        return app_load(&options, app, error);
+}
+
+static int call_main(const struct submit_arguments *a, const struct app *app)
+{
+        size_t n = a->application_arguments.len;
+        _cleanup_free_ char **argv = new_array(char *, n + 2);
+        argv[0] = a->application;
+        for (size_t i = 0; i < n; i++)
+                argv[i + 1] = a->application_arguments.data[i];
+        _cleanup_free_ char *name =
+                mem_printf("%s in %s", a->value[SUBMIT_CLASS] ? a->value[SUBMIT_CLASS] : "main", app->module->name);
+        const char *before = crash_enter(name);
+        int status = app->main((int)n + 1, argv);
+        crash_leave(before);
+        return status;
+}
+
+int submit_launch(const struct submit_arguments *a, int *status, struct fst_error *error)
+{
+        static struct fst_conf conf; /* for the whole life of the process */
+        _cleanup_free_ char *path = application_path(a->application);
+        int r = check_master(a, error);
+        if (r == 0)
+                r = check_application(a->application, error);
+        if (r < 0)
+                return r;
+        conf_init(&conf);
+        submit_arguments_configure(a, &conf);
+        conf_set_prepared(&conf);
+        shutdown_init();
+        int report = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+        r = crash_init(report < 0 ? STDERR_FILENO : report, "With a local master this ends the application", error);
+        if (r < 0)
+                return r;
+        struct app app;
+        r = load(a, &conf, path, &app, error);
+        if (r < 0)
+                return r;
+        if (r == FST_APP_E_NO_ENTRY) {
+                *status = SUBMIT_EXIT_NO_CLASS;
+                return 0;
+        }
+        int answer = call_main(a, &app);
+        if (fflush(stdout) != 0 && answer == 0) {
+                error_errno(error, "standard output");
+                answer = 1;
+        }
+        *status = answer;
+        return 0;
+}

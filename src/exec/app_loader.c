@@ -1,0 +1,46 @@
+/* The application loader; see app_loader.h. What a file is, its name says; what it holds, module.h checks. */
+#include "exec/app_loader.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "exec/app_compiler.h"
+#include "exec/module.h"
+
+#include <stdbool.h>
+#include <unistd.h>
+
+static bool ends_with(const char *text, const char *end)
+{
+        size_t n = strlen(text), m = strlen(end);
+        return n > m && strcmp(text + n - m, end) == 0;
+}
+
+int app_load(const struct app_options *options, struct app *out, struct fst_error *error)
+{
+        if (access(options->path, R_OK) < 0)
+                return error_errno(error, "application %s", options->path);
+        _cleanup_free_ char *compiled = NULL;
+        const char *path = options->path;
+        if (ends_with(path, ".c")) {
+                struct app_compiler compiler = {
+                        .source = path, .flags = options->cc_flags, .local_dir = options->local_dir};
+                int r = app_compiler_run(&compiler, &compiled, error);
+                if (r < 0)
+                        return r;
+                path = compiled;
+        }
+        struct app app;
+        void (*entry)(void);
+        const char *name = options->entry ? options->entry : "main";
+        int r = module_load(path, &app.module, error);
+        if (r < 0)
+                return r;
+        r = module_symbol(app.module, name, &entry, error);
+        if (r == -ENOENT)
+                return FST_APP_E_NO_ENTRY;
+        if (r < 0)
+                return r;
+        app.main = (app_main)entry;
+        *out = app;
+        return 0;
+}
