@@ -5,6 +5,9 @@
  * asks holds the task's entry until its rename has worked or failed; another that asks meanwhile or later is denied.
  * This is what Spark's OutputCommitCoordinator does on the driver.
  *
+ * An attempt whose files are gone (another job that wrote to the same place has removed _temporary) fails to commit.
+ * Hadoop takes it for a task without output and loses its rows.
+ *
  * Only results of this very job are merged: task directories carry a job tracker id that is drawn anew each time, so
  * what an earlier job left under _temporary is never taken for output (Hadoop would take it).
  */
@@ -185,7 +188,7 @@ static int move_result(struct output_committer *c, int partition, int attempt, s
         _cleanup_(file_status_deinit) struct file_status status = {0};
         int r = c->fs->stat(c->fs, from, &status, error);
         if (r == -ENOENT)
-                return 0; /* nothing was written */
+                return error_set(error, r, "what attempt %d wrote is not there any more: %s", attempt, from);
         if (r < 0)
                 return r;
         if (c->options.algorithm == 2) {

@@ -55,7 +55,8 @@ char *output_committer_task_path(const struct output_committer *c, int partition
 
 /*
  * Make the attempt's files the task's result: 0, also when this attempt has committed already; FST_OUTPUT_E_DENIED
- * when another has; or negative. An attempt that wrote nothing commits nothing.
+ * when another has or is about to; or negative, after which another attempt may. Every attempt writes its part file,
+ * be it empty: -ENOENT when there is none.
  */
 int output_committer_commit_task(struct output_committer *c, int partition, int attempt, struct fst_error *error);
 

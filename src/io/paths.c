@@ -65,8 +65,8 @@ int path_resolve(const char *text, char **path, struct fst_error *error)
                 buf_puts(&full, "file:");
         }
         bool local = strncmp(full.data, "file:", 5) == 0;
-        if (rest[0] == '/' && rest[1] == '/' && (scheme > 0 || rest[2] != '/')) {
-                size_t authority = scheme > 0 ? strcspn(rest + 2, "/") : 0;
+        if (scheme > 0 && rest[0] == '/' && rest[1] == '/') {
+                size_t authority = strcspn(rest + 2, "/");
                 if (local && authority > 0)
                         return error_set(error, -EINVAL, "Wrong FS: %s, expected: file:///", text);
                 if (authority > 0)
