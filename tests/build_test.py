@@ -23,7 +23,8 @@ def exported():
 def test_only_the_interface_is_exported():
     names = exported()
     assert "fst_conf_new" in names
-    assert [name for name in names if not name.startswith("fst_")] == []
+    # The program's main() is the one caller that is no application.
+    assert [name for name in names if not name.startswith("fst_")] == ["firesteel_main"]
 
 
 def test_soname():
@@ -40,14 +41,19 @@ def test_header_compiles_alone(tmp_path):
         assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.skipif(SANITIZED, reason="a sanitizer's library is not moved")
-def test_installed_tree_can_be_moved(tmp_path):
+@pytest.fixture
+def moved(tmp_path):
+    """An installed tree, at another place than it was installed for."""
+    if SANITIZED:
+        pytest.skip("what is linked to a sanitizer is not installed")
     done = run("meson", "install", "-C", BUILD, "--no-rebuild", "--quiet",
                env=dict(os.environ, DESTDIR=str(tmp_path / "stage")))
     assert done.returncode == 0, done.stderr
     include, = (tmp_path / "stage").rglob("include/firesteel/firesteel.h")
-    moved = tmp_path / "elsewhere"
-    shutil.move(include.parents[2], moved)
+    return shutil.move(include.parents[2], tmp_path / "elsewhere")
+
+
+def test_installed_tree_can_be_moved(moved, tmp_path):
     source = tmp_path / "app.c"
     source.write_text("#include <firesteel/firesteel.h>\n"
                       "int main(void) { return fst_conf_get(fst_conf_new(), \"spark.no.such.key\") != NULL; }\n")
@@ -56,6 +62,16 @@ def test_installed_tree_can_be_moved(tmp_path):
     done = run("cc", "-o", tmp_path / "app", source, *flags, "-Wl,-rpath," + str(moved / "lib"))
     assert done.returncode == 0, done.stderr
     assert run(tmp_path / "app").returncode == 0
+    assert "firesteel" in run(moved / "bin/firesteel", "--version").stdout
+
+
+def test_moved_program_compiles_with_the_header_beside_it(moved, tmp_path):
+    source = tmp_path / "app.c"
+    source.write_text("#include <firesteel/firesteel.h>\n#include <stdio.h>\n"
+                      "int main(int argc, char **argv) { return printf(\"%s\\n\", argv[1]) < 0; }\n")
+    done = run(moved / "bin/spark-submit", "--master", "local", source, "moved",
+               env=dict(os.environ, HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path / "cache")))
+    assert (done.returncode, done.stdout) == (0, "moved\n"), done.stderr
 
 
 def test_nothing_to_install_is_quick_and_silent():
