@@ -128,7 +128,7 @@ struct task_detail {
         const char *executor_id; /* EXECUTOR_LOST */
         bool exit_caused_by_app;
         int job_id; /* COMMIT_DENIED */
-        const struct block_update *updated_blocks;
+        const struct block_update *updated_blocks; /* with spark.taskMetrics.trackUpdatedBlockStatuses only */
         size_t n_updated_blocks;
 };
 
