@@ -80,19 +80,20 @@ static enum shape shape_of(uint8_t kind)
 
 /* ------------------------------------------------------------------------------------------------ pages */
 
-static size_t round_up(size_t size)
+size_t page_block_size(size_t record)
 {
-        return (size + 4095) & ~(size_t)4095;
+        if (record <= PAGE_CAPACITY)
+                return PAGE_BLOCK;
+        if (record > UINT32_MAX - sizeof(struct page) - 4096)
+                return SIZE_MAX;
+        return (sizeof(struct page) + record + 4095) & ~(size_t)4095;
 }
 
 int page_new(struct memory_consumer *c, fst_type type, size_t record, struct page **page)
 {
-        size_t block = PAGE_BLOCK;
-        if (record > PAGE_CAPACITY) {
-                if (record > UINT32_MAX - sizeof(struct page) - 4096)
-                        return -EMSGSIZE;
-                block = round_up(sizeof(struct page) + record);
-        }
+        size_t block = page_block_size(record);
+        if (block == SIZE_MAX)
+                return -EMSGSIZE;
         if (c) {
                 int r = memory_acquire(c, block);
                 if (r)

@@ -44,6 +44,9 @@ struct page {
  */
 int page_new(struct memory_consumer *c, fst_type type, size_t record, struct page **page);
 
+/* What page_new reserves for a record of @record bytes; SIZE_MAX if there can be no such page. */
+size_t page_block_size(size_t record);
+
 /* Give a page, or a whole list of them, back; @c is who reserved it, or NULL. NULL pages are allowed. */
 void page_free(struct memory_consumer *c, struct page *page);
 void page_list_free(struct memory_consumer *c, struct page *first);

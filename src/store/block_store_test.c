@@ -1,0 +1,436 @@
+#include "store/block_store.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define TYPE FST_PAIR(BYTES, I64)
+#define MIB ((size_t)1 << 20)
+
+static char base[64];
+static struct disk_dirs *dirs;
+static struct memory_manager *memory;
+static struct block_store *store;
+static char task_a, task_b; /* their addresses say who asks */
+
+static int setup(void **state)
+{
+        log_set_level(LOG_OFF);
+        snprintf(base, sizeof(base), "/tmp/block_store_test.XXXXXX");
+        return mkdtemp(base) ? disk_dirs_new(base, 4, &dirs, NULL) : -1;
+}
+
+static int teardown(void **state)
+{
+        disk_dirs_free(dirs);
+        return rmdir(base); /* nothing is left */
+}
+
+static void start(size_t pool, double fraction)
+{
+        memory = memory_manager_new(pool, fraction);
+        store = block_store_new(&(struct block_store_options){.memory = memory, .dirs = dirs, .codec = CODEC_LZ4});
+}
+
+static void stop(void)
+{
+        block_store_free(store);
+        assert_int_equal(memory_manager_storage_used(memory), 0);
+        assert_int_equal(memory_manager_execution_used(memory), 0);
+        memory_manager_free(memory);
+}
+
+/* Row @i of block @id: what is appended and what is expected. */
+static int64_t value_of(struct block_id id, uint64_t i)
+{
+        return (int64_t)(i * 31 + (uint64_t)id.rdd * 1000003 + (uint64_t)id.partition * 7919);
+}
+
+static size_t key_of(struct block_id id, uint64_t i, char *text)
+{
+        return (size_t)sprintf(text, "key-%d-%d-%llu", id.rdd, id.partition, (unsigned long long)i);
+}
+
+static int append_rows(struct block_writer *w, struct block_id id, uint64_t rows)
+{
+        static _Thread_local char texts[FST_BATCH_ROWS][48];
+        static _Thread_local fst_bytes keys[FST_BATCH_ROWS];
+        static _Thread_local int64_t values[FST_BATCH_ROWS];
+        int result = 0;
+        for (uint64_t at = 0; at < rows && result == 0;) {
+                fst_batch b = {.type = TYPE, .key.bytes = keys, .value.i64 = values};
+                for (; b.rows < FST_BATCH_ROWS && at < rows; at++, b.rows++) {
+                        keys[b.rows] = (fst_bytes){texts[b.rows], key_of(id, at, texts[b.rows])};
+                        values[b.rows] = value_of(id, at);
+                }
+                result = block_writer_append(w, &b, NULL);
+        }
+        return result;
+}
+
+/* Read a held block to its end: the number of rows, or negative. Each row must be what append_rows wrote. */
+static int64_t read_rows(struct block *block, struct block_id id)
+{
+        struct block_reader reader;
+        struct fst_error error = FST_ERROR_INIT;
+        int64_t rows = 0;
+        int r = block_reader_init(&reader, block, &error);
+        if (r < 0)
+                return r;
+        for (fst_batch b; (r = block_reader_next(&reader, &b, &error)) == 0 && b.rows;)
+                for (uint32_t i = 0; i < b.rows; i++, rows++) {
+                        char text[48];
+                        size_t len = key_of(id, (uint64_t)rows, text);
+                        if (b.value.i64[i] != value_of(id, (uint64_t)rows) || b.key.bytes[i].len != len ||
+                            memcmp(b.key.bytes[i].data, text, len))
+                                abort();
+                }
+        block_reader_deinit(&reader);
+        error_deinit(&error);
+        return r < 0 ? r : rows;
+}
+
+static void put(int rdd, int partition, enum fst_storage_level level, uint64_t rows)
+{
+        struct block_id id = {rdd, partition};
+        struct block *block = NULL;
+        struct block_writer *w = NULL;
+        assert_int_equal(block_store_acquire(store, &task_a, id, level, TYPE, &block, &w), FST_BLOCK_E_COMPUTE);
+        assert_false(block_store_contains(store, id));
+        assert_int_equal(append_rows(w, id, rows), 0);
+        assert_int_equal(block_writer_commit(w, NULL), 0);
+        assert_true(block_store_contains(store, id));
+}
+
+static int64_t get(int rdd, int partition)
+{
+        struct block *block = block_store_find(store, (struct block_id){rdd, partition});
+        if (!block)
+                return -ENOENT;
+        int64_t rows = read_rows(block, (struct block_id){rdd, partition});
+        block_release(block);
+        return rows;
+}
+
+static struct block_status status(int rdd, int partition)
+{
+        struct block_status s = {.level = FST_STORAGE_NONE};
+        block_store_status(store, (struct block_id){rdd, partition}, &s);
+        return s;
+}
+
+#define MIB_ROWS 38000 /* about 1 MiB of these rows */
+
+static void a_block_is_read_as_it_was_written(void **state)
+{
+        start(16 * MIB, 0.5);
+        put(1, 0, FST_MEMORY_ONLY, 5);
+        put(1, 1, FST_MEMORY_AND_DISK, MIB_ROWS);
+        put(1, 2, FST_DISK_ONLY, MIB_ROWS);
+        put(1, 3, FST_DISK_ONLY, 0);
+        put(1, 4, FST_MEMORY_ONLY, 0);
+        assert_int_equal(get(1, 0), 5);
+        assert_int_equal(get(1, 1), MIB_ROWS);
+        assert_int_equal(get(1, 2), MIB_ROWS);
+        assert_int_equal(get(1, 3), 0);
+        assert_int_equal(get(1, 4), 0);
+        assert_int_equal(get(1, 5), -ENOENT);
+        assert_true(status(1, 0).memory_bytes < 300); /* a small block is small */
+        assert_true(status(1, 1).memory_bytes > MIB / 2);
+        assert_int_equal(status(1, 1).disk_bytes, 0);
+        assert_int_equal(status(1, 2).memory_bytes, 0);
+        assert_true(status(1, 2).disk_bytes > 0);
+        assert_int_equal(status(1, 2).rows, MIB_ROWS);
+        assert_int_equal(block_store_memory_used(store), memory_manager_storage_used(memory));
+        assert_int_equal(block_store_disk_used(store), status(1, 2).disk_bytes + status(1, 3).disk_bytes);
+        struct block *block = NULL;
+        struct block_writer *w = NULL;
+        assert_int_equal(block_store_acquire(store, &task_b, (struct block_id){1, 0}, FST_MEMORY_ONLY, TYPE, &block,
+                                             &w), 0);
+        block_release(block);
+        assert_int_equal(block_store_remove_rdd(store, 1), 5);
+        assert_int_equal(get(1, 0), -ENOENT);
+        assert_int_equal(block_store_memory_used(store), 0);
+        assert_int_equal(block_store_disk_used(store), 0);
+        stop();
+}
+
+static void what_does_not_fit_is_given_up_or_goes_to_disk(void **state)
+{
+        start(2 * MIB, 0.5);
+        struct block_id id = {1, 0};
+        struct block *block = NULL;
+        struct block_writer *w = NULL;
+        block_store_acquire(store, &task_a, id, FST_MEMORY_ONLY, TYPE, &block, &w);
+        assert_int_equal(append_rows(w, id, 4 * MIB_ROWS), FST_BLOCK_E_GIVEN_UP);
+        assert_int_equal(memory_manager_storage_used(memory), 0);
+        assert_int_equal(append_rows(w, id, 10), 0);
+        assert_int_equal(block_writer_commit(w, NULL), FST_BLOCK_E_GIVEN_UP);
+        assert_false(block_store_contains(store, id));
+        put(1, 1, FST_MEMORY_AND_DISK, 4 * MIB_ROWS);
+        assert_int_equal(status(1, 1).memory_bytes, 0);
+        assert_int_equal(memory_manager_storage_used(memory), 0);
+        assert_int_equal(get(1, 1), 4 * MIB_ROWS);
+        stop();
+}
+
+static void the_least_recently_used_of_other_rdds_goes(void **state)
+{
+        start(4 * MIB, 0.5);
+        put(1, 0, FST_MEMORY_ONLY, MIB_ROWS);
+        put(2, 0, FST_MEMORY_AND_DISK, MIB_ROWS);
+        put(3, 0, FST_MEMORY_ONLY, MIB_ROWS);
+        assert_int_equal(get(1, 0), MIB_ROWS); /* used: 2, 3, 1 */
+        struct block *held = block_store_find(store, (struct block_id){3, 0});
+        put(4, 0, FST_MEMORY_ONLY, 2 * MIB_ROWS);
+        assert_true(status(2, 0).disk_bytes > 0 && status(2, 0).memory_bytes == 0);
+        assert_int_equal(get(2, 0), MIB_ROWS);
+        /* Blocks of the same RDD and those being read stay, so the next one has only (1, 0) to take from. */
+        struct block_id id = {4, 1};
+        struct block *block = NULL;
+        struct block_writer *w = NULL;
+        block_store_acquire(store, &task_a, id, FST_MEMORY_ONLY, TYPE, &block, &w);
+        assert_int_equal(append_rows(w, id, 3 * MIB_ROWS), FST_BLOCK_E_GIVEN_UP);
+        block_writer_abort(w);
+        assert_false(block_store_contains(store, (struct block_id){1, 0}));
+        assert_true(block_store_contains(store, (struct block_id){4, 0}));
+        assert_int_equal(read_rows(held, (struct block_id){3, 0}), MIB_ROWS);
+        block_release(held);
+        stop();
+}
+
+static struct block_status heard[16];
+static int n_heard;
+
+static void hear(void *owner, const struct block_status *s)
+{
+        heard[n_heard++] = *s;
+}
+
+static void execution_takes_memory_from_blocks(void **state)
+{
+        start(4 * MIB, 0.25);
+        n_heard = 0;
+        block_store_set_observer(store, hear, NULL);
+        put(1, 0, FST_MEMORY_AND_DISK, MIB_ROWS);
+        put(1, 1, FST_MEMORY_ONLY, MIB_ROWS);
+        put(1, 2, FST_MEMORY_ONLY, MIB_ROWS / 2);
+        assert_int_equal(n_heard, 3);
+        struct memory_task *task = memory_task_new(memory);
+        struct memory_consumer c;
+        memory_consumer_init(&c, task, "test", NULL);
+        assert_int_equal(memory_acquire(&c, 3 * MIB), 0);
+        assert_true(memory_manager_storage_used(memory) <= MIB);
+        assert_int_equal(n_heard, 5);
+        assert_int_equal(heard[3].id.partition, 0);
+        assert_true(heard[3].disk_bytes > 0);
+        assert_int_equal(heard[4].id.partition, 1);
+        assert_int_equal(heard[4].level, FST_STORAGE_NONE);
+        assert_int_equal(get(1, 0), MIB_ROWS);
+        assert_int_equal(get(1, 1), -ENOENT);
+        assert_int_equal(get(1, 2), MIB_ROWS / 2);
+        memory_task_free(task);
+        assert_true(block_store_remove(store, (struct block_id){1, 0}));
+        assert_false(block_store_remove(store, (struct block_id){1, 0}));
+        assert_int_equal(n_heard, 6);
+        assert_int_equal(heard[5].level, FST_STORAGE_NONE);
+        stop();
+}
+
+struct second {
+        struct block_id id;
+        atomic_int result; /* 1 + what acquire answered */
+        struct block *block;
+        struct block_writer *writer;
+};
+
+static void *second_run(void *argument)
+{
+        struct second *s = argument;
+        int r = block_store_acquire(store, &task_b, s->id, FST_MEMORY_ONLY, TYPE, &s->block, &s->writer);
+        atomic_store(&s->result, 1 + r);
+        return NULL;
+}
+
+static void a_second_task_waits_and_then_reads_or_computes(void **state)
+{
+        start(4 * MIB, 0.5);
+        for (int commits = 0; commits < 2; commits++) {
+                struct second s = {.id = {1, commits}};
+                struct block *block = NULL;
+                struct block_writer *w = NULL, *again = NULL;
+                pthread_t thread;
+                assert_int_equal(block_store_acquire(store, &task_a, s.id, FST_MEMORY_ONLY, TYPE, &block, &w),
+                                 FST_BLOCK_E_COMPUTE);
+                assert_int_equal(block_store_acquire(store, &task_a, s.id, FST_MEMORY_ONLY, TYPE, &block, &again),
+                                 FST_BLOCK_E_BYPASS);
+                assert_int_equal(pthread_create(&thread, NULL, second_run, &s), 0);
+                assert_int_equal(append_rows(w, s.id, 100), 0);
+                usleep(20000);
+                assert_int_equal(atomic_load(&s.result), 0);
+                if (commits)
+                        assert_int_equal(block_writer_commit(w, NULL), 0);
+                else
+                        block_writer_abort(w);
+                pthread_join(thread, NULL);
+                assert_int_equal(s.result, 1 + (commits ? 0 : FST_BLOCK_E_COMPUTE));
+                if (commits) {
+                        assert_int_equal(read_rows(s.block, s.id), 100);
+                        block_release(s.block);
+                } else {
+                        block_writer_abort(s.writer);
+                        block_writer_abort(NULL);
+                }
+        }
+        stop();
+}
+
+static void unpersist_lets_readers_and_writers_end(void **state)
+{
+        start(4 * MIB, 0.5);
+        struct block_id id = {1, 0};
+        struct block *block = NULL;
+        struct block_writer *w = NULL;
+        put(1, 0, FST_DISK_ONLY, MIB_ROWS);
+        struct block *held = block_store_find(store, id);
+        assert_int_equal(block_store_remove_rdd(store, 1), 1);
+        put(1, 0, FST_DISK_ONLY, 10); /* beside the old one, whose file is still there */
+        assert_int_equal(read_rows(held, id), MIB_ROWS);
+        assert_int_equal(get(1, 0), 10);
+        block_release(held);
+        assert_int_equal(get(1, 0), 10);
+        id.partition = 1;
+        block_store_acquire(store, &task_a, id, FST_MEMORY_ONLY, TYPE, &block, &w);
+        assert_int_equal(append_rows(w, id, 10), 0);
+        assert_int_equal(block_store_remove_rdd(store, 1), 1);
+        assert_int_equal(append_rows(w, id, 10), 0);
+        assert_int_equal(block_writer_commit(w, NULL), FST_BLOCK_E_GIVEN_UP);
+        assert_false(block_store_contains(store, id));
+        stop();
+}
+
+static void a_damaged_block_is_found_and_removed(void **state)
+{
+        start(4 * MIB, 0.5);
+        put(7, 3, FST_DISK_ONLY, MIB_ROWS);
+        _cleanup_free_ char *pattern = mem_printf("%s/*/*/rdd_7_3", base);
+        glob_t found;
+        assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+        int fd = open(found.gl_pathv[0], O_WRONLY | O_CLOEXEC);
+        assert_int_equal(pwrite(fd, "damage", 6, 20000), 6);
+        close(fd);
+        globfree(&found);
+        assert_int_equal(get(7, 3), -EBADMSG);
+        assert_int_equal(get(7, 3), -ENOENT);
+        put(7, 3, FST_DISK_ONLY, 10);
+        assert_int_equal(get(7, 3), 10);
+        stop();
+}
+
+static void a_full_disk_loses_only_the_block(void **state)
+{
+        start(4 * MIB, 0.5);
+        struct rlimit before, limit;
+        signal(SIGXFSZ, SIG_IGN);
+        getrlimit(RLIMIT_FSIZE, &before);
+        limit = before;
+        limit.rlim_cur = 10000;
+        setrlimit(RLIMIT_FSIZE, &limit);
+        put(1, 0, FST_MEMORY_AND_DISK, 2 * MIB_ROWS);
+        put(2, 0, FST_MEMORY_ONLY, 3 * MIB_ROWS); /* (1, 0) must go and cannot: it is dropped */
+        assert_int_equal(get(1, 0), -ENOENT);
+        assert_int_equal(get(2, 0), 3 * MIB_ROWS);
+        struct block_id id = {3, 0};
+        struct block *block = NULL;
+        struct block_writer *w = NULL;
+        struct fst_error error = FST_ERROR_INIT;
+        block_store_acquire(store, &task_a, id, FST_DISK_ONLY, TYPE, &block, &w);
+        assert_int_equal(append_rows(w, id, 100 * MIB_ROWS), -EFBIG);
+        assert_int_equal(block_writer_commit(w, &error), -EIO);
+        assert_false(block_store_contains(store, id));
+        error_deinit(&error);
+        setrlimit(RLIMIT_FSIZE, &before);
+        signal(SIGXFSZ, SIG_DFL);
+        stop();
+}
+
+/* Tasks on threads that cache, read, unpersist and take execution memory at random in a pool that is too small. */
+static void *churn(void *argument)
+{
+        unsigned seed = (unsigned)(uintptr_t)argument;
+        char me;
+        for (int i = 0; i < 150; i++) {
+                struct block_id id = {rand_r(&seed) % 3, rand_r(&seed) % 6};
+                uint64_t rows = 5000u * (unsigned)(1 + (id.rdd + id.partition) % 4);
+                enum fst_storage_level level = (enum fst_storage_level)(1 + (id.rdd + id.partition) % 3);
+                struct block *block = NULL;
+                struct block_writer *w = NULL;
+                int r = block_store_acquire(store, &me, id, level, TYPE, &block, &w);
+                if (r == 0) {
+                        if (read_rows(block, id) != (int64_t)rows)
+                                abort();
+                        block_release(block);
+                } else if (rand_r(&seed) % 8 == 0) {
+                        append_rows(w, id, rows / 2);
+                        block_writer_abort(w);
+                } else {
+                        if (append_rows(w, id, rows) < 0 || block_writer_commit(w, NULL) < 0)
+                                abort();
+                }
+                if (rand_r(&seed) % 16 == 0)
+                        block_store_remove_rdd(store, id.rdd);
+                if (rand_r(&seed) % 4 == 0) {
+                        struct memory_task *task = memory_task_new(memory);
+                        struct memory_consumer c;
+                        memory_consumer_init(&c, task, "churn", NULL);
+                        for (int j = 0; j < 4; j++)
+                                memory_acquire(&c, 1 + (size_t)rand_r(&seed) % 400000);
+                        memory_task_free(task);
+                }
+        }
+        return NULL;
+}
+
+static void many_tasks_churn(void **state)
+{
+        start(3 * MIB, 0.3);
+        pthread_t threads[4];
+        for (uintptr_t i = 0; i < 4; i++)
+                assert_int_equal(pthread_create(&threads[i], NULL, churn, (void *)(i + 1)), 0);
+        for (int i = 0; i < 4; i++)
+                pthread_join(threads[i], NULL);
+        assert_int_equal(block_store_memory_used(store), memory_manager_storage_used(memory));
+        for (int rdd = 0; rdd < 3; rdd++)
+                block_store_remove_rdd(store, rdd);
+        assert_int_equal(block_store_memory_used(store), 0);
+        assert_int_equal(block_store_disk_used(store), 0);
+        stop();
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_block_is_read_as_it_was_written),
+                cmocka_unit_test(what_does_not_fit_is_given_up_or_goes_to_disk),
+                cmocka_unit_test(the_least_recently_used_of_other_rdds_goes),
+                cmocka_unit_test(execution_takes_memory_from_blocks),
+                cmocka_unit_test(a_second_task_waits_and_then_reads_or_computes),
+                cmocka_unit_test(unpersist_lets_readers_and_writers_end),
+                cmocka_unit_test(a_damaged_block_is_found_and_removed),
+                cmocka_unit_test(many_tasks_churn),
+                cmocka_unit_test(a_full_disk_loses_only_the_block),
+        };
+        return cmocka_run_group_tests(tests, setup, teardown);
+}
