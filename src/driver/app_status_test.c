@@ -198,8 +198,8 @@ static void the_bar_follows_and_is_erased(void **state)
 {
         struct app_status *status = app_status_new(0, 0);
         struct listener *l = app_status_listener(status);
-        struct progress_bar *bar = progress_bar_start(
-                status, (struct progress_bar_options){.interval_ms = 5, .first_delay_ms = 30, .show = draw, .width = 30});
+        struct progress_bar_options options = {.interval_ms = 5, .first_delay_ms = 30, .show = draw, .width = 30};
+        struct progress_bar *bar = progress_bar_start(status, options);
         start_stage(l, 0, 4, (int64_t)time(NULL) * 1000 - 60000);
         start_and_end_tasks(l, 0, 2, 1);
         assert_true(wait_for_drawing("[Stage 0:==>      (1 + 1) / 4]"));

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "conf/conf.h"
 
 #include <time.h>
 
@@ -254,6 +255,57 @@ struct event_log_options event_log_defaults(void)
                          .max_file_size = 128 << 20},
                 .accumulables = true,
         };
+}
+
+static int read_codec(struct event_log_options *o, const struct fst_conf *conf, struct fst_error *error)
+{
+        bool compress = false;
+        int64_t level = 0, block_size = 0;
+        _cleanup_free_ char *name = NULL;
+        int r = conf_get_bool(conf, "spark.eventLog.compress", &compress, error);
+        if (r == 0)
+                r = conf_get_string(conf, "spark.eventLog.compression.codec", &name, error);
+        if (r == 0)
+                r = conf_get_int(conf, "spark.io.compression.zstd.level", &level, error);
+        if (r == 0)
+                r = conf_get_bytes(conf, "spark.io.compression.lz4.blockSize", &block_size, error);
+        if (r < 0)
+                return r;
+        o->file.zstd_level = (int)level;
+        o->file.lz4_block_size = (size_t)MAX(block_size, (int64_t)0);
+        o->file.codec = EVENT_CODEC_NONE;
+        return compress ? event_codec_parse(name, &o->file.codec, error) : 0;
+}
+
+int event_log_read_conf(struct event_log_options *options, const struct fst_conf *conf, struct fst_error *error)
+{
+        struct event_log_options o = *options;
+        const struct {
+                const char *key;
+                bool *value;
+        } flags[] = {{"spark.eventLog.overwrite", &o.file.overwrite},
+                     {"spark.eventLog.rolling.enabled", &o.file.rolling},
+                     {"spark.eventLog.logBlockUpdates.enabled", &o.block_updates},
+                     {"spark.eventLog.includeTaskMetricsAccumulators", &o.accumulables}};
+        int64_t buffer = 0;
+        int r = 0;
+        for (size_t i = 0; i < ARRAY_SIZE(flags) && r == 0; i++)
+                r = conf_get_bool(conf, flags[i].key, flags[i].value, error);
+        if (r == 0)
+                r = conf_get_bytes(conf, "spark.eventLog.buffer.kb", &buffer, error);
+        if (r == 0)
+                r = conf_get_bytes(conf, "spark.eventLog.rolling.maxFileSize", &o.file.max_file_size, error);
+        if (r == 0)
+                r = read_codec(&o, conf, error);
+        char *dir = NULL;
+        if (r == 0)
+                r = conf_get_string(conf, "spark.eventLog.dir", &dir, error);
+        if (r < 0)
+                return r;
+        o.file.buffer_size = (size_t)MIN(MAX(buffer, (int64_t)1024), (int64_t)16 << 20);
+        o.file.dir = dir;
+        *options = o;
+        return 0;
 }
 
 int event_log_open(struct event_log **out, const struct event_log_options *options, struct fst_error *error)

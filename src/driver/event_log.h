@@ -25,6 +25,12 @@ struct event_log_options {
 /* Spark's defaults: /tmp/spark-events, zstd, rolling at 128 MiB. Ids and redaction are left to the caller. */
 struct event_log_options event_log_defaults(void);
 
+/*
+ * What spark.eventLog.* and spark.io.compression.* say, on top of event_log_defaults. file.dir is owned by the caller
+ * (free it once the log is open). -EINVAL names the key.
+ */
+int event_log_read_conf(struct event_log_options *options, const struct fst_conf *conf, struct fst_error *error);
+
 /* Create the log and write its first line. As event_file_open. */
 int event_log_open(struct event_log **log, const struct event_log_options *options, struct fst_error *error);
 

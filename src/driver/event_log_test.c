@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "conf/conf.h"
 
 #include <dirent.h>
 #include <ftw.h>
@@ -200,8 +201,8 @@ static bool check_line(json_t *event, bool *seen)
         const char *reason = json_string_value(json_object_get(json_object_get(event, "Task End Reason"), "Reason"));
         if (!reason)
                 reason = json_string_value(json_object_get(json_object_get(event, "Job Result"), "Result"));
-        _cleanup_free_ char *name = mem_printf(reason ? "%s:%s" : "%s%s",
-                                               json_string_value(json_object_get(event, "Event")), reason ? reason : "");
+        const char *kind = json_string_value(json_object_get(event, "Event"));
+        _cleanup_free_ char *name = mem_printf(reason ? "%s:%s" : "%s%s", kind, reason ? reason : "");
         paths ours = {0};
         collect(&ours, "", event);
         bool found = false;
@@ -416,6 +417,35 @@ static void directories_that_do_not_serve_are_refused(void **state)
         assert_int_equal(codec, EVENT_CODEC_LZ4);
 }
 
+static void configuration_decides(void **state)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        struct fst_conf conf;
+        conf_init(&conf);
+        struct event_log_options o = event_log_defaults();
+        assert_int_equal(event_log_read_conf(&o, &conf, &error), 0);
+        assert_string_equal(o.file.dir, "/tmp/spark-events");
+        assert_int_equal(o.file.codec, EVENT_CODEC_ZSTD);
+        assert_int_equal(o.file.max_file_size, 128 << 20);
+        assert_int_equal(o.file.buffer_size, 100 << 10);
+        assert_true(o.file.rolling && o.accumulables && !o.block_updates && !o.file.overwrite);
+        free((char *)o.file.dir);
+        conf_set(&conf, "spark.eventLog.compression.codec", "lz4");
+        conf_set(&conf, "spark.eventLog.rolling.enabled", "false");
+        conf_set(&conf, "spark.eventLog.dir", "file:/logs");
+        assert_int_equal(event_log_read_conf(&o, &conf, &error), 0);
+        assert_int_equal(o.file.codec, EVENT_CODEC_LZ4);
+        assert_false(o.file.rolling);
+        assert_string_equal(o.file.dir, "file:/logs");
+        conf_set(&conf, "spark.eventLog.compress", "maybe");
+        struct event_log_options before = o;
+        assert_int_equal(event_log_read_conf(&o, &conf, &error), -EINVAL);
+        assert_non_null(strstr(error_message(&error), "spark.eventLog.compress"));
+        assert_memory_equal(&o, &before, sizeof(o));
+        free((char *)o.file.dir);
+        conf_deinit(&conf);
+}
+
 static int64_t count_lines(const struct buf *text)
 {
         int64_t lines = 0;
@@ -457,7 +487,8 @@ static void logs_roll_between_lines(void **state)
         assert_int_equal(event_log_open(&log, &o, NULL), -EEXIST);
         o.file.overwrite = true;
         assert_int_equal(event_log_open(&log, &o, NULL), 0);
-        assert_true(exists("eventlog_v2_" SCRIPTED_APPLICATION_ID "/appstatus_" SCRIPTED_APPLICATION_ID ".inprogress"));
+        assert_true(exists("eventlog_v2_" SCRIPTED_APPLICATION_ID "/appstatus_" SCRIPTED_APPLICATION_ID
+                           ".inprogress"));
         assert_false(exists("eventlog_v2_" SCRIPTED_APPLICATION_ID "/events_2_" SCRIPTED_APPLICATION_ID));
         event_log_free(log);
 }
@@ -483,8 +514,8 @@ static void unpack_lz4(const struct buf *from, struct buf *to)
                         break;
                 buf_reserve(to, length);
                 if (method == 0x20)
-                        assert_int_equal(LZ4_decompress_safe(from->data + i, to->data + to->len, (int)stored, (int)length),
-                                         length);
+                        assert_int_equal(LZ4_decompress_safe(from->data + i, to->data + to->len, (int)stored,
+                                                             (int)length), length);
                 else
                         memcpy(to->data + to->len, from->data + i, length);
                 assert_int_equal(XXH32(to->data + to->len, length, 0x9747b28c) & 0x0fffffff, checksum);
@@ -578,6 +609,7 @@ int main(void)
                 cmocka_unit_test(strings_of_any_bytes_become_json),
                 TEST(a_single_file_is_renamed_at_the_end),
                 TEST(directories_that_do_not_serve_are_refused),
+                cmocka_unit_test(configuration_decides),
                 TEST(logs_roll_between_lines),
                 TEST(compressed_logs_unpack_to_the_same_text),
                 TEST(what_was_flushed_can_be_read_from_a_log_in_progress),

@@ -417,7 +417,8 @@ void listener_bus_add(struct listener_bus *bus, struct listener *listener)
 void listener_bus_start(struct listener_bus *bus)
 {
         if (pthread_create(&bus->thread, NULL, run, bus) != 0) {
-                log_error("LiveListenerBus", "cannot start the listener bus's thread: check the limit of processes (ulimit -u)");
+                log_error("LiveListenerBus",
+                          "cannot start the listener bus's thread: check the limit of processes (ulimit -u)");
                 abort();
         }
         pthread_setname_np(bus->thread, "listener-bus");

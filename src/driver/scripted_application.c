@@ -65,7 +65,8 @@ static void complete(struct listener_bus *bus, struct stage_info *stage, const c
 
 static void begin(struct listener_bus *bus)
 {
-        _cleanup_(strmap_deinit) struct strmap runtime = STRMAP_INIT, properties = STRMAP_INIT, class_path = STRMAP_INIT;
+        _cleanup_(strmap_deinit) struct strmap runtime = STRMAP_INIT, properties = STRMAP_INIT;
+        _cleanup_(strmap_deinit) struct strmap class_path = STRMAP_INIT;
         strmap_set(&runtime, "Java Version", "none");
         strmap_set(&runtime, "Java Home", "none");
         strmap_set(&runtime, "Scala Version", "none");
@@ -90,15 +91,16 @@ static void play_map_stage(struct listener_bus *bus)
         const struct stack_frame frames[] = {{"words.so", "split", "words.c", 4}, {"words.so", "run", NULL, -1}};
         const struct task_detail broken = {
                 .class_name = "firesteel.UserError", .description = "line 7 is not \"text\"",
-                .full_stack_trace = "firesteel.UserError: line 7\n\tat split(words.c:4)", .stack = frames, .n_stack = 2};
+                .full_stack_trace = "firesteel.UserError: line 7\n\tat split(words.c:4)",
+                .stack = frames, .n_stack = 2};
         struct task_start starts[5];
         struct task_end ends[5];
         for (int i = 0; i < 5; i++) {
                 bool again = i == 4;
                 starts[i].info = task(i, 0, again ? 2 : i, again);
                 bool fails = i == 2;
-                ends[i] = ended(starts[i].info, TASK_SHUFFLE_MAP, fails ? TASK_END_EXCEPTION_FAILURE : TASK_END_SUCCESS,
-                                fails ? &broken : NULL);
+                enum task_end_reason reason = fails ? TASK_END_EXCEPTION_FAILURE : TASK_END_SUCCESS;
+                ends[i] = ended(starts[i].info, TASK_SHUFFLE_MAP, reason, fails ? &broken : NULL);
                 if (fails)
                         continue;
                 ends[i].metrics.input_bytes = 1000;
@@ -139,7 +141,8 @@ static void play_result_stage(struct listener_bus *bus, int stage, int64_t first
 
 static void play_failing_stage(struct listener_bus *bus)
 {
-        const struct task_detail crash = {.class_name = "firesteel.Crash", .description = "SIGSEGV in split (words.so)"};
+        const struct task_detail crash = {.class_name = "firesteel.Crash",
+                                          .description = "SIGSEGV in split (words.so)"};
         const struct task_detail kill = {.message = "Stage cancelled: job 2 aborted"};
         struct task_start starts[3];
         for (int i = 0; i < 3; i++)
@@ -191,7 +194,8 @@ void scripted_application_play(struct listener_bus *bus)
 void scripted_application_play_rest(struct listener_bus *bus)
 {
         const struct task_detail detail = {
-                .class_name = "a\"b\\c", .description = "bytes \xff\xfe\x01\n\xed\xa0\x80 \xe2\x82\xac", .message = "tab\there",
+                .class_name = "a\"b\\c", .description = "bytes \xff\xfe\x01\n\xed\xa0\x80 \xe2\x82\xac",
+                .message = "tab\there",
                 .block_manager = manager, .shuffle_id = 1, .map_id = 17, .map_index = 3, .reduce_id = 2,
                 .executor_id = "7", .exit_caused_by_app = true, .job_id = 5};
         struct task_info info = task(100, 9, 0, 0);
