@@ -17,7 +17,7 @@ export PREFIX INPUT FUZZ_SECONDS SINCE BUILD
 
 .DEFAULT_GOAL := all
 # Only the ordinary build is what bin/ points at; build-asan and the like are for their tests.
-.PHONY: all build run check check-fresh check-dist dist bench fuzz asan tsan lint format install docs clean clean-all help deps
+.PHONY: all build run check check-fresh check-spark check-dist dist bench fuzz asan tsan lint format install docs clean clean-all help deps
 
 all: build ## build with optimisation and debug information; then ./bin/firesteel and ./bin/spark-submit work
 
@@ -39,6 +39,10 @@ run: deps ## get packages, build, then count words and compute pi with spark-sub
 check: deps ## all ordinary tests; the last line is "N passed, N failed"
 	@$(MAKE) --no-print-directory build
 	@tests/run $(BUILD)
+
+check-spark: build ## genuine Spark (SPARK_HOME, or PyPI's pyspark) reads what we write; needs Java 17
+	@ninja -C $(BUILD) tests/scripted_log
+	@tests/spark/check_spark_history $(BUILD)
 
 check-fresh: ## make run and make check in a bare Debian 12 made with debootstrap (root)
 	@tests/fresh
