@@ -57,7 +57,7 @@ static void lost(void *owner, int executor, struct task_set *set, int64_t task_i
 {
 }
 
-static void accepted(void *owner, const struct task_info *info, const struct task_status *status)
+static void accepted(void *owner, const struct task_attempt_info *info, const struct task_status *status)
 {
         ((struct bench *)owner)->accepted++;
 }

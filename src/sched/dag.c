@@ -379,7 +379,8 @@ int sched_submit_job(struct sched *s, const struct job_spec *spec, int64_t now, 
 
 /* --------------------------------------------------------------------------------- what becomes of the tasks */
 
-static void result_task_succeeded(struct sched *s, const struct task_info *info, const struct task_status *status)
+static void result_task_succeeded(struct sched *s, const struct task_attempt_info *info,
+                                  const struct task_status *status)
 {
         struct stage *stage = info->set->stage;
         struct job *job = stage->job;
@@ -411,14 +412,16 @@ static void map_stage_ended(struct sched *s, struct stage *stage)
         submit_stage(s, stage);
 }
 
-static void map_task_succeeded(struct sched *s, const struct task_info *info, const struct task_status *status)
+static void map_task_succeeded(struct sched *s, const struct task_attempt_info *info,
+                               const struct task_status *status)
 {
         struct stage *stage = info->set->stage;
         int p = info->output;
 
         if (stage->jobs.len == 0 || !map_outputs_add(stage->outputs, p, info->executor, status->output)) {
-                s->ops->map_output_removed(s->owner, stage->jobs.len ? stage->shuffle->shuffle_id : -1, p,
-                                           info->executor, status->output);
+                if (status->output)
+                        s->ops->map_output_removed(s->owner, stage->shuffle->shuffle_id, p, info->executor,
+                                                   status->output);
                 if (stage->jobs.len == 0)
                         return;
         } else if (s->ops->task_accepted) {
@@ -431,7 +434,7 @@ static void map_task_succeeded(struct sched *s, const struct task_info *info, co
                 map_stage_ended(s, stage);
 }
 
-static void task_succeeded(void *owner, const struct task_info *info, const struct task_status *status)
+static void task_succeeded(void *owner, const struct task_attempt_info *info, const struct task_status *status)
 {
         struct sched *s = owner;
 
@@ -487,7 +490,7 @@ static void forget_unfetched(struct sched *s, const struct task_set *set, const 
         e->loss_epoch = s->epoch;
 }
 
-static void fetch_failed(struct sched *s, const struct task_info *info, const struct task_status *status)
+static void fetch_failed(struct sched *s, const struct task_attempt_info *info, const struct task_status *status)
 {
         struct stage *stage = info->set->stage;
         const char *message = status->message ? status->message : "fetch failed";
@@ -525,7 +528,7 @@ static void fetch_failed(struct sched *s, const struct task_info *info, const st
                 mark_failed(s, shuffle->stage);
 }
 
-static void task_failed(void *owner, const struct task_info *info, const struct task_status *status)
+static void task_failed(void *owner, const struct task_attempt_info *info, const struct task_status *status)
 {
         struct sched *s = owner;
 

@@ -210,14 +210,14 @@ void sched_status(struct sched *s, const struct task_status *statuses, int n, in
         task_scheduler_status(&s->tasks, statuses, n, now);
 }
 
-bool sched_task(const struct sched *s, int64_t task_id, struct task_info *info)
+bool sched_task(const struct sched *s, int64_t task_id, struct task_attempt_info *info)
 {
         return task_scheduler_task(&s->tasks, task_id, info);
 }
 
 bool sched_task_counts(const struct sched *s, int64_t task_id)
 {
-        struct task_info info;
+        struct task_attempt_info info;
 
         if (!task_scheduler_task(&s->tasks, task_id, &info))
                 return false;

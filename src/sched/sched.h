@@ -28,7 +28,7 @@ struct sched;
 struct job;
 struct stage;
 struct task_set;
-struct task_info;
+struct task_attempt_info;
 struct map_outputs;
 struct fst_error;
 
@@ -67,7 +67,7 @@ struct task_status {
         int64_t task_id;
         enum task_state state;
         int64_t run_ns;                 /* how long it ran; teaches the length of runs */
-        uint64_t output;                /* success in a map stage: the driver's handle of the map output */
+        uint64_t output;                /* success in a map stage: the driver's handle of the map output, not 0 */
         const char *message;            /* not for success: the failure in words, borrowed for the call */
         const struct task_fetch *fetch; /* TASK_FETCH_FAILED; borrowed for the call */
         void *user;                     /* the driver's: reaches task_accepted */
@@ -76,10 +76,10 @@ struct task_status {
 enum job_result { JOB_SUCCEEDED, JOB_FAILED, JOB_CANCELLED };
 
 /*
- * What the scheduler asks of its owner. Every slot but task_accepted must be filled. Called from within the sched_… function that
- * caused it; arrays and strings are borrowed for the call. Order: job_started, then for each stage attempt
- * stage_submitted, launch…, stage_completed; then job_ended; at last task_set_removed, stage_removed and
- * job_removed, each once, when nothing refers to the object any more (tasks of an ended job may still run).
+ * What the scheduler asks of its owner. Every slot but task_accepted must be filled. Called from within the
+ * sched_… function that caused it; arrays and strings are borrowed for the call. Order: job_started, then for each
+ * stage attempt stage_submitted, launch…, stage_completed; then job_ended; at last task_set_removed, stage_removed
+ * and job_removed, each once, when nothing refers to the object any more (tasks of an ended job may still run).
  */
 struct sched_ops {
         /* @job->stages holds every stage it may need, those included that will be skipped. */
@@ -112,7 +112,7 @@ struct sched_ops {
          * sched_status, exactly once for each output. Results are stored and accumulators added here. May be
          * NULL for an owner that has other ways.
          */
-        void (*task_accepted)(void *owner, const struct task_info *info, const struct task_status *status);
+        void (*task_accepted)(void *owner, const struct task_attempt_info *info, const struct task_status *status);
 
         /* @failure is NULL when the stage attempt succeeded. */
         void (*stage_completed)(void *owner, struct stage *stage, const char *failure);
@@ -160,7 +160,7 @@ void sched_free(struct sched *s);
 /* ---------------------------------------------------------------------------------------------------- jobs */
 
 struct job_spec {
-        struct lineage *final;           /* the RDD that the action is on; outlives the job */
+        struct lineage *final;           /* the RDD that the action is on; stays until job_removed */
         const int *partitions;           /* which of its partitions; copied. NULL: all of them */
         int n_partitions;                /* with @partitions; 0 is a job that succeeds at once */
         const char *call_site;           /* "count at a.c:12"; copied, NULL allowed */
@@ -222,7 +222,7 @@ void sched_revive(struct sched *s, int64_t now);
 void sched_status(struct sched *s, const struct task_status *statuses, int n, int64_t now);
 
 /* A look: an attempt by its id. */
-struct task_info {
+struct task_attempt_info {
         struct task_set *set;
         int32_t index, partition, output, attempt;
         int32_t executor;
@@ -231,7 +231,7 @@ struct task_info {
 };
 
 /* False when the task has ended (in task_accepted it has, in task_lost not yet), or never was. */
-bool sched_task(const struct sched *s, int64_t task_id, struct task_info *info);
+bool sched_task(const struct sched *s, int64_t task_id, struct task_attempt_info *info);
 
 /*
  * A look: whether a success of this attempt, reported now, would be the first of its output in a job that still

@@ -25,6 +25,7 @@ struct fix {
         struct sched *s;
         struct sched_config config;
         int64_t now;
+        int64_t run_ns; /* what tasks say they took */
         VEC(struct fix_task) tasks; /* every one launched, by task id */
         int runs;
         int rdds, shuffles;
@@ -91,7 +92,7 @@ static void fix_task_lost(void *owner, int executor, struct task_set *set, int64
         f->lost++;
 }
 
-static void fix_task_accepted(void *owner, const struct task_info *info, const struct task_status *status)
+static void fix_task_accepted(void *owner, const struct task_attempt_info *info, const struct task_status *status)
 {
         ((struct fix *)owner)->accepted++;
 }
@@ -154,7 +155,7 @@ static const struct sched_ops fix_ops = {
 /* Begin, with executors of @cores each. */
 static inline void fix_begin(struct fix *f, const struct sched_config *config, int executors, int cores)
 {
-        *f = (struct fix){.config = config ? *config : SCHED_CONFIG_DEFAULT};
+        *f = (struct fix){.config = config ? *config : SCHED_CONFIG_DEFAULT, .run_ns = 1000000000};
         f->s = sched_new(&f->config, &fix_ops, f);
         for (int i = 0; i < executors; i++) {
                 char id[16];
@@ -221,6 +222,18 @@ static inline struct lineage *fix_shuffle(struct fix *f, struct lineage *parent,
         return rdd;
 }
 
+/* Submit with one property, and launch what can be. */
+static inline int fix_submit_with(struct fix *f, struct lineage *rdd, const char *key, const char *value)
+{
+        _cleanup_(strmap_deinit) struct strmap properties = STRMAP_INIT;
+
+        strmap_set(&properties, key, value);
+        int id = sched_submit_job(f->s, &(struct job_spec){.final = rdd, .properties = &properties}, f->now, NULL);
+
+        sched_revive(f->s, f->now);
+        return id;
+}
+
 static inline int fix_submit(struct fix *f, struct lineage *rdd)
 {
         int id = sched_submit_job(f->s, &(struct job_spec){.final = rdd, .call_site = "count at test.c:1"}, f->now,
@@ -247,7 +260,7 @@ static inline void fix_status(struct fix *f, int64_t id, enum task_state state, 
 {
         struct task_status status = {.task_id = id,
                                      .state = state,
-                                     .run_ns = 1000000000,
+                                     .run_ns = f->run_ns,
                                      .output = (uint64_t)id + 1,
                                      .message = message,
                                      .fetch = fetch};

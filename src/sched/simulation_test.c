@@ -149,7 +149,7 @@ static void sim_task_lost(void *owner, int executor, struct task_set *set, int64
         sim_check(sim, !"a lost task was running");
 }
 
-static void sim_task_accepted(void *owner, const struct task_info *info, const struct task_status *status)
+static void sim_task_accepted(void *owner, const struct task_attempt_info *info, const struct task_status *status)
 {
         struct sim *sim = owner;
         const struct job *job = info->set->stage->job;
@@ -317,7 +317,7 @@ static void end_task(struct sim *sim)
         size_t i = roll(sim, (uint32_t)sim->runs.len);
         struct task_status status = {.task_id = sim->runs.data[i].next, .message = "because"};
         struct task_fetch fetch;
-        struct task_info info;
+        struct task_attempt_info info;
 
         sim_check(sim, sched_task(sim->s, status.task_id, &info));
         sim_check(sim, info.executor == sim->runs.data[i].executor);
@@ -341,8 +341,10 @@ static void end_task(struct sim *sim)
         }
         end_run_task(sim, i);
         sched_status(sim->s, &status, 1, sim->now);
-        if (roll(sim, 50) == 0) /* told twice */
-                sched_status(sim->s, &(struct task_status){.task_id = status.task_id, .state = TASK_FAILED}, 1, sim->now);
+        if (roll(sim, 50) == 0) { /* told twice */
+                status = (struct task_status){.task_id = status.task_id, .state = TASK_FAILED};
+                sched_status(sim->s, &status, 1, sim->now);
+        }
 }
 
 static void step(struct sim *sim)

@@ -304,11 +304,11 @@ void task_scheduler_revive(struct task_scheduler *ts, int64_t now)
 
 /* ------------------------------------------------------------------------------------------------ statuses */
 
-static void fill_info(struct task_info *info, const struct task_attempt *a)
+static void fill_info(struct task_attempt_info *info, const struct task_attempt *a)
 {
         struct task_set *set = a->run->set;
 
-        *info = (struct task_info){.set = set,
+        *info = (struct task_attempt_info){.set = set,
                                    .index = a->index,
                                    .partition = task_set_partition(set, a->index),
                                    .output = task_set_output(set, a->index),
@@ -318,7 +318,7 @@ static void fill_info(struct task_info *info, const struct task_attempt *a)
                                    .state = TASK_RUNNING};
 }
 
-bool task_scheduler_task(const struct task_scheduler *ts, int64_t task_id, struct task_info *info)
+bool task_scheduler_task(const struct task_scheduler *ts, int64_t task_id, struct task_attempt_info *info)
 {
         struct task_attempt *a = task_table_find(&ts->tasks, task_id);
 
@@ -338,7 +338,7 @@ static void mark_done(struct task_scheduler *ts, struct task_set *set, int index
                 set->zombie = true;
 }
 
-static void succeeded(struct task_scheduler *ts, const struct task_info *info, const struct task_status *status,
+static void succeeded(struct task_scheduler *ts, const struct task_attempt_info *info, const struct task_status *status,
                       bool alone)
 {
         struct task_set *set = info->set;
@@ -387,7 +387,7 @@ static void give_up(struct task_scheduler *ts, struct task_set *set, const char 
         ts->events->task_set_failed(ts->owner, set, message);
 }
 
-static void failed(struct task_scheduler *ts, const struct task_info *info, const struct task_status *status)
+static void failed(struct task_scheduler *ts, const struct task_attempt_info *info, const struct task_status *status)
 {
         struct task_set *set = info->set;
         struct task_slot *slot = &set->slots[info->index];
@@ -426,7 +426,7 @@ static void end_attempt(struct task_scheduler *ts, struct task_attempt *a, const
 {
         struct task_run *run = a->run;
         struct task_set *set = run->set;
-        struct task_info info;
+        struct task_attempt_info info;
 
         fill_info(&info, a);
         info.state = status->state;

@@ -38,9 +38,9 @@ struct executor {
 
 /* What the DAG scheduler hears. @owner is that of task_scheduler_init. */
 struct task_events {
-        void (*task_succeeded)(void *owner, const struct task_info *info, const struct task_status *status);
+        void (*task_succeeded)(void *owner, const struct task_attempt_info *info, const struct task_status *status);
         /* Any other end. The set is retried by the task scheduler, or is a zombie. */
-        void (*task_failed)(void *owner, const struct task_info *info, const struct task_status *status);
+        void (*task_failed)(void *owner, const struct task_attempt_info *info, const struct task_status *status);
         /* A task that had succeeded will run again: its map output was on a lost executor. */
         void (*task_resubmitted)(void *owner, struct task_set *set, int index);
         /* The set gave up; a zombie from now on. @message is a sentence without "Job aborted …". */
@@ -87,7 +87,7 @@ void task_scheduler_lose_executor(struct task_scheduler *ts, int executor, bool 
 void task_scheduler_disable_executor(struct task_scheduler *ts, int executor);
 void task_scheduler_revive(struct task_scheduler *ts, int64_t now);
 void task_scheduler_status(struct task_scheduler *ts, const struct task_status *statuses, int n, int64_t now);
-bool task_scheduler_task(const struct task_scheduler *ts, int64_t task_id, struct task_info *info);
+bool task_scheduler_task(const struct task_scheduler *ts, int64_t task_id, struct task_attempt_info *info);
 
 static inline bool task_scheduler_alive(const struct task_scheduler *ts, int executor)
 {
