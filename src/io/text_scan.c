@@ -19,12 +19,13 @@
 /* One line: from *start to the first bit of @mask, which is in the block at @base; as if nothing, if there is none. */
 #define EMIT_IF_ANY(mask)                                                                                              \
         do {                                                                                                           \
-                size_t there = (mask) != 0;                                                                            \
+                size_t there = (mask) != 0, all = -there;                                                              \
+                __asm__("" : "+r"(all)); /* or the compiler makes it the branch that it should not be */               \
                 size_t stop = base + (size_t)__builtin_ctzll((mask) | (uint64_t)1 << 63);                              \
                 lines[n].data = data + start;                                                                          \
                 lines[n].len = stop - start;                                                                           \
                 n += (uint32_t)there;                                                                                  \
-                start = there ? stop + 1 : start;                                                                      \
+                start ^= (start ^ (stop + 1)) & all;                                                                   \
                 (mask) &= (mask)-1;                                                                                    \
         } while (0)
 

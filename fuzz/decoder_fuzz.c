@@ -1,0 +1,47 @@
+/* Any bytes are a packed file, or an error that names it; the first byte chooses the codec and the step. */
+#include "base/error.h"
+#include "base/mem.h"
+#include "io/codec.h"
+#include "io/file_system.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define MOST ((size_t)4 << 20) /* a small file may unpack to terabytes */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        static const enum codec_kind kinds[] = {CODEC_GZIP, CODEC_ZSTD, CODEC_LZ4};
+        static struct decoder *d;
+        static int file = -1;
+        static char path[64], out[65536];
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        struct open_file open = OPEN_FILE_INIT;
+        const struct file_system *fs;
+
+        if (size < 1)
+                return 0;
+        if (!d) {
+                d = decoder_new();
+                file = memfd_create("decoder_fuzz", 0);
+                snprintf(path, sizeof(path), "file:/proc/self/fd/%d", file);
+        }
+        if (ftruncate(file, 0) < 0 || pwrite(file, data + 1, size - 1, 0) != (ssize_t)(size - 1))
+                abort();
+        if (file_system_of(path, &fs, NULL) < 0 || fs->open(fs, path, &open, NULL) < 0)
+                abort();
+        int r = decoder_start(d, kinds[data[0] % 3], &open, &error);
+        size_t got = 1, step = data[0] & 64 ? sizeof(out) : 100;
+        for (size_t all = 0; r == 0 && got > 0 && all < MOST; all += got) {
+                r = decoder_read(d, out, step, &got, &error);
+                if (r == 0 && got > step)
+                        abort();
+        }
+        if (r < 0 && !strstr(error_message(&error), path))
+                abort();
+        fs->close(&open, NULL);
+        return 0;
+}
