@@ -1,6 +1,7 @@
 /*
  * Pages from outside: the first byte chooses a type, the next four are the row count of a page with a right
- * checksum over arbitrary records; then the whole input is taken as a frame. Whatever passes validation must be readable.
+ * checksum over arbitrary records; then the whole input is taken as a frame. Whatever passes validation must be
+ * readable.
  */
 #include "base/error.h"
 #include "store/page_frame.h"

@@ -1,6 +1,7 @@
 /*
  * A spill whose file was damaged: a few pages are written, the input overwrites the file in places (pairs of a two-byte
- * offset and a byte; the first byte chooses codec and length), and everything is read. It must end, with pages or an error.
+ * offset and a byte; the first byte chooses codec and length), and everything is read. It must end, with pages or an
+ * error.
  */
 #include "base/error.h"
 #include "base/log.h"

@@ -10,8 +10,8 @@
  * on the list of least recent use, whose head goes first.
  *
  * Departing from Spark: a block that went to disk is not taken back into memory when it is read, because reading it
- * costs little more than memory does (a page at a time, checked, through the page cache), while taking it back would evict
- * others for it.
+ * costs little more than memory does (a page at a time, checked, through the page cache), while taking it back would
+ * evict others for it.
  *
  * The lock guards the table, the list, states and counts; disk, page pool, memory manager and observer are called
  * without it.
@@ -30,7 +30,7 @@ enum block_state { WRITING, IN_MEMORY, MOVING, ON_DISK };
 struct block {
         struct block_store *store;
         struct block_id id;
-        struct block *chain;      /* in the table */
+        struct block *chain;         /* in the table */
         struct block *newer, *older; /* on the list of use, if on it */
         fst_type type;
         enum fst_storage_level level;

@@ -9,8 +9,8 @@
  *      FST_BLOCK_E_COMPUTE     compute, block_writer_append for each batch, block_writer_commit or _abort
  *      FST_BLOCK_E_BYPASS      compute, and do not cache: this task is writing that very block already
  *
- * A block that another task is writing is waited for, as Spark's BlockInfoManager does; if that task gives up, one of the
- * waiting computes. Waits cannot go in a circle, because a partition is computed only from RDDs with smaller ids.
+ * A block that another task is writing is waited for, as Spark's BlockInfoManager does; if that task gives up, one of
+ * the waiting computes. Waits cannot go in a circle, because a partition is computed only from RDDs with smaller ids.
  *
  * Pages of blocks are storage memory, acquired one by one. When memory is refused, the least recently used
  * blocks of *other* RDDs that nobody reads go: to disk with MEMORY_AND_DISK, away with MEMORY_ONLY. If that is

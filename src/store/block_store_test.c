@@ -157,8 +157,8 @@ static void a_block_is_read_as_it_was_written(void **state)
         assert_int_equal(block_store_disk_used(store), status(1, 2).disk_bytes + status(1, 3).disk_bytes);
         struct block *block = NULL;
         struct block_writer *w = NULL;
-        assert_int_equal(block_store_acquire(store, &task_b, (struct block_id){1, 0}, FST_MEMORY_ONLY, TYPE, &block,
-                                             &w), 0);
+        assert_int_equal(
+                block_store_acquire(store, &task_b, (struct block_id){1, 0}, FST_MEMORY_ONLY, TYPE, &block, &w), 0);
         block_release(block);
         assert_int_equal(block_store_remove_rdd(store, 1), 5);
         assert_int_equal(get(1, 0), -ENOENT);

@@ -2,9 +2,10 @@
  * Local directories, as Spark's DiskBlockManager keeps them: names, hashing and order are the same, so that what is
  * found on a disk looks familiar.
  *
- * Spark leaves the directories of a killed process behind for ever. Here each root holds a locked file for as long as its
- * process lives; whoever makes a root removes neighbours whose file is not locked any more. Roots without such a file
- * (Spark's own) are never touched. The file gets its name only once it is locked, so no root is unlocked by mistake.
+ * Spark leaves the directories of a killed process behind for ever. Here each root holds a locked file for as long as
+ * its process lives; whoever makes a root removes neighbours whose file is not locked any more. Roots without such a
+ * file (Spark's own) are never touched. The file gets its name only once it is locked, so no root is unlocked by
+ * mistake.
  */
 #include "store/disk_dirs.h"
 
@@ -180,10 +181,11 @@ int disk_dirs_new(const char *list, int subdirectories, struct disk_dirs **dirs,
         }
         if (d->dirs.len == 0) {
                 disk_dirs_free(d);
-                return error_set(error, r,
-                                 "Failed to create any local dir in \"%s\": %s; set spark.local.dir or SPARK_LOCAL_DIRS to "
-                                 "directories that this user may write to",
-                                 list, strerror(-r));
+                return error_set(
+                        error, r,
+                        "Failed to create any local dir in \"%s\": %s; set spark.local.dir or SPARK_LOCAL_DIRS to "
+                        "directories that this user may write to",
+                        list, strerror(-r));
         }
         *dirs = d;
         return 0;
@@ -275,8 +277,7 @@ int disk_dirs_create(struct disk_dirs *dirs, const char *name, int *fd, char **p
         return error_set(error, r, "creating %s in %s: %s", name, dirs->dirs.data[hash % n]->root, strerror(-r));
 }
 
-int disk_dirs_create_unique(struct disk_dirs *dirs, const char *prefix, int *fd, char **path,
-                            struct fst_error *error)
+int disk_dirs_create_unique(struct disk_dirs *dirs, const char *prefix, int *fd, char **path, struct fst_error *error)
 {
         char uuid[UUID_TEXT];
         uuid_text(uuid);

@@ -21,9 +21,9 @@ struct disk_dirs;
 char *disk_dirs_configured(const char *local_dir);
 
 /*
- * Make the roots, with rights for this user alone, in each directory of the comma list @list. Those that cannot be made are
- * logged and left out. -EINVAL if @list is empty or @subdirectories is not 1 … 4096; otherwise the last errno if not one
- * could be made.
+ * Make the roots, with rights for this user alone, in each directory of the comma list @list. Those that cannot be made
+ * are logged and left out. -EINVAL if @list is empty or @subdirectories is not 1 … 4096; otherwise the last errno if
+ * not one could be made.
  */
 int disk_dirs_new(const char *list, int subdirectories, struct disk_dirs **dirs, struct fst_error *error);
 
@@ -41,8 +41,7 @@ const char *disk_dirs_root(const struct disk_dirs *dirs, size_t i);
 int disk_dirs_create(struct disk_dirs *dirs, const char *name, int *fd, char **path, struct fst_error *error);
 
 /* The same with a name that nobody else has: "temp_local_<uuid>" for the prefix "temp_local_". */
-int disk_dirs_create_unique(struct disk_dirs *dirs, const char *prefix, int *fd, char **path,
-                            struct fst_error *error);
+int disk_dirs_create_unique(struct disk_dirs *dirs, const char *prefix, int *fd, char **path, struct fst_error *error);
 
 /* Writing to @path (of disk_dirs_create) answered @code (a negated errno): use other directories. Any thread. */
 void disk_dirs_failed(struct disk_dirs *dirs, const char *path, int code);

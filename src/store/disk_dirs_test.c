@@ -42,8 +42,8 @@ static void files_go_where_sparks_would(void **state)
         int fd = -1;
         assert_int_equal(disk_dirs_create(dirs, "rdd_1_2", &fd, &path, &error), 0);
         /* "rdd_1_2".hashCode() is 1054351959: directory 1 of 2, subdirectory (hash / 2) % 64 = 43. */
-        _cleanup_free_ char *expected = mem_printf("%s/%02x/rdd_1_2", disk_dirs_root(dirs, 1054351959 % 2),
-                                                   1054351959 / 2 % 64);
+        _cleanup_free_ char *expected =
+                mem_printf("%s/%02x/rdd_1_2", disk_dirs_root(dirs, 1054351959 % 2), 1054351959 / 2 % 64);
         assert_string_equal(path, expected);
         assert_int_equal(write(fd, "x", 1), 1);
         close(fd);
@@ -147,9 +147,9 @@ static void what_a_killed_process_left_is_removed(void **state)
         assert_true(read(channel[0], path, sizeof(path) - 1) > 0);
         assert_int_equal(access(path, F_OK), 0);
         assert_int_equal(disk_dirs_new(list, 64, &next, &error), 0);
-        assert_int_equal(access(path, F_OK), -1);                     /* the dead one's */
-        assert_int_equal(access(disk_dirs_root(ours, 0), F_OK), 0);  /* the living one's */
-        assert_int_equal(access(foreign, F_OK), 0);                  /* who knows whose */
+        assert_int_equal(access(path, F_OK), -1);                   /* the dead one's */
+        assert_int_equal(access(disk_dirs_root(ours, 0), F_OK), 0); /* the living one's */
+        assert_int_equal(access(foreign, F_OK), 0);                 /* who knows whose */
         disk_dirs_free(next);
         disk_dirs_free(ours);
         close(channel[0]);
@@ -187,10 +187,8 @@ static void the_environment_goes_first(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(files_go_where_sparks_would),
-                cmocka_unit_test(a_bad_directory_is_passed_over),
-                cmocka_unit_test(a_failed_disk_is_used_last),
-                cmocka_unit_test(what_a_killed_process_left_is_removed),
+                cmocka_unit_test(files_go_where_sparks_would), cmocka_unit_test(a_bad_directory_is_passed_over),
+                cmocka_unit_test(a_failed_disk_is_used_last),  cmocka_unit_test(what_a_killed_process_left_is_removed),
                 cmocka_unit_test(the_environment_goes_first),
         };
         return cmocka_run_group_tests(tests, make_base, remove_base);

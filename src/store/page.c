@@ -2,8 +2,8 @@
  * Pages: rows in and out.
  *
  * Everything that is done for each row is written once, for any kinds of key and value, in always-inline functions
- * whose kinds are constants; `SHAPES` makes a loop for each pair of them, in which only the work of these kinds is left.
- * I64 and F64 are the same eight bytes here.
+ * whose kinds are constants; `SHAPES` makes a loop for each pair of them, in which only the work of these kinds is
+ * left. I64 and F64 are the same eight bytes here.
  *
  * Short byte strings are copied as 16 bytes where both sides have room: a memcpy of unknown length costs more than
  * the whole row. Reading beyond the source's end is harmless as long as the machine's page is not left; the
@@ -30,7 +30,8 @@ static_assert(offsetof(struct page, data) % 16 == 0, "fixed columns are read in 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__SSE2__)
 #define OVERREAD 0
 #elif defined(__has_feature)
-#define OVERREAD !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer))
+#define OVERREAD                                                                                                       \
+        !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer))
 #else
 #define OVERREAD 1
 #endif

@@ -39,7 +39,8 @@ size_t page_frame_encode(const struct page *page, struct codec *codec, unsigned 
 {
         size_t written = 0;
         if (codec && codec->kind != CODEC_NONE && page->used > 0 && page->used <= PAGE_CAPACITY &&
-            codec_compress(codec, page->data, page->used, out + PAGE_FRAME_HEADER, page->used - 1, &written, NULL) == 0) {
+            codec_compress(codec, page->data, page->used, out + PAGE_FRAME_HEADER, page->used - 1, &written, NULL) ==
+                    0) {
                 put_header(page, (uint32_t)written, codec->kind, out);
                 return PAGE_FRAME_HEADER + written;
         }

@@ -4,9 +4,9 @@
  *
  *      [payload length u32] [codec u32] page header (PAGE_WIRE_HEADER) payload
  *
- * The payload is the page's records, compressed or, if that saves nothing, as they are (codec 0). Only pages of the pool's size are
- * compressed: a larger one (a single record) is always written as it is, so that no frame needs more scratch memory
- * than a block. The codec numbers are 0 none, 1 lz4, 2 zstd.
+ * The payload is the page's records, compressed or, if that saves nothing, as they are (codec 0). Only pages of the
+ * pool's size are compressed: a larger one (a single record) is always written as it is, so that no frame needs more
+ * scratch memory than a block. The codec numbers are 0 none, 1 lz4, 2 zstd.
  */
 #pragma once
 

@@ -135,8 +135,8 @@ static void chunk_place(struct chunk *c)
 /* A fresh chunk, aligned by mapping twice its size and giving the ends back. */
 static struct chunk *chunk_new(void)
 {
-        unsigned char *raw = mmap(NULL, 2 * PAGE_CHUNK, PROT_READ | PROT_WRITE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        unsigned char *raw =
+                mmap(NULL, 2 * PAGE_CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (raw == MAP_FAILED)
                 return NULL;
         size_t before = -(uintptr_t)raw & (PAGE_CHUNK - 1);

@@ -301,7 +301,8 @@ static void the_wire_has_these_bytes(void **state)
         assert_memory_equal(page->data, record, sizeof(record));
         unsigned char header[PAGE_WIRE_HEADER];
         page_wire_header(page, header);
-        const unsigned char golden[] = {'F', 'S', 'P', '1', 3, 1, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0, 14, 0, 0, 0};
+        const unsigned char golden[] = {'F', 'S', 'P', '1', 3, 1, 0, 0, 0,  0, 0, 0,
+                                        8,   0,   0,   0,   1, 0, 0, 0, 14, 0, 0, 0};
         assert_memory_equal(header, golden, sizeof(golden));
         page_free(NULL, page);
 }

@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DIRECT_BYTES ((size_t)32 << 10)  /* pages from this size on are not copied into the buffer */
+#define DIRECT_BYTES ((size_t)32 << 10) /* pages from this size on are not copied into the buffer */
 #define READ_AHEAD ((uint64_t)1 << 20)
 
 struct spill {
@@ -138,9 +138,8 @@ int spill_write_page(struct spill *s, const struct page *page, uint64_t *offset,
         if (size > PAGE_BLOCK || (s->codec.kind == CODEC_NONE && page->used >= DIRECT_BYTES)) {
                 unsigned char header[PAGE_FRAME_HEADER];
                 page_frame_header(page, header);
-                struct iovec parts[] = {{s->buffer, s->buffered},
-                                        {header, sizeof(header)},
-                                        {(void *)page->data, page->used}};
+                struct iovec parts[] = {
+                        {s->buffer, s->buffered}, {header, sizeof(header)}, {(void *)page->data, page->used}};
                 r = write_parts(s, parts, 3, error);
         } else {
                 if (s->buffered + size > PAGE_BLOCK)
@@ -286,8 +285,8 @@ static int parse(struct spill *s, const unsigned char *header, uint64_t at, uint
         return r ? damaged(s, at, r, error) : 0;
 }
 
-int spill_read_page(struct spill *s, uint64_t offset, uint32_t length, struct codec *codec,
-                    struct memory_consumer *c, struct page **page, struct fst_error *error)
+int spill_read_page(struct spill *s, uint64_t offset, uint32_t length, struct codec *codec, struct memory_consumer *c,
+                    struct page **page, struct fst_error *error)
 {
         struct spill_reader reader;
         int r = spill_reader_init(&reader, s, offset, offset + length, codec ? codec : &s->codec, error);
@@ -304,8 +303,8 @@ int spill_read_page(struct spill *s, uint64_t offset, uint32_t length, struct co
         return r;
 }
 
-int spill_reader_init(struct spill_reader *reader, struct spill *s, uint64_t start, uint64_t end,
-                      struct codec *codec, struct fst_error *error)
+int spill_reader_init(struct spill_reader *reader, struct spill *s, uint64_t start, uint64_t end, struct codec *codec,
+                      struct fst_error *error)
 {
         if (!s->finished && end > s->flushed) {
                 int r = flush(s, error);

@@ -2,9 +2,9 @@
  * A spill: a file of pages that is only appended to. Runs of a sort, partitions of an aggregation, a cached block and a
  * shuffle's map output are ranges of one.
  *
- * Writing needs no memory that is not there: the one buffer, a block of 256 KiB, is set aside by spill_new, so a consumer
- * makes its spill, or knows that it can, before memory is short. It and the codec's contexts (16 KiB for lz4, about
- * 1 MiB for zstd) are not accounted; spill_finish gives them back.
+ * Writing needs no memory that is not there: the one buffer, a block of 256 KiB, is set aside by spill_new, so a
+ * consumer makes its spill, or knows that it can, before memory is short. It and the codec's contexts (16 KiB for lz4,
+ * about 1 MiB for zstd) are not accounted; spill_finish gives them back.
  *
  * Threads: a spill belongs to one thread until spill_finish; afterwards any number may read, each with a reader or a
  * codec of its own.
@@ -48,8 +48,8 @@ int spill_write_page(struct spill *spill, const struct page *page, uint64_t *off
 uint64_t spill_end(const struct spill *spill);
 
 /*
- * Nothing more is written: what is buffered goes to the file, the buffer goes back, and a named file is closed, to be opened
- * again by each reader. Reading before that is allowed to the spill's own thread alone.
+ * Nothing more is written: what is buffered goes to the file, the buffer goes back, and a named file is closed, to be
+ * opened again by each reader. Reading before that is allowed to the spill's own thread alone.
  */
 int spill_finish(struct spill *spill, struct fst_error *error);
 

@@ -87,7 +87,10 @@ static void what_is_written_is_read(void **state)
                 struct written w[N];
                 struct fst_error error = FST_ERROR_INIT;
                 struct spill *spill = NULL;
-                struct spill_options o = {.dirs = dirs, .type = TYPE, .codec = (enum codec_kind)(round % 3), .level = 1,
+                struct spill_options o = {.dirs = dirs,
+                                          .type = TYPE,
+                                          .codec = (enum codec_kind)(round % 3),
+                                          .level = 1,
                                           .name = round < 3 ? "named" : NULL};
                 assert_int_equal(spill_new(&o, &spill, &error), 0);
                 assert_int_equal(access(spill_path(spill), F_OK), round < 3 ? 0 : -1);
@@ -278,8 +281,8 @@ static void many_threads_read_a_finished_one(void **state)
                 enum { N = 20 };
                 struct written w[N];
                 struct shared shared = {.w = w, .n = N};
-                struct spill_options o = {.dirs = dirs, .type = TYPE, .codec = CODEC_ZSTD,
-                                          .name = named ? "shared" : NULL};
+                struct spill_options o = {
+                        .dirs = dirs, .type = TYPE, .codec = CODEC_ZSTD, .name = named ? "shared" : NULL};
                 assert_int_equal(spill_new(&o, &shared.spill, NULL), 0);
                 for (int i = 0; i < N; i++) {
                         w[i].page = some_page(1000, true);
