@@ -35,12 +35,17 @@ static double process_seconds(void)
 static void next_batch(int64_t *id)
 {
         for (int i = 0; i < BATCH; i++, (*id)++) {
-                starts[i].info = (struct task_info){.id = *id, .launch_ms = 1700000000000 + *id / 100,
-                                                    .executor = &executor, .index = (int32_t)*id,
+                starts[i].info = (struct task_info){.id = *id,
+                                                    .launch_ms = 1700000000000 + *id / 100,
+                                                    .executor = &executor,
+                                                    .index = (int32_t)*id,
                                                     .partition = (int32_t)*id};
-                ends[i] = (struct task_end){.info = starts[i].info, .finish_ms = starts[i].info.launch_ms + 1,
-                                            .metrics = {.executor_run_ms = *id & 1, .executor_cpu_ns = 1000 + *id % 977,
-                                                        .executor_deserialize_cpu_ns = 300, .result_size = 8}};
+                ends[i] = (struct task_end){.info = starts[i].info,
+                                            .finish_ms = starts[i].info.launch_ms + 1,
+                                            .metrics = {.executor_run_ms = *id & 1,
+                                                        .executor_cpu_ns = 1000 + *id % 977,
+                                                        .executor_deserialize_cpu_ns = 300,
+                                                        .result_size = 8}};
         }
 }
 

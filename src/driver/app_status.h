@@ -21,8 +21,8 @@ struct stage_status {
         int tasks; /* that the stage has */
         int64_t active, completed, failed, killed;
         int64_t submission_ms, first_launch_ms, completion_ms; /* 0: not yet */
-        int64_t run_ms, cpu_ns;     /* sums over ended tasks */
-        int64_t longest_ms;         /* from launch to finish */
+        int64_t run_ms, cpu_ns;                                /* sums over ended tasks */
+        int64_t longest_ms;                                    /* from launch to finish */
         int64_t input_bytes, input_records, output_bytes, output_records;
         int64_t shuffle_read_bytes, shuffle_read_records, shuffle_write_bytes, shuffle_write_records;
         int64_t memory_bytes_spilled, disk_bytes_spilled;

@@ -35,8 +35,8 @@ struct event_file {
         char *status_path;                 /* rolling: appstatus file without IN_PROGRESS */
         char *open_path;                   /* of the file that is open */
         int fd;
-        int failed; /* 0, or the code of the first error */
-        int index;  /* rolling: of the present file */
+        int failed;        /* 0, or the code of the first error */
+        int index;         /* rolling: of the present file */
         int64_t file_text; /* bytes of text in the present file */
         struct buf text;   /* not compressed yet */
         struct buf out;    /* scratch for the codec */

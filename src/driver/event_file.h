@@ -22,7 +22,7 @@ struct event_file;
 enum event_codec { EVENT_CODEC_NONE, EVENT_CODEC_ZSTD, EVENT_CODEC_LZ4 };
 
 struct event_file_options {
-        const char *dir; /* a path, or file:… */
+        const char *dir;                 /* a path, or file:… */
         const char *app_id, *attempt_id; /* attempt_id may be NULL */
         enum event_codec codec;
         int zstd_level;

@@ -164,16 +164,17 @@ void event_json_environment_update(struct buf *b, const struct environment_updat
 
 void event_json_resource_profile_added(struct buf *b, const struct resource_profile_added *e)
 {
-        static const char request[] = "\"%s\":{\"Resource Name\":\"%s\",\"Amount\":%" PRId64
-                                      ",\"Discovery Script\":\"\",\"Vendor\":\"\"}";
-        buf_printf(b, "{\"Event\":\"SparkListenerResourceProfileAdded\",\"Resource Profile Id\":%d,"
-                   "\"Executor Resource Requests\":{", e->id);
+        static const char request[] =
+                "\"%s\":{\"Resource Name\":\"%s\",\"Amount\":%" PRId64 ",\"Discovery Script\":\"\",\"Vendor\":\"\"}";
+        buf_printf(b,
+                   "{\"Event\":\"SparkListenerResourceProfileAdded\",\"Resource Profile Id\":%d,"
+                   "\"Executor Resource Requests\":{",
+                   e->id);
         const struct {
                 const char *name;
                 int64_t amount;
-        } requests[] = {{"cores", e->executor_cores},
-                        {"memory", e->executor_memory_mib},
-                        {"offHeap", e->executor_offheap_mib}};
+        } requests[] = {
+                {"cores", e->executor_cores}, {"memory", e->executor_memory_mib}, {"offHeap", e->executor_offheap_mib}};
         for (size_t i = 0; i < ARRAY_SIZE(requests); i++) {
                 buf_puts(b, i ? "," : "");
                 buf_printf(b, request, requests[i].name, requests[i].name, requests[i].amount);
@@ -243,8 +244,8 @@ static void rdd_info(struct buf *b, const struct rdd_info *r)
         buf_printf(b,
                    ",\"Barrier\":%s,\"DeterministicLevel\":\"%s\",\"Number of Partitions\":%d,"
                    "\"Number of Cached Partitions\":%d,\"Memory Size\":%" PRId64 ",\"Disk Size\":%" PRId64 "}",
-                   truth(r->barrier), determinism[r->determinism], r->partitions, r->cached_partitions,
-                   r->memory_size, r->disk_size);
+                   truth(r->barrier), determinism[r->determinism], r->partitions, r->cached_partitions, r->memory_size,
+                   r->disk_size);
 }
 
 static void stage_info(struct buf *b, const struct stage_info *s, const char *accumulables)
@@ -272,8 +273,10 @@ static void stage_info(struct buf *b, const struct stage_info *s, const char *ac
 
 void event_json_job_start(struct buf *b, const struct job_start *e, const struct event_json_redact *redact)
 {
-        buf_printf(b, "{\"Event\":\"SparkListenerJobStart\",\"Job ID\":%d,\"Submission Time\":%" PRId64
-                   ",\"Stage Infos\":[", e->id, e->ms);
+        buf_printf(b,
+                   "{\"Event\":\"SparkListenerJobStart\",\"Job ID\":%d,\"Submission Time\":%" PRId64
+                   ",\"Stage Infos\":[",
+                   e->id, e->ms);
         for (size_t i = 0; i < e->n_stages; i++) {
                 buf_puts(b, i ? "," : "");
                 stage_info(b, &e->stages[i], "");
@@ -288,8 +291,10 @@ void event_json_job_start(struct buf *b, const struct job_start *e, const struct
 
 void event_json_job_end(struct buf *b, const struct job_end *e)
 {
-        buf_printf(b, "{\"Event\":\"SparkListenerJobEnd\",\"Job ID\":%d,\"Completion Time\":%" PRId64
-                   ",\"Job Result\":{\"Result\":", e->id, e->ms);
+        buf_printf(b,
+                   "{\"Event\":\"SparkListenerJobEnd\",\"Job ID\":%d,\"Completion Time\":%" PRId64
+                   ",\"Job Result\":{\"Result\":",
+                   e->id, e->ms);
         if (e->failure) {
                 field(b, "\"JobFailed\",\"Exception\":{\"Message\":", e->failure);
                 buf_puts(b, ",\"Stack Trace\":[]}}}\n");
@@ -298,8 +303,7 @@ void event_json_job_end(struct buf *b, const struct job_end *e)
         }
 }
 
-void event_json_stage_submitted(struct buf *b, const struct stage_submitted *e,
-                                const struct event_json_redact *redact)
+void event_json_stage_submitted(struct buf *b, const struct stage_submitted *e, const struct event_json_redact *redact)
 {
         buf_puts(b, "{\"Event\":\"SparkListenerStageSubmitted\",\"Stage Info\":");
         stage_info(b, &e->stage, "");

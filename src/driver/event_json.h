@@ -40,8 +40,7 @@ void event_json_executor_added(struct buf *b, const struct executor_added *e);
 void event_json_executor_removed(struct buf *b, const struct executor_removed *e);
 void event_json_job_start(struct buf *b, const struct job_start *e, const struct event_json_redact *redact);
 void event_json_job_end(struct buf *b, const struct job_end *e);
-void event_json_stage_submitted(struct buf *b, const struct stage_submitted *e,
-                                const struct event_json_redact *redact);
+void event_json_stage_submitted(struct buf *b, const struct stage_submitted *e, const struct event_json_redact *redact);
 
 /* @accumulables: the inside of the stage's "Accumulables" array, "" for none. */
 void event_json_stage_completed(struct buf *b, const struct stage_completed *e, const char *accumulables);

@@ -324,7 +324,7 @@ int event_log_open(struct event_log **out, const struct event_log_options *optio
 #define CALLBACK(kind) .on_##kind = on_##kind,
                 EVENT_KINDS(CALLBACK)
 #undef CALLBACK
-                .on_task_starts = on_task_starts,
+                        .on_task_starts = on_task_starts,
                 .on_task_ends = on_task_ends,
                 .on_idle = on_idle,
                 .on_stop = on_stop,

@@ -127,8 +127,8 @@ static void add_path(paths *list, const char *path)
 static bool is_map(const char *key)
 {
         static const char *const maps[] = {
-                "Properties", "JVM Information", "Spark Properties", "Hadoop Properties", "System Properties",
-                "Metrics Properties", "Classpath Entries", "Log Urls", "Attributes", "Resources"};
+                "Properties",         "JVM Information",   "Spark Properties", "Hadoop Properties", "System Properties",
+                "Metrics Properties", "Classpath Entries", "Log Urls",         "Attributes",        "Resources"};
         for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
                 if (strcmp(maps[i], key) == 0)
                         return true;
@@ -141,8 +141,7 @@ static void collect(paths *list, const char *prefix, json_t *value)
         json_t *item;
         size_t i;
         if (json_is_object(value)) {
-                json_object_foreach(value, key, item)
-                {
+                json_object_foreach(value, key, item) {
                         _cleanup_free_ char *path = mem_printf("%s/%s", prefix, key);
                         add_path(list, path);
                         if (!is_map(key))
@@ -150,8 +149,7 @@ static void collect(paths *list, const char *prefix, json_t *value)
                 }
         } else if (json_is_array(value)) {
                 _cleanup_free_ char *path = mem_printf("%s[]", prefix);
-                json_array_foreach(value, i, item)
-                {
+                json_array_foreach(value, i, item) {
                         collect(list, path, item);
                 }
         }
@@ -339,8 +337,8 @@ static void strings_of_any_bytes_become_json(void **state)
         for (int round = 0; round < 20000; round++) {
                 char text[40];
                 size_t n = (size_t)rand_r(&seed) % sizeof(text);
-                static const unsigned char favourites[] = {'"', '\\', 0, 0x7f, 0x80, 0xc0, 0xc3, 0xa9, 0xe2,
-                                                           0x82, 0xac, 0xed, 0xa0, 0xf0, 0x9f, 0x98, 0x80, 0xf4, 0xff};
+                static const unsigned char favourites[] = {'"',  '\\', 0,    0x7f, 0x80, 0xc0, 0xc3, 0xa9, 0xe2, 0x82,
+                                                           0xac, 0xed, 0xa0, 0xf0, 0x9f, 0x98, 0x80, 0xf4, 0xff};
                 for (size_t i = 0; i < n; i++)
                         text[i] = rand_r(&seed) % 2 ? (char)favourites[(size_t)rand_r(&seed) % sizeof(favourites)]
                                                     : (char)rand_r(&seed);
@@ -487,8 +485,7 @@ static void logs_roll_between_lines(void **state)
         assert_int_equal(event_log_open(&log, &o, NULL), -EEXIST);
         o.file.overwrite = true;
         assert_int_equal(event_log_open(&log, &o, NULL), 0);
-        assert_true(exists("eventlog_v2_" SCRIPTED_APPLICATION_ID "/appstatus_" SCRIPTED_APPLICATION_ID
-                           ".inprogress"));
+        assert_true(exists("eventlog_v2_" SCRIPTED_APPLICATION_ID "/appstatus_" SCRIPTED_APPLICATION_ID ".inprogress"));
         assert_false(exists("eventlog_v2_" SCRIPTED_APPLICATION_ID "/events_2_" SCRIPTED_APPLICATION_ID));
         event_log_free(log);
 }
@@ -514,8 +511,9 @@ static void unpack_lz4(const struct buf *from, struct buf *to)
                         break;
                 buf_reserve(to, length);
                 if (method == 0x20)
-                        assert_int_equal(LZ4_decompress_safe(from->data + i, to->data + to->len, (int)stored,
-                                                             (int)length), length);
+                        assert_int_equal(
+                                LZ4_decompress_safe(from->data + i, to->data + to->len, (int)stored, (int)length),
+                                length);
                 else
                         memcpy(to->data + to->len, from->data + i, length);
                 assert_int_equal(XXH32(to->data + to->len, length, 0x9747b28c) & 0x0fffffff, checksum);

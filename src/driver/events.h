@@ -38,19 +38,19 @@ enum task_kind { TASK_RESULT, TASK_SHUFFLE_MAP };
 
 enum task_end_reason {
         TASK_END_SUCCESS,
-        TASK_END_EXCEPTION_FAILURE,   /* class_name, description, stack, full_stack_trace */
-        TASK_END_FETCH_FAILED,        /* shuffle_id, map_id, map_index, reduce_id, block_manager, message */
-        TASK_END_TASK_KILLED,         /* message: the reason */
+        TASK_END_EXCEPTION_FAILURE, /* class_name, description, stack, full_stack_trace */
+        TASK_END_FETCH_FAILED,      /* shuffle_id, map_id, map_index, reduce_id, block_manager, message */
+        TASK_END_TASK_KILLED,       /* message: the reason */
         TASK_END_TASK_RESULT_LOST,
-        TASK_END_TASK_COMMIT_DENIED,  /* job_id, partition, attempt */
-        TASK_END_EXECUTOR_LOST,       /* executor_id, exit_caused_by_app, message */
+        TASK_END_TASK_COMMIT_DENIED, /* job_id, partition, attempt */
+        TASK_END_EXECUTOR_LOST,      /* executor_id, exit_caused_by_app, message */
         TASK_END_RESUBMITTED,
         TASK_END_UNKNOWN,
 };
 
 /* What start and end of an attempt have in common. */
 struct task_info {
-        int64_t id;      /* unique in the application */
+        int64_t id; /* unique in the application */
         int64_t launch_ms;
         const struct executor_ref *executor;
         int32_t stage_id, stage_attempt;
@@ -120,14 +120,14 @@ struct task_detail {
         const char *full_stack_trace; /* EXCEPTION_FAILURE: NULL: class name and description */
         const struct stack_frame *stack;
         size_t n_stack;
-        const char *message; /* TASK_KILLED, FETCH_FAILED, EXECUTOR_LOST */
+        const char *message;                    /* TASK_KILLED, FETCH_FAILED, EXECUTOR_LOST */
         struct block_manager_ref block_manager; /* FETCH_FAILED; host NULL: not known */
         int shuffle_id;
         int64_t map_id;
         int map_index, reduce_id;
         const char *executor_id; /* EXECUTOR_LOST */
         bool exit_caused_by_app;
-        int job_id; /* COMMIT_DENIED */
+        int job_id;                                /* COMMIT_DENIED */
         const struct block_update *updated_blocks; /* with spark.taskMetrics.trackUpdatedBlockStatuses only */
         size_t n_updated_blocks;
 };
@@ -187,7 +187,7 @@ struct application_end {
 
 /* Maps may be NULL (empty). The event log redacts; listeners see the plain values. */
 struct environment_update {
-        const struct strmap *runtime;           /* Spark's "JVM Information" */
+        const struct strmap *runtime; /* Spark's "JVM Information" */
         const struct strmap *spark_properties;
         const struct strmap *hadoop_properties;
         const struct strmap *system_properties;

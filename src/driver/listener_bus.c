@@ -154,7 +154,7 @@ static void report_drops(struct listener_bus *bus)
         int64_t now = now_ms();
         if (bus->drop_report_ms == 0)
                 log_error("AsyncEventQueue", "Dropping event from queue shared. This likely means one of the "
-                          "listeners is stuck (a file system that hangs?) and cannot keep up.");
+                                             "listeners is stuck (a file system that hangs?) and cannot keep up.");
         else if (now - bus->drop_report_ms < DROP_REPORT_MS && !bus->stopping)
                 return;
         log_warn("AsyncEventQueue", "Dropped %" PRIu64 " events from shared since %s.",

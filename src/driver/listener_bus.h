@@ -23,7 +23,7 @@ struct listener_bus;
 struct listener {
         const char *name; /* for warnings: "EventLoggingListener" */
 
-#define LISTENER_CALLBACK(kind) void (*on_##kind)(struct listener *self, const struct kind *event);
+#define LISTENER_CALLBACK(kind) void (*on_##kind)(struct listener * self, const struct kind *event);
         EVENT_KINDS(LISTENER_CALLBACK) /* on_job_start, on_stage_completed, … */
 #undef LISTENER_CALLBACK
 

@@ -74,10 +74,14 @@ static void on_stop(struct listener *l)
 
 static struct recorder recorder(size_t room)
 {
-        return (struct recorder){.listener = {.name = "recorder", .on_task_starts = on_task_starts,
-                                              .on_task_ends = on_task_ends, .on_job_start = on_job_start,
-                                              .on_idle = on_idle, .on_stop = on_stop},
-                                 .heard = new_array(int64_t, room), .room = room};
+        return (struct recorder){.listener = {.name = "recorder",
+                                              .on_task_starts = on_task_starts,
+                                              .on_task_ends = on_task_ends,
+                                              .on_job_start = on_job_start,
+                                              .on_idle = on_idle,
+                                              .on_stop = on_stop},
+                                 .heard = new_array(int64_t, room),
+                                 .room = room};
 }
 
 static void keeps_order_between_kinds_at_any_batch_size(void **state)
@@ -138,8 +142,8 @@ static void copies_what_events_point_to(void **state)
                 strmap_set(&properties, "a", "value");
                 strmap_remove(&properties, "gone");
                 listener_bus_post_task_ends(bus, &(struct task_end){.info.id = 1, .detail = &detail}, 1);
-                listener_bus_post_job_start(bus, &(struct job_start){.id = 3, .stages = &stage, .n_stages = 1,
-                                                                     .properties = &properties});
+                listener_bus_post_job_start(
+                        bus, &(struct job_start){.id = 3, .stages = &stage, .n_stages = 1, .properties = &properties});
                 memset(text, 'z', 5);
                 memset(function, 'z', 5);
                 memset(name, 'z', 5);

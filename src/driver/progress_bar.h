@@ -16,10 +16,10 @@
 struct progress_bar;
 
 struct progress_bar_options {
-        int64_t interval_ms;    /* spark.ui.consoleProgress.update.interval; 0: 200 */
-        int64_t first_delay_ms; /* 0: 500 */
+        int64_t interval_ms;            /* spark.ui.consoleProgress.update.interval; 0: 200 */
+        int64_t first_delay_ms;         /* 0: 500 */
         void (*show)(const char *text); /* NULL: log_set_status_line */
-        int width;              /* columns; 0: the terminal's */
+        int width;                      /* columns; 0: the terminal's */
 };
 
 /* True if standard error is a terminal, without which there is nothing to show a bar on. */

@@ -9,45 +9,84 @@ static const struct executor_ref driver = {"driver", "localhost"};
 static const struct block_manager_ref manager = {"driver", "localhost", 40000};
 
 static const struct rdd_info map_rdds[] = {
-        {.id = 1, .name = "MapPartitionsRDD", .call_site = "flat_map at words.c:9", .scope = "flat_map", .scope_id = 1,
-         .parent_ids = (const int[]){0}, .n_parents = 1, .partitions = 4},
+        {.id = 1,
+         .name = "MapPartitionsRDD",
+         .call_site = "flat_map at words.c:9",
+         .scope = "flat_map",
+         .scope_id = 1,
+         .parent_ids = (const int[]){0},
+         .n_parents = 1,
+         .partitions = 4},
         {.id = 0, .name = "in/*.txt", .call_site = "text_file at words.c:8", .scope = "text_file", .partitions = 4},
 };
 static const struct rdd_info reduce_rdds[] = {
-        {.id = 3, .name = "counts", .call_site = "map at words.c:11", .scope = "map", .scope_id = 3,
-         .parent_ids = (const int[]){2}, .n_parents = 1, .level = FST_MEMORY_AND_DISK, .partitions = 3,
+        {.id = 3,
+         .name = "counts",
+         .call_site = "map at words.c:11",
+         .scope = "map",
+         .scope_id = 3,
+         .parent_ids = (const int[]){2},
+         .n_parents = 1,
+         .level = FST_MEMORY_AND_DISK,
+         .partitions = 3,
          .determinism = RDD_UNORDERED},
-        {.id = 2, .name = "ShuffledRDD", .call_site = "reduce_by_key at words.c:10", .scope = "reduce_by_key",
-         .scope_id = 2, .parent_ids = (const int[]){1}, .n_parents = 1, .partitions = 3,
+        {.id = 2,
+         .name = "ShuffledRDD",
+         .call_site = "reduce_by_key at words.c:10",
+         .scope = "reduce_by_key",
+         .scope_id = 2,
+         .parent_ids = (const int[]){1},
+         .n_parents = 1,
+         .partitions = 3,
          .determinism = RDD_UNORDERED},
 };
 
 static struct stage_info map_stage(int id)
 {
-        return (struct stage_info){.id = id, .name = "reduce_by_key at words.c:10", .tasks = 4, .rdds = map_rdds,
-                                   .n_rdds = 2, .details = "reduce_by_key at words.c:10\nmain at words.c:3"};
+        return (struct stage_info){.id = id,
+                                   .name = "reduce_by_key at words.c:10",
+                                   .tasks = 4,
+                                   .rdds = map_rdds,
+                                   .n_rdds = 2,
+                                   .details = "reduce_by_key at words.c:10\nmain at words.c:3"};
 }
 
 static struct stage_info result_stage(int id, const int *parents, size_t n_parents, int tasks)
 {
-        return (struct stage_info){.id = id, .name = "collect at words.c:12", .tasks = tasks, .rdds = reduce_rdds,
-                                   .n_rdds = 2, .parent_ids = parents, .n_parents = n_parents};
+        return (struct stage_info){.id = id,
+                                   .name = "collect at words.c:12",
+                                   .tasks = tasks,
+                                   .rdds = reduce_rdds,
+                                   .n_rdds = 2,
+                                   .parent_ids = parents,
+                                   .n_parents = n_parents};
 }
 
 static struct task_info task(int64_t id, int stage, int index, int attempt)
 {
-        return (struct task_info){.id = id, .launch_ms = T0 + 1000 + id, .executor = &driver, .stage_id = stage,
-                                  .index = index, .attempt = attempt, .partition = index,
+        return (struct task_info){.id = id,
+                                  .launch_ms = T0 + 1000 + id,
+                                  .executor = &driver,
+                                  .stage_id = stage,
+                                  .index = index,
+                                  .attempt = attempt,
+                                  .partition = index,
                                   .locality = LOCALITY_PROCESS_LOCAL};
 }
 
 static struct task_end ended(struct task_info info, enum task_kind kind, enum task_end_reason reason,
                              const struct task_detail *detail)
 {
-        return (struct task_end){
-                .info = info, .finish_ms = info.launch_ms + 50, .kind = kind, .reason = reason, .detail = detail,
-                .metrics = {.executor_run_ms = 40, .executor_cpu_ns = 39000000, .result_size = 1000,
-                            .executor_deserialize_ms = 1, .executor_deserialize_cpu_ns = 900000}};
+        return (struct task_end){.info = info,
+                                 .finish_ms = info.launch_ms + 50,
+                                 .kind = kind,
+                                 .reason = reason,
+                                 .detail = detail,
+                                 .metrics = {.executor_run_ms = 40,
+                                             .executor_cpu_ns = 39000000,
+                                             .result_size = 1000,
+                                             .executor_deserialize_ms = 1,
+                                             .executor_deserialize_cpu_ns = 900000}};
 }
 
 static void submit(struct listener_bus *bus, struct stage_info *stage, const struct strmap *properties)
@@ -74,25 +113,30 @@ static void begin(struct listener_bus *bus)
         strmap_set(&properties, "spark.app.name", "scripted \"words\"");
         strmap_set(&properties, "spark.my.password", "hunter2");
         strmap_set(&class_path, "/opt/words.so", "Added By User");
-        listener_bus_post_resource_profile_added(bus, &(struct resource_profile_added){
-                .executor_cores = 1, .executor_memory_mib = 1024, .task_cpus = 1});
-        listener_bus_post_executor_added(bus, &(struct executor_added){
-                .id = "driver", .host = "localhost", .ms = T0 + 100, .total_cores = 2});
-        listener_bus_post_block_manager_added(bus, &(struct block_manager_added){
-                .manager = manager, .ms = T0 + 100, .max_on_heap_memory = 400 << 20});
-        listener_bus_post_environment_update(bus, &(struct environment_update){
-                .runtime = &runtime, .spark_properties = &properties, .classpath_entries = &class_path});
-        listener_bus_post_application_start(bus, &(struct application_start){
-                .name = "scripted \"words\"", .id = SCRIPTED_APPLICATION_ID, .ms = T0, .user = "tester"});
+        listener_bus_post_resource_profile_added(
+                bus,
+                &(struct resource_profile_added){.executor_cores = 1, .executor_memory_mib = 1024, .task_cpus = 1});
+        listener_bus_post_executor_added(
+                bus, &(struct executor_added){.id = "driver", .host = "localhost", .ms = T0 + 100, .total_cores = 2});
+        listener_bus_post_block_manager_added(
+                bus,
+                &(struct block_manager_added){.manager = manager, .ms = T0 + 100, .max_on_heap_memory = 400 << 20});
+        listener_bus_post_environment_update(bus, &(struct environment_update){.runtime = &runtime,
+                                                                               .spark_properties = &properties,
+                                                                               .classpath_entries = &class_path});
+        listener_bus_post_application_start(
+                bus, &(struct application_start){
+                             .name = "scripted \"words\"", .id = SCRIPTED_APPLICATION_ID, .ms = T0, .user = "tester"});
 }
 
 static void play_map_stage(struct listener_bus *bus)
 {
         const struct stack_frame frames[] = {{"words.so", "split", "words.c", 4}, {"words.so", "run", NULL, -1}};
-        const struct task_detail broken = {
-                .class_name = "firesteel.UserError", .description = "line 7 is not \"text\"",
-                .full_stack_trace = "firesteel.UserError: line 7\n\tat split(words.c:4)",
-                .stack = frames, .n_stack = 2};
+        const struct task_detail broken = {.class_name = "firesteel.UserError",
+                                           .description = "line 7 is not \"text\"",
+                                           .full_stack_trace = "firesteel.UserError: line 7\n\tat split(words.c:4)",
+                                           .stack = frames,
+                                           .n_stack = 2};
         struct task_start starts[5];
         struct task_end ends[5];
         for (int i = 0; i < 5; i++) {
@@ -120,8 +164,8 @@ static void play_result_stage(struct listener_bus *bus, int stage, int64_t first
 {
         static const char *const names[] = {"rdd_3_0", "rdd_3_1", "rdd_3_2"};
         for (int i = 0; i < 3; i++) {
-                struct block_update block = {.block_id = names[i], .level = FST_MEMORY_ONLY, .serialized = true,
-                                             .memory_size = 256 << 10};
+                struct block_update block = {
+                        .block_id = names[i], .level = FST_MEMORY_ONLY, .serialized = true, .memory_size = 256 << 10};
                 struct task_detail detail = {.updated_blocks = &block, .n_updated_blocks = 1};
                 struct task_start start = {task(first_id + i, stage, i, 0)};
                 struct task_end end = ended(start.info, TASK_RESULT, TASK_END_SUCCESS, stores ? &detail : NULL);
@@ -193,11 +237,17 @@ void scripted_application_play(struct listener_bus *bus)
 
 void scripted_application_play_rest(struct listener_bus *bus)
 {
-        const struct task_detail detail = {
-                .class_name = "a\"b\\c", .description = "bytes \xff\xfe\x01\n\xed\xa0\x80 \xe2\x82\xac",
-                .message = "tab\there",
-                .block_manager = manager, .shuffle_id = 1, .map_id = 17, .map_index = 3, .reduce_id = 2,
-                .executor_id = "7", .exit_caused_by_app = true, .job_id = 5};
+        const struct task_detail detail = {.class_name = "a\"b\\c",
+                                           .description = "bytes \xff\xfe\x01\n\xed\xa0\x80 \xe2\x82\xac",
+                                           .message = "tab\there",
+                                           .block_manager = manager,
+                                           .shuffle_id = 1,
+                                           .map_id = 17,
+                                           .map_index = 3,
+                                           .reduce_id = 2,
+                                           .executor_id = "7",
+                                           .exit_caused_by_app = true,
+                                           .job_id = 5};
         struct task_info info = task(100, 9, 0, 0);
         info.speculative = true;
         info.locality = LOCALITY_ANY;
@@ -212,6 +262,7 @@ void scripted_application_play_rest(struct listener_bus *bus)
         }
         listener_bus_post_executor_removed(bus, &(struct executor_removed){"7", T0 + 1600, "lost\r\n"});
         listener_bus_post_block_manager_removed(bus, &(struct block_manager_removed){manager, T0 + 1600});
-        listener_bus_post_block_updated(bus, &(struct block_updated){{.manager = manager, .block_id = "rdd_1_1",
-                                                                      .level = FST_DISK_ONLY, .disk_size = 5}});
+        listener_bus_post_block_updated(
+                bus, &(struct block_updated){
+                             {.manager = manager, .block_id = "rdd_1_1", .level = FST_DISK_ONLY, .disk_size = 5}});
 }

@@ -69,13 +69,15 @@ static void commit(struct buf *b, const char *end)
  * (GC time, push-based shuffle, …) keep their place in the numbering.
  */
 struct accumulator {
-        uint8_t id; /* from the stage's first */
+        uint8_t id;     /* from the stage's first */
         uint8_t metric; /* index into struct task_metrics as an array of int64_t */
         uint8_t name_length;
         const char *name;
 };
 #define ACCUMULATOR(number, field, text)                                                                               \
-        {number, offsetof(struct task_metrics, field) / sizeof(int64_t), sizeof(text) - 1, text}
+        {                                                                                                              \
+                number, offsetof(struct task_metrics, field) / sizeof(int64_t), sizeof(text) - 1, text                 \
+        }
 static const struct accumulator accumulators[] = {
         ACCUMULATOR(0, executor_deserialize_ms, "executorDeserializeTime"),
         ACCUMULATOR(1, executor_deserialize_cpu_ns, "executorDeserializeCpuTime"),
@@ -292,8 +294,7 @@ static void failure(struct buf *b, const struct task_json *t, const struct task_
                         buf_puts(b, ",\"Block Manager Address\":");
                         event_json_block_manager(b, &d->block_manager);
                 }
-                buf_printf(b,
-                           ",\"Shuffle ID\":%d,\"Map ID\":%" PRId64 ",\"Map Index\":%d,\"Reduce ID\":%d",
+                buf_printf(b, ",\"Shuffle ID\":%d,\"Map ID\":%" PRId64 ",\"Map Index\":%d,\"Reduce ID\":%d",
                            d->shuffle_id, d->map_id, d->map_index, d->reduce_id);
                 text(b, ",\"Message\":", d->message);
                 break;
@@ -302,8 +303,8 @@ static void failure(struct buf *b, const struct task_json *t, const struct task_
                 failed_updates(b, t, e);
                 break;
         case TASK_END_TASK_COMMIT_DENIED:
-                buf_printf(b, ",\"Job ID\":%d,\"Partition ID\":%d,\"Attempt Number\":%d", d->job_id,
-                           e->info.partition, e->info.attempt);
+                buf_printf(b, ",\"Job ID\":%d,\"Partition ID\":%d,\"Attempt Number\":%d", d->job_id, e->info.partition,
+                           e->info.attempt);
                 break;
         case TASK_END_EXECUTOR_LOST:
                 text(b, ",\"Executor ID\":", d->executor_id ? d->executor_id : e->info.executor->id);
@@ -323,8 +324,7 @@ static void updated_blocks(struct buf *b, const struct task_detail *d)
                 text(b, i ? ",{\"Block ID\":" : "{\"Block ID\":", u->block_id);
                 buf_puts(b, ",\"Status\":{\"Storage Level\":");
                 event_json_storage_level(b, u->level, u->serialized);
-                buf_printf(b, ",\"Memory Size\":%" PRId64 ",\"Disk Size\":%" PRId64 "}}", u->memory_size,
-                           u->disk_size);
+                buf_printf(b, ",\"Memory Size\":%" PRId64 ",\"Disk Size\":%" PRId64 "}}", u->memory_size, u->disk_size);
         }
 }
 

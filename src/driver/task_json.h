@@ -16,7 +16,7 @@ enum { TASK_JSON_ACCUMULATORS = 37 }; /* ids that a stage takes up */
 
 struct task_json {
         int32_t stage_id, stage_attempt;
-        bool accumulables;  /* spark.eventLog.includeTaskMetricsAccumulators */
+        bool accumulables;         /* spark.eventLog.includeTaskMetricsAccumulators */
         int64_t first_accumulator; /* id */
         int64_t sums[TASK_JSON_ACCUMULATORS];
         const struct executor_ref *executor; /* that `executor_json` was made for */
