@@ -32,8 +32,10 @@ int codec_parse(const char *name, enum codec_kind *kind, struct fst_error *error
                         return 0;
                 }
         }
-        return error_set(error, -EINVAL, "compression codec %s is not available: consider setting "
-                                         "spark.io.compression.codec=lz4 or zstd (or none)", name);
+        return error_set(error, -EINVAL,
+                         "compression codec %s is not available: consider setting "
+                         "spark.io.compression.codec=lz4 or zstd (or none)",
+                         name);
 }
 
 const char *codec_name(enum codec_kind kind)
@@ -95,8 +97,8 @@ static int compress_lz4(struct codec *codec, const void *data, size_t size, void
 {
         if (!codec->compressor)
                 codec->compressor = mem_alloc((size_t)LZ4_sizeofState());
-        int n = LZ4_compress_fast_extState(codec->compressor, data, out, (int)size,
-                                           (int)MIN(room, (size_t)INT32_MAX), 1);
+        int n = LZ4_compress_fast_extState(codec->compressor, data, out, (int)size, (int)MIN(room, (size_t)INT32_MAX),
+                                           1);
         if (n <= 0)
                 return no_room(CODEC_LZ4, size, room, error);
         *written = (size_t)n;

@@ -164,8 +164,7 @@ static int local_mkdirs(const struct file_system *fs, const char *path, struct f
         return error_errno(error, "making directory %s", path);
 }
 
-static int local_create(const struct file_system *fs, const char *path, struct open_file *file,
-                        struct fst_error *error)
+static int local_create(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error)
 {
         int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
         int fd = open(path_local(path), flags, 0666);

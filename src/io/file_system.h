@@ -40,7 +40,7 @@ struct open_file {
 #define OPEN_FILE_INIT ((struct open_file){.fd = -1})
 
 struct file_system {
-        const char *scheme; /* "file" */
+        const char *scheme;  /* "file" */
         uint64_t block_size; /* what a split holds at most: 32 MiB for local files, as Spark sees them */
 
         /* 0; -ENOENT if there is nothing; another negative errno. @status is filled only on 0. */
@@ -53,8 +53,7 @@ struct file_system {
         /* Up to @size bytes from @offset on: the number read, 0 at the end of the file, or negative. */
         ssize_t (*read_at)(struct open_file *file, void *data, size_t size, uint64_t offset, struct fst_error *error);
         /* A new file, its directories too; an existing one is emptied (Hadoop's create with overwrite). */
-        int (*create)(const struct file_system *fs, const char *path, struct open_file *file,
-                      struct fst_error *error);
+        int (*create)(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error);
         /* Write all of @size bytes at the end. A file whose write failed is only good for close and remove. */
         int (*write)(struct open_file *file, const void *data, size_t size, struct fst_error *error);
         /* Close; for a written file an error here means that the data may not be there. Always closes. */

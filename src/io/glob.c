@@ -107,8 +107,8 @@ static int expand(struct expansion *x, const char *pattern, size_t at)
                 } else if (*p == '}' && p < close) {
                         depth--;
                 } else if (p == close || (*p == ',' && depth == 0)) {
-                        _cleanup_free_ char *one = mem_printf("%.*s%.*s%s", (int)head, pattern,
-                                                              (int)(p - alternative), alternative, close + 1);
+                        _cleanup_free_ char *one = mem_printf("%.*s%.*s%s", (int)head, pattern, (int)(p - alternative),
+                                                              alternative, close + 1);
                         int r = expand(x, one, head);
                         if (r < 0)
                                 return r;
@@ -158,8 +158,8 @@ int glob_check(const char *pattern, struct fst_error *error)
                 if (*p == '[' && (p == pattern || p[-1] != '\\')) {
                         p = set_end(p);
                         if (!p)
-                                return error_set(error, -EINVAL,
-                                                 "Illegal file pattern: Unclosed character class: `%s`", pattern);
+                                return error_set(error, -EINVAL, "Illegal file pattern: Unclosed character class: `%s`",
+                                                 pattern);
                         p--;
                 }
         }
@@ -226,13 +226,13 @@ static bool set_has(const char *set, const char *end, uint32_t c)
         return found != negated;
 }
 
-/* Match one pattern item, not a star, against one character; both move on. */
+/* Match one pattern item, not a star, at the front of the name; both move on. */
 static bool match_one(const char **pattern, const char **name)
 {
         const char *p = *pattern;
-        uint32_t c = next_char(name);
         if (*p == '?') {
                 *pattern = p + 1;
+                next_char(name);
                 return true;
         }
         if (*p == '[') {
@@ -240,12 +240,13 @@ static bool match_one(const char **pattern, const char **name)
                 if (!end)
                         return false;
                 *pattern = end;
-                return set_has(p + 1, end - 1, c);
+                return set_has(p + 1, end - 1, next_char(name));
         }
+        /* What stands for itself does so byte by byte: a `\` may stand within what is no UTF-8. */
         if (*p == '\\' && p[1])
                 p++;
-        *pattern = p;
-        return next_char(pattern) == c;
+        *pattern = p + 1;
+        return *(*name)++ == *p;
 }
 
 bool glob_match(const char *pattern, const char *name)

@@ -152,6 +152,7 @@ int output_committer_setup_job(struct output_committer *c, struct fst_error *err
                         return error_set(error, -EEXIST, "Output directory %s already exists", c->path);
                 if (r != -ENOENT)
                         return r;
+                error_deinit(error); /* not being there is what is wanted */
         }
         return c->fs->mkdirs(c->fs, c->job_path, error);
 }

@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-#define SPLIT_SLOP 1.1 /* the last split of a file may be this much longer than the others */
+#define SPLIT_SLOP 1.1                 /* the last split of a file may be this much longer than the others */
 #define LARGE_FILE ((uint64_t)1 << 30) /* an unsplittable file of this size deserves a warning */
 
 struct planner {
@@ -86,15 +86,19 @@ static int match_component(struct planner *p, const struct file_system *fs, cons
                         if (r == 0)
                                 vec_push(to, status);
                         else if (r == -ENOENT)
-                                r = 0;
+                                r = 0; /* then nothing matches */
+                        if (r == 0)
+                                error_deinit(p->error);
                         continue;
                 }
                 if (!from->data[i].directory)
                         continue;
                 struct file_list entries = {0};
                 r = fs->list(fs, from->data[i].path, &entries, p->error);
-                if (r == -ENOENT || r == -ENOTDIR) /* then nothing matches */
+                if (r == -ENOENT || r == -ENOTDIR) {
+                        error_deinit(p->error);
                         r = 0;
+                }
                 for (size_t k = 0; k < entries.len; k++) {
                         if (matches_any(&patterns, path_name(entries.data[k].path)) &&
                             (last || entries.data[k].directory))

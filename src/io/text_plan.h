@@ -17,7 +17,7 @@ struct fst_conf;
 struct fst_error;
 
 struct input_split {
-        const char *path; /* full; owned by the plan */
+        const char *path;       /* full; owned by the plan */
         uint64_t start, length; /* in bytes of the file as it is stored */
         enum codec_kind codec;  /* how the file is packed: CODEC_NONE, or one split from 0 to its end */
 };

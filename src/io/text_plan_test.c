@@ -214,10 +214,12 @@ static void test_options(void **state)
 static void test_paths(void **state)
 {
         static const char *const cases[][2] = {
-                {"/x", "file:/x"},           {"file:///x//y/", "file:/x/y"}, {"file:/", "file:/"},
-                {"/", "file:/"},             {"//x", "file:/x"},             {"/a b%20c", "file:/a b%20c"},
-                {"/a:b", "file:/a:b"},       {"hdfs://h:1/x/", "hdfs://h:1/x"}, {"hdfs://h", "hdfs://h/"},
-                {"file:///", "file:/"},      {"file:", "file:/"},
+                {"/x", "file:/x"},         {"file:///x//y/", "file:/x/y"},
+                {"file:/", "file:/"},      {"/", "file:/"},
+                {"//x", "file:/x"},        {"/a b%20c", "file:/a b%20c"},
+                {"/a:b", "file:/a:b"},     {"hdfs://h:1/x/", "hdfs://h:1/x"},
+                {"hdfs://h", "hdfs://h/"}, {"file:///", "file:/"},
+                {"file:", "file:/"},
         };
         char *path;
         for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -249,12 +251,16 @@ static void test_glob(void **state)
                 const char *pattern, *name;
                 bool match;
         } cases[] = {
-                {"*", "", true},          {"*", "abc", true},        {"a*c", "abbc", true},    {"a*c", "abb", false},
-                {"?", "\xc3\xa4", true},  {"?", "ab", false},        {"??", "\xc3\xa4", false},
-                {"[\xc3\xa4-\xc3\xb6]", "\xc3\xa5", true},
-                {"[a-c]x", "bx", true},   {"[^a-c]x", "bx", false},  {"[!a-c]x", "dx", true},  {"\\*", "*", true},
-                {"\\*", "a", false},      {"*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaa", false},       {"a[-x]", "a-", true},
-                {"[a-]", "-", true},      {"\xff", "\xff", true},    {"[]", "x", false},       {"ab", "abc", false},
+                {"*", "", true},           {"*", "abc", true},
+                {"a*c", "abbc", true},     {"a*c", "abb", false},
+                {"?", "\xc3\xa4", true},   {"?", "ab", false},
+                {"??", "\xc3\xa4", false}, {"[\xc3\xa4-\xc3\xb6]", "\xc3\xa5", true},
+                {"[a-c]x", "bx", true},    {"[^a-c]x", "bx", false},
+                {"[!a-c]x", "dx", true},   {"\\*", "*", true},
+                {"\\*", "a", false},       {"*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaa", false},
+                {"a[-x]", "a-", true},     {"[a-]", "-", true},
+                {"\xff", "\xff", true},    {"[]", "x", false},
+                {"ab", "abc", false},
         };
         for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
                 if (glob_match(cases[i].pattern, cases[i].name) != cases[i].match)
@@ -285,8 +291,8 @@ static void test_glob(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_counts),  cmocka_unit_test(test_messages), cmocka_unit_test(test_options),
-                cmocka_unit_test(test_paths),   cmocka_unit_test(test_glob),
+                cmocka_unit_test(test_counts), cmocka_unit_test(test_messages), cmocka_unit_test(test_options),
+                cmocka_unit_test(test_paths),  cmocka_unit_test(test_glob),
         };
         return cmocka_run_group_tests(tests, setup, teardown);
 }

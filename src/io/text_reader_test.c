@@ -115,8 +115,8 @@ static void check(const char *data, size_t size, const uint64_t *cuts, size_t n_
 static void test_each_cut(void **state)
 {
         static const char *const texts[] = {
-                "",       "a",          "\n",       "\r",       "\r\n",          "\n\r",
-                "a\nb",   "a\r\nb\r\n", "a\rb\r",   "\r\r\n\n", "ab\r\n\r\ncd",  "\xef\xbb\xbf",
+                "",       "a",          "\n",       "\r",       "\r\n",           "\n\r",
+                "a\nb",   "a\r\nb\r\n", "a\rb\r",   "\r\r\n\n", "ab\r\n\r\ncd",   "\xef\xbb\xbf",
                 "a\r\rb", "\n\n\n",     "ab\ncd\n", "a\r\n\rc", "\xef\xbb\xbf\n", "\xef\xbb\xbfx\r\ny",
         };
         for (size_t t = 0; t < sizeof(texts) / sizeof(*texts); t++) {
@@ -240,8 +240,8 @@ static void test_missing(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_each_cut),  cmocka_unit_test(test_random), cmocka_unit_test(test_long_line),
-                cmocka_unit_test(test_sample),    cmocka_unit_test(test_missing),
+                cmocka_unit_test(test_each_cut), cmocka_unit_test(test_random),  cmocka_unit_test(test_long_line),
+                cmocka_unit_test(test_sample),   cmocka_unit_test(test_missing),
         };
         return cmocka_run_group_tests(tests, make_path, remove_path);
 }

@@ -98,8 +98,10 @@ static void test_sizes(void **state)
                                 if (pair)
                                         buf_printf(&want, ",%d)", k);
                                 buf_putc(&want, '\n');
-                                fst_batch one = {.rows = 1, .type = pair ? FST_PAIR(BYTES, I64) : FST_BYTES,
-                                                 .key.bytes = &rows[k], .value.i64 = &values[k]};
+                                fst_batch one = {.rows = 1,
+                                                 .type = pair ? FST_PAIR(BYTES, I64) : FST_BYTES,
+                                                 .key.bytes = &rows[k],
+                                                 .value.i64 = &values[k]};
                                 assert_int_equal(text_writer_write(w, &one, NULL), 0);
                         }
                 }
