@@ -303,6 +303,26 @@ static void fetch_failure_runs_the_lost_map_task_again(void **state)
         fix_end(&f);
 }
 
+static void a_fetch_failure_forgets_all_of_that_executor(void **state)
+{
+        struct fix f;
+
+        fix_begin(&f, NULL, 2, 1);
+        fix_submit(&f, fix_shuffle(&f, fix_rdd(&f, 4), 1));
+        fix_drain(&f);
+        int e = f.tasks.data[0].executor;
+
+        fix_submit(&f, fix_narrow(&f, f.lineages.data[1]));
+        fix_fetch_failed(&f, 3, 0, 0, 0, e);
+        assert_int_equal(sched_map_outputs(f.s, 0)->available, 2);
+        buf_reset(&f.log);
+        fix_tick(&f);
+        fix_expect(&f, f.tasks.data[2].executor == e ? "submit 2.0 0 2\n" : "submit 2.0 0 3\n");
+        fix_drain(&f);
+        assert_int_equal(f.result, JOB_SUCCEEDED);
+        fix_end(&f);
+}
+
 static void a_late_fetch_failure_changes_nothing(void **state)
 {
         struct fix f;
@@ -518,6 +538,7 @@ int main(void)
                 cmocka_unit_test(a_task_is_retried_until_max_failures),
                 cmocka_unit_test(a_fatal_failure_is_not_retried),
                 cmocka_unit_test(fetch_failure_runs_the_lost_map_task_again),
+                cmocka_unit_test(a_fetch_failure_forgets_all_of_that_executor),
                 cmocka_unit_test(a_late_fetch_failure_changes_nothing),
                 cmocka_unit_test(too_many_fetch_failures_in_a_row_abort),
                 cmocka_unit_test(a_zombies_success_is_not_computed_again),

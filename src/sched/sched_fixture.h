@@ -271,10 +271,15 @@ static inline void fix_status(struct fix *f, int64_t id, enum task_state state, 
         sched_status(f->s, &status, 1, f->now);
 }
 
+static inline void fix_succeed_id(struct fix *f, int64_t id)
+{
+        fix_status(f, id, TASK_SUCCEEDED, NULL, NULL);
+        sched_revive(f->s, f->now);
+}
+
 static inline void fix_succeed(struct fix *f, int stage, int index)
 {
-        fix_status(f, fix_running(f, stage, index), TASK_SUCCEEDED, NULL, NULL);
-        sched_revive(f->s, f->now);
+        fix_succeed_id(f, fix_running(f, stage, index));
 }
 
 static inline void fix_fail(struct fix *f, int stage, int index, const char *message)

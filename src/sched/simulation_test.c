@@ -106,6 +106,7 @@ static void sim_launch(void *owner, int executor, struct task_set *set, const st
         for (int i = 0; i < n; i++) {
                 sim_check(sim, run[i].task_id == (int64_t)sim->killed.len);
                 sim_check(sim, n == 1 || run[i].attempt == 0);
+                sim_check(sim, !set->slots[run[i].index].done && set->slots[run[i].index].copies == 1);
                 vec_push(&sim->killed, 0);
                 seen.retries += run[i].attempt > 0;
         }
