@@ -9,8 +9,8 @@
 #include "conf/conf.h"
 
 #include "base/error.h"
-#include "base/log.h"
 #include "base/mem.h"
+#include "conf/deprecated.h"
 #include "conf/keys.h"
 #include "conf/substitute.h"
 #include "conf/units.h"
@@ -54,12 +54,14 @@ const struct fst_conf *conf_prepared(void)
 
 void conf_set(struct fst_conf *conf, const char *key, const char *value)
 {
+        deprecated_warn(key);
         strmap_set(&conf->set, key, value);
 }
 
 void conf_set_if_missing(struct fst_conf *conf, const char *key, const char *value)
 {
-        strmap_set_if_missing(&conf->set, key, value);
+        if (strmap_set_if_missing(&conf->set, key, value))
+                deprecated_warn(key);
 }
 
 const char *conf_get_raw(const struct fst_conf *conf, const char *key)

@@ -1,0 +1,106 @@
+/* The table of keys: its order, and that every default can be read as what the key holds. */
+#include "conf/keys.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+#include "conf/deprecated.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+static void names_ascend_and_are_found(void **state)
+{
+        struct key key, found;
+        char before[128] = "";
+        assert_true(key_count() > 400);
+        for (size_t i = 0; i < key_count(); i++) {
+                key_at(i, &key);
+                if (strcmp(before, key.name) >= 0)
+                        fail_msg("%s must stand before %s", key.name, before);
+                assert_true(strlen(key.name) < sizeof(before));
+                strcpy(before, key.name);
+                assert_true(key_find(key.name, &found));
+                assert_ptr_equal(found.name, key.name);
+        }
+        assert_false(key_find("spark.no.such.key", &found));
+        assert_false(key_find("", &found));
+        assert_false(key_find("spark.ui.enabled ", &found));
+        assert_false(key_find("zzz", &found));
+}
+
+static int read_as(const struct fst_conf *conf, const struct key *key, struct fst_error *error)
+{
+        int64_t number;
+        double fraction;
+        bool yes;
+        switch (key->type) {
+        case KEY_BOOL:
+                return conf_get_bool(conf, key->name, &yes, error);
+        case KEY_INT:
+        case KEY_LONG:
+                return conf_get_int(conf, key->name, &number, error);
+        case KEY_DOUBLE:
+                return conf_get_double(conf, key->name, &fraction, error);
+        case KEY_BYTES:
+                return conf_get_bytes(conf, key->name, &number, error);
+        case KEY_TIME:
+                return conf_get_ms(conf, key->name, &number, error);
+        default:
+                return 0;
+        }
+}
+
+static void every_default_can_be_read(void **state)
+{
+        struct fst_conf conf;
+        conf_init(&conf);
+        for (size_t i = 0; i < key_count(); i++) {
+                struct key key, other;
+                _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+                key_at(i, &key);
+                assert_true(*key.doc && *key.since && *key_type_name(key.type));
+                assert_true((key.unit != UNIT_NONE) == (key.type == KEY_BYTES || key.type == KEY_TIME));
+                assert_true(!key.value || !key.same_as);
+                if (key.same_as && (!key_find(key.same_as, &other) || other.type != key.type))
+                        fail_msg("%s follows %s", key.name, key.same_as);
+                for (int depth = 0; key.same_as && key_find(key.same_as, &key); depth++)
+                        assert_true(depth < 8); /* no circle */
+                key_at(i, &key);
+                if (conf_get_value(&conf, key.name) && read_as(&conf, &key, &error) < 0)
+                        fail_msg("%s", error_message(&error));
+        }
+        conf_deinit(&conf);
+}
+
+static void older_spellings_are_not_rows_and_are_deprecated(void **state)
+{
+        for (size_t i = 0; i < key_count(); i++) {
+                struct key key, row;
+                struct deprecated found;
+                char old[128];
+                key_at(i, &key);
+                for (const char *p = key.old; *p;) {
+                        size_t n = strcspn(p, " ");
+                        assert_true(n > 0 && n < sizeof(old));
+                        memcpy(old, p, n);
+                        old[n] = '\0';
+                        p += n + (p[n] == ' ');
+                        assert_false(key_find(old, &row));
+                        if (deprecated_find(old, &found) && (!found.instead || strcmp(found.instead, key.name) != 0))
+                                fail_msg("%s should point to %s", old, key.name);
+                }
+        }
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(names_ascend_and_are_found),
+                cmocka_unit_test(every_default_can_be_read),
+                cmocka_unit_test(older_spellings_are_not_rows_and_are_deprecated),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,158 @@
+/* Levels from log4j2.properties and from the older log4j.properties. */
+#include "conf/log4j2.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static int reset(void **state)
+{
+        log_reset_levels(LOG_INFO);
+        log_set_structured(false);
+        return 0;
+}
+
+/* Apply @text and return what it wrote to standard error. */
+static char *apply(const char *text)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        int ends[2], saved = dup(STDERR_FILENO);
+        char out[4096];
+        assert_int_equal(pipe(ends), 0);
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[1]);
+        int r = log4j2_apply("x.properties", text, strlen(text), &error);
+        dup2(saved, STDERR_FILENO);
+        close(saved);
+        ssize_t n = read(ends[0], out, sizeof(out));
+        close(ends[0]);
+        if (r < 0)
+                fail_msg("%s", error_message(&error));
+        return mem_strndup(out, n > 0 ? (size_t)n : 0);
+}
+
+static void sparks_template_is_silent(void **state)
+{
+        _cleanup_free_ char *said = apply("rootLogger.level = warn\n"
+                                          "rootLogger.appenderRef.stdout.ref = console\n"
+                                          "appender.console.type = Console\n"
+                                          "appender.console.name = console\n"
+                                          "appender.console.target = SYSTEM_ERR\n"
+                                          "appender.console.layout.type = PatternLayout\n"
+                                          "appender.console.layout.pattern = %d{yy/MM/dd HH:mm:ss} %p %c{1}: %m%n%ex\n"
+                                          "logger.repl.name = org.apache.spark.repl.Main\n"
+                                          "logger.repl.level = warn\n"
+                                          "logger.jetty.name = org.sparkproject.jetty\n"
+                                          "logger.jetty.level = trace\n");
+        assert_string_equal(said, "");
+        assert_int_equal(log_threshold, LOG_WARN);
+        assert_true(log_enabled(LOG_WARN, "Executor"));
+        assert_false(log_enabled(LOG_INFO, "Executor"));
+}
+
+static void loggers_have_levels_of_their_own(void **state)
+{
+        _cleanup_free_ char *said = apply("rootLogger.level = error\n"
+                                          "logger.a.level = debug\n"
+                                          "logger.a.name = org.apache.spark.scheduler.TaskSetManager\n"
+                                          "logger.b.name = org.apache.spark\n"
+                                          "logger.b = warn, console\n");
+        assert_string_equal(said, "");
+        assert_true(log_enabled(LOG_DEBUG, "TaskSetManager"));
+        assert_false(log_enabled(LOG_INFO, "DAGScheduler"));
+        assert_true(log_enabled(LOG_WARN, "DAGScheduler"));
+}
+
+static void the_older_format_is_read_too(void **state)
+{
+        _cleanup_free_ char *said = apply("log4j.rootCategory=WARN, console\n"
+                                          "log4j.appender.console=org.apache.log4j.ConsoleAppender\n"
+                                          "log4j.appender.console.target=System.err\n"
+                                          "log4j.appender.console.layout=org.apache.log4j.PatternLayout\n"
+                                          "log4j.appender.console.layout.ConversionPattern="
+                                          "%d{yy/MM/dd HH:mm:ss} %p %c{1}: %m%n\n"
+                                          "log4j.logger.org.apache.spark.storage=TRACE\n"
+                                          "log4j.category.DAGScheduler=INHERITED\n"
+                                          "log4j.logger.org.apache.hadoop=FATAL\n");
+        assert_string_equal(said, "");
+        assert_false(log_enabled(LOG_INFO, "DAGScheduler"));
+        assert_true(log_enabled(LOG_TRACE, "BlockManager"));
+}
+
+static void what_has_no_effect_is_said_once(void **state)
+{
+        _cleanup_free_ char *one = apply("appender.file.type = File\n");
+        assert_non_null(
+                strstr(one, "WARN Log4j2: x.properties: only levels are taken from this file; appender.file.type has"));
+        _cleanup_free_ char *three = apply("appender.file.type = File\nlogger.a.level = info\nfilter.x = y\n");
+        assert_non_null(strstr(three, "; appender.file.type and 2 other keys have no effect\n"));
+        assert_ptr_equal(strchr(three, '\n'), three + strlen(three) - 1);
+}
+
+static void a_level_that_there_is_not_changes_nothing(void **state)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        const char *text = "rootLogger.level = debug\nlogger.a.name = org.apache.spark\nlogger.a.level = loud\n";
+        assert_int_equal(log4j2_apply("x.properties", text, strlen(text), &error), -EINVAL);
+        assert_string_equal(error_message(&error),
+                            "x.properties: logger.a.level: unknown log level 'loud': use one of ALL, "
+                            "TRACE, DEBUG, INFO, WARN, ERROR, FATAL, OFF");
+        assert_int_equal(log_threshold, LOG_INFO);
+}
+
+static void put_file(const char *path, const char *text)
+{
+        int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        assert_true(fd >= 0);
+        assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+        close(fd);
+}
+
+static void the_configuration_wins_over_the_file(void **state)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        struct fst_conf conf;
+        conf_init(&conf);
+        char dir[] = "/tmp/log4j2_test.XXXXXX", path[64];
+        assert_non_null(mkdtemp(dir));
+        log_set_level(LOG_OFF);
+        assert_int_equal(log4j2_configure(&conf, dir, NULL), 0);
+        assert_int_equal(log_threshold, LOG_INFO);
+        snprintf(path, sizeof(path), "%s/log4j2.properties", dir);
+        put_file(path, "rootLogger.level = debug\n");
+        assert_int_equal(log4j2_configure(&conf, dir, NULL), 0);
+        assert_int_equal(log_threshold, LOG_DEBUG);
+        conf_set(&conf, "spark.log.level", "error");
+        assert_int_equal(log4j2_configure(&conf, dir, NULL), 0);
+        assert_int_equal(log_threshold, LOG_ERROR);
+        assert_int_equal(log4j2_configure(&conf, NULL, NULL), 0);
+        assert_int_equal(log_threshold, LOG_ERROR);
+        conf_set(&conf, "spark.log.level", "loud");
+        assert_int_equal(log4j2_configure(&conf, dir, &error), -EINVAL);
+        assert_int_equal(strncmp(error_message(&error), "spark.log.level: unknown log level 'loud'", 41), 0);
+        unlink(path);
+        rmdir(dir);
+        conf_deinit(&conf);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test_setup(sparks_template_is_silent, reset),
+                cmocka_unit_test_setup(loggers_have_levels_of_their_own, reset),
+                cmocka_unit_test_setup(the_older_format_is_read_too, reset),
+                cmocka_unit_test_setup(what_has_no_effect_is_said_once, reset),
+                cmocka_unit_test_setup(a_level_that_there_is_not_changes_nothing, reset),
+                cmocka_unit_test_setup(the_configuration_wins_over_the_file, reset),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+/*
+ * Redaction; see redact.h.
+ *
+ * Java's expression is rewritten into one that regcomp takes, character by character. glibc knows \w \W \s \S \b
+ * \B itself, so only \d, quoting by \Q…\E and groups need work.
+ */
+#include "conf/redact.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+
+#include <ctype.h>
+
+static int refuse(const char *name, const char *expression, const char *at, const char *what, struct fst_error *error)
+{
+        return error_set(error, -EINVAL, "%s should be a regular expression, but was %s: %s at '%s' is not supported",
+                         name, expression, what, at);
+}
+
+/* A backslash outside or inside of brackets. Steps over what it read. */
+static const char *rewrite_escape(struct buf *out, const char *p, bool in_brackets)
+{
+        char c = p[1];
+        if (in_brackets) {
+                if (c == 'd')
+                        buf_puts(out, "0-9");
+                else if (c == 'w')
+                        buf_puts(out, "a-zA-Z0-9_");
+                else if (c == 's')
+                        buf_puts(out, " \t\n\r\f\v");
+                else if (isalnum((unsigned char)c) || c == '\0' || strchr("]^-\\[", c))
+                        return NULL; /* no place in a bracket is safe for these */
+                else
+                        buf_putc(out, c);
+                return p + 2;
+        }
+        if (c == 'd')
+                buf_puts(out, "[0-9]");
+        else if (c == 'D')
+                buf_puts(out, "[^0-9]");
+        else if (c == 't')
+                buf_putc(out, '\t');
+        else if (c == 'n')
+                buf_putc(out, '\n');
+        else if (c && (strchr("wWsSbB", c) || ispunct((unsigned char)c)))
+                buf_append(out, p, 2);
+        else
+                return NULL;
+        return p + 2;
+}
+
+/* Java's @expression, less its leading (?i), as a POSIX one. */
+static int rewrite(struct buf *out, const char *name, const char *expression, const char *p, struct fst_error *error)
+{
+        bool in_brackets = false, repeated = false;
+        while (*p) {
+                if (*p == '\\') {
+                        const char *next = rewrite_escape(out, p, in_brackets);
+                        if (!next)
+                                return refuse(name, expression, p, "this escape", error);
+                        p = next;
+                        repeated = false;
+                        continue;
+                }
+                if (in_brackets) {
+                        if (*p == '[' || (*p == '&' && p[1] == '&'))
+                                return refuse(name, expression, p, "a class within a class", error);
+                        in_brackets = *p != ']';
+                        buf_putc(out, *p++);
+                        repeated = false;
+                        continue;
+                }
+                if (*p == '(' && p[1] == '?') {
+                        if (p[2] != ':')
+                                return refuse(name, expression, p, "this kind of group", error);
+                        buf_putc(out, '(');
+                        p += 3;
+                        repeated = false;
+                        continue;
+                }
+                if (repeated && (*p == '?' || *p == '+'))
+                        return refuse(name, expression, p, "reluctant or possessive repetition", error);
+                repeated = strchr("*+?}", *p) != NULL;
+                if (*p == '[') {
+                        in_brackets = true;
+                        buf_putc(out, *p++);
+                        if (*p == '^')
+                                buf_putc(out, *p++);
+                        if (*p == ']')
+                                return refuse(name, expression, p, "an empty class", error);
+                        continue;
+                }
+                buf_putc(out, *p++);
+        }
+        return 0;
+}
+
+int redact_compile(regex_t *out, const char *name, const char *expression, struct fst_error *error)
+{
+        bool any_case = strncmp(expression, "(?i)", 4) == 0;
+        _cleanup_(buf_deinit) struct buf posix = BUF_INIT;
+        int r = rewrite(&posix, name, expression, expression + (any_case ? 4 : 0), error);
+        if (r < 0)
+                return r;
+        regex_t compiled;
+        r = regcomp(&compiled, buf_text(&posix), REG_EXTENDED | (any_case ? REG_ICASE : 0));
+        if (r != 0) {
+                char why[128];
+                regerror(r, &compiled, why, sizeof(why));
+                return error_set(error, -EINVAL, "%s should be a regular expression, but was %s: %s", name, expression,
+                                 why);
+        }
+        *out = compiled;
+        return 0;
+}
+
+int redactor_init(struct redactor *r, const struct fst_conf *conf, struct fst_error *error)
+{
+        static const char keys_name[] = "spark.redaction.regex", text_name[] = "spark.redaction.string.regex";
+        _cleanup_free_ char *keys = NULL, *text = NULL;
+        r->has_keys = r->has_text = false;
+        int e = conf_get_string(conf, keys_name, &keys, error);
+        if (e == 0 && keys)
+                e = redact_compile(&r->keys, keys_name, keys, error);
+        if (e < 0)
+                return e;
+        r->has_keys = keys != NULL;
+        e = conf_get_string(conf, text_name, &text, error);
+        if (e == 0 && text)
+                e = redact_compile(&r->text, text_name, text, error);
+        if (e < 0) {
+                redactor_deinit(r);
+                return e;
+        }
+        r->has_text = text != NULL;
+        return 0;
+}
+
+void redactor_deinit(struct redactor *r)
+{
+        if (r->has_keys)
+                regfree(&r->keys);
+        if (r->has_text)
+                regfree(&r->text);
+        r->has_keys = r->has_text = false;
+}
+
+const char *redactor_value(const struct redactor *r, const char *key, const char *value)
+{
+        if (!r->has_keys)
+                return value;
+        bool matches = regexec(&r->keys, key, 0, NULL, 0) == 0 || regexec(&r->keys, value, 0, NULL, 0) == 0;
+        return matches ? REDACTED : value;
+}
+
+void redactor_put_text(const struct redactor *r, struct buf *out, const char *text)
+{
+        regmatch_t match;
+        int flags = 0;
+        while (r->has_text && *text && regexec(&r->text, text, 1, &match, flags) == 0) {
+                buf_append(out, text, (size_t)match.rm_so);
+                buf_puts(out, REDACTED);
+                text += match.rm_eo;
+                if (match.rm_so == match.rm_eo && *text)
+                        buf_putc(out, *text++);
+                flags = REG_NOTBOL;
+        }
+        buf_puts(out, text);
+}

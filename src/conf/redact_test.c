@@ -1,0 +1,106 @@
+/* Redaction by key and by value, and which of Java's expressions are understood. */
+#include "conf/redact.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+static void sparks_default_hides_secrets(void **state)
+{
+        struct fst_conf conf;
+        struct redactor r;
+        conf_init(&conf);
+        assert_int_equal(redactor_init(&r, &conf, NULL), 0);
+        static const char *const hidden[] = {
+                "spark.authenticate.secret", "spark.my.PassWord", "spark.my.sECret", "oauthToken",
+                "fs.s3a.access.key",         "accessKey",         "AWS_CREDENTIALS"};
+        for (size_t i = 0; i < ARRAY_SIZE(hidden); i++)
+                assert_string_equal(redactor_value(&r, hidden[i], "x"), "*********(redacted)");
+        const char *shown = "not hidden";
+        assert_ptr_equal(redactor_value(&r, "spark.regular.property", shown), shown);
+        assert_string_equal(redactor_value(&r, "sun.java.command", "submit --conf spark.x.PASSWORD=y"), REDACTED);
+        _cleanup_(buf_deinit) struct buf b = BUF_INIT;
+        redactor_put_text(&r, &b, "a password stays where no expression was given");
+        assert_string_equal(buf_text(&b), "a password stays where no expression was given");
+        redactor_deinit(&r);
+        conf_deinit(&conf);
+}
+
+static void texts_lose_what_matches(void **state)
+{
+        struct fst_conf conf;
+        struct redactor r;
+        conf_init(&conf);
+        conf_set(&conf, "spark.redaction.string.regex", "file:/[\\w_]+");
+        assert_int_equal(redactor_init(&r, &conf, NULL), 0);
+        _cleanup_(buf_deinit) struct buf b = BUF_INIT;
+        redactor_put_text(&r, &b, "from file:/secret_a to file:/b.");
+        assert_string_equal(buf_text(&b), "from *********(redacted) to *********(redacted).");
+        redactor_deinit(&r);
+        conf_set(&conf, "spark.redaction.string.regex", "x*");
+        assert_int_equal(redactor_init(&r, &conf, NULL), 0);
+        buf_reset(&b);
+        redactor_put_text(&r, &b, "axb");
+        assert_string_equal(buf_text(&b), REDACTED "a" REDACTED REDACTED "b");
+        redactor_deinit(&r);
+        conf_deinit(&conf);
+}
+
+static void assert_match(const char *expression, const char *text, bool expected)
+{
+        regex_t compiled;
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        if (redact_compile(&compiled, "k", expression, &error) < 0)
+                fail_msg("%s", error_message(&error));
+        bool found = regexec(&compiled, text, 0, NULL, 0) == 0;
+        regfree(&compiled);
+        if (found != expected)
+                fail_msg("'%s' on '%s' gave %d", expression, text, found);
+}
+
+static void common_expressions_of_java_are_understood(void **state)
+{
+        assert_match("secret", "my.secret", true);
+        assert_match("secret", "my.SECRET", false);
+        assert_match("(?i)secret", "my.SECRET", true);
+        assert_match("^a\\d{2,}$", "a123", true);
+        assert_match("^a\\d{2,}$", "a1", false);
+        assert_match("^\\D+$", "1", false);
+        assert_match("(?:ab)+c", "ababc", true);
+        assert_match("\\bkey\\b", "a key b", true);
+        assert_match("\\bkey\\b", "monkeys", false);
+        assert_match("^[\\d.]+$", "1.2", true);
+        assert_match("a\\.b", "axb", false);
+        assert_match("^[^\\s]+$", "a b", false);
+}
+
+static void other_expressions_are_refused(void **state)
+{
+        static const char *const wrong[] = {"(",       "a(?=b)", "a(?<x>b)", "a*?",    "a++",    "a{2}?",
+                                            "\\Qa\\E", "\\p{L}", "(a)\\1",   "[a&&b]", "[[a]b]", "[\\]a]",
+                                            "a\\",     "[a",     "(?s)a",    "a(?i)b", "*a["};
+        for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+                regex_t compiled;
+                _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+                if (redact_compile(&compiled, "spark.redaction.regex", wrong[i], &error) != -EINVAL)
+                        fail_msg("'%s' was taken", wrong[i]);
+                const char *start = "spark.redaction.regex should be a regular expression, but was ";
+                assert_int_equal(strncmp(error_message(&error), start, strlen(start)), 0);
+        }
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(sparks_default_hides_secrets),
+                cmocka_unit_test(texts_lose_what_matches),
+                cmocka_unit_test(common_expressions_of_java_are_understood),
+                cmocka_unit_test(other_expressions_are_refused),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
