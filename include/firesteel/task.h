@@ -11,7 +11,7 @@
 typedef struct fst_task {
         uint64_t random_state;       /* fst_random_u64 */
         const void *captured;        /* fst_captured: of the function being called */
-        const volatile int *stopped; /* fst_task_interrupted */
+        const int *stopped;          /* fst_task_interrupted */
         struct fst_task_info {
                 int64_t id; /* unique in the application */
                 int32_t stage, stage_attempt;
@@ -45,7 +45,7 @@ static inline int64_t fst_task_id(const fst_task *task)
 /* True once the job was cancelled or the task killed. A function that computes for long looks now and then. */
 static inline bool fst_task_interrupted(const fst_task *task)
 {
-        return *task->stopped != 0;
+        return __atomic_load_n(task->stopped, __ATOMIC_RELAXED) != 0;
 }
 
 /* The struct that was given with FST_WITH beside this function: its own copy, constant, or NULL. */

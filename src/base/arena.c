@@ -44,6 +44,12 @@ char *arena_copy(struct arena *a, const void *data, size_t size)
         return copy;
 }
 
+void *arena_newest(const struct arena *a, size_t *used)
+{
+        *used = a->chunks ? (size_t)(a->next - a->chunks->data) : 0;
+        return a->chunks ? a->chunks->data : NULL;
+}
+
 static void free_chunks(struct arena *a, struct arena_chunk *chunk)
 {
         while (chunk) {

@@ -20,6 +20,7 @@ struct lineage_dep {
         struct lineage *parent;
         int shuffle_id;         /* LINEAGE_SHUFFLE: unique in the application */
         int reduce_partitions;  /* LINEAGE_SHUFFLE: how many outputs each map task writes */
+        struct lineage *child;  /* LINEAGE_SHUFFLE: who reads it */
 };
 
 struct lineage {

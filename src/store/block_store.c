@@ -297,7 +297,7 @@ static struct block *select_victims(struct block_store *s, size_t want, const st
         return first;
 }
 
-static size_t evict(void *owner, size_t want)
+size_t block_store_evict(void *owner, size_t want)
 {
         struct block_store *s = owner;
         size_t freed = 0;
@@ -328,7 +328,7 @@ struct block_store *block_store_new(const struct block_store_options *options)
         s->slots = 64;
         s->table = new_array(struct block *, s->slots);
         s->use.newer = s->use.older = &s->use;
-        memory_manager_set_evict(options->memory, evict, s);
+        memory_manager_set_evict(options->memory, block_store_evict, s);
         return s;
 }
 

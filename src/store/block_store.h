@@ -60,6 +60,12 @@ struct block_store *block_store_new(const struct block_store_options *options);
 /* All blocks go, unread and unwritten by then. The manager must have no running task. NULL is allowed. */
 void block_store_free(struct block_store *store);
 
+/*
+ * What the store does as the manager's evictor (a memory_evict_fn; @store is the store): for an owner that has more to
+ * evict than blocks and puts a function of its own in this place.
+ */
+size_t block_store_evict(void *store, size_t want);
+
 /* Who hears of changes: called from the thread that made the change, without locks. Set before the first task. */
 void block_store_set_observer(struct block_store *store, block_observer_fn observe, void *owner);
 

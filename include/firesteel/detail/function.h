@@ -31,27 +31,27 @@ enum fst_builtin {
 #define FST_SHAPE_TAG(shape) ((shape) & 0xffff)
 
 /* Every list of parameters that stands for ROW: X(first, second, suffix, the parameters). */
-#define FST_ROWS(X, ...)                                                                                               \
-        X(I64, NONE, i64, (fst_task *, int64_t), ##__VA_ARGS__)                                                        \
-        X(F64, NONE, f64, (fst_task *, double), ##__VA_ARGS__)                                                         \
-        X(BYTES, NONE, bytes, (fst_task *, fst_bytes), ##__VA_ARGS__)                                                  \
-        X(FIXED, NONE, fixed, (fst_task *, const void *), ##__VA_ARGS__)                                               \
-        X(I64, I64, i64_i64, (fst_task *, int64_t, int64_t), ##__VA_ARGS__)                                            \
-        X(I64, F64, i64_f64, (fst_task *, int64_t, double), ##__VA_ARGS__)                                             \
-        X(I64, BYTES, i64_bytes, (fst_task *, int64_t, fst_bytes), ##__VA_ARGS__)                                      \
-        X(I64, FIXED, i64_fixed, (fst_task *, int64_t, const void *), ##__VA_ARGS__)                                   \
-        X(F64, I64, f64_i64, (fst_task *, double, int64_t), ##__VA_ARGS__)                                             \
-        X(F64, F64, f64_f64, (fst_task *, double, double), ##__VA_ARGS__)                                              \
-        X(F64, BYTES, f64_bytes, (fst_task *, double, fst_bytes), ##__VA_ARGS__)                                       \
-        X(F64, FIXED, f64_fixed, (fst_task *, double, const void *), ##__VA_ARGS__)                                    \
-        X(BYTES, I64, bytes_i64, (fst_task *, fst_bytes, int64_t), ##__VA_ARGS__)                                      \
-        X(BYTES, F64, bytes_f64, (fst_task *, fst_bytes, double), ##__VA_ARGS__)                                       \
-        X(BYTES, BYTES, bytes_bytes, (fst_task *, fst_bytes, fst_bytes), ##__VA_ARGS__)                                \
-        X(BYTES, FIXED, bytes_fixed, (fst_task *, fst_bytes, const void *), ##__VA_ARGS__)                             \
-        X(FIXED, I64, fixed_i64, (fst_task *, const void *, int64_t), ##__VA_ARGS__)                                   \
-        X(FIXED, F64, fixed_f64, (fst_task *, const void *, double), ##__VA_ARGS__)                                    \
-        X(FIXED, BYTES, fixed_bytes, (fst_task *, const void *, fst_bytes), ##__VA_ARGS__)                             \
-        X(FIXED, FIXED, fixed_fixed, (fst_task *, const void *, const void *), ##__VA_ARGS__)
+#define FST_ROWS(X)                                                                                                    \
+        X(I64, NONE, i64, (fst_task *, int64_t))                                                                       \
+        X(F64, NONE, f64, (fst_task *, double))                                                                        \
+        X(BYTES, NONE, bytes, (fst_task *, fst_bytes))                                                                 \
+        X(FIXED, NONE, fixed, (fst_task *, const void *))                                                              \
+        X(I64, I64, i64_i64, (fst_task *, int64_t, int64_t))                                                           \
+        X(I64, F64, i64_f64, (fst_task *, int64_t, double))                                                            \
+        X(I64, BYTES, i64_bytes, (fst_task *, int64_t, fst_bytes))                                                     \
+        X(I64, FIXED, i64_fixed, (fst_task *, int64_t, const void *))                                                  \
+        X(F64, I64, f64_i64, (fst_task *, double, int64_t))                                                            \
+        X(F64, F64, f64_f64, (fst_task *, double, double))                                                             \
+        X(F64, BYTES, f64_bytes, (fst_task *, double, fst_bytes))                                                      \
+        X(F64, FIXED, f64_fixed, (fst_task *, double, const void *))                                                   \
+        X(BYTES, I64, bytes_i64, (fst_task *, fst_bytes, int64_t))                                                     \
+        X(BYTES, F64, bytes_f64, (fst_task *, fst_bytes, double))                                                      \
+        X(BYTES, BYTES, bytes_bytes, (fst_task *, fst_bytes, fst_bytes))                                               \
+        X(BYTES, FIXED, bytes_fixed, (fst_task *, fst_bytes, const void *))                                            \
+        X(FIXED, I64, fixed_i64, (fst_task *, const void *, int64_t))                                                  \
+        X(FIXED, F64, fixed_f64, (fst_task *, const void *, double))                                                   \
+        X(FIXED, BYTES, fixed_bytes, (fst_task *, const void *, fst_bytes))                                            \
+        X(FIXED, FIXED, fixed_fixed, (fst_task *, const void *, const void *))
 
 #define FST_ROWS_EMIT(X)                                                                                               \
         X(I64, NONE, i64, (fst_task *, int64_t, fst_out *))                                                            \

@@ -1,0 +1,303 @@
+/*
+ * collect and take: rows at the driver.
+ *
+ * A task sends its rows as pages, outside the memory manager's pool: results are the driver's, held to
+ * spark.driver.maxResultSize in all. take asks few partitions first and more of them as long as rows are missing, by
+ * Spark's rule.
+ */
+#include "driver/actions.h"
+
+#include "base/mem.h"
+#include "store/page.h"
+
+#include <math.h>
+
+struct row_sink {
+        struct op op;
+        int64_t limit, rows;
+        struct page *first, *last;
+};
+
+struct rows_action {
+        struct action action;
+        fst_type type;
+        int64_t limit;       /* a partition; INT64_MAX: all */
+        struct page **pages; /* lists, by output */
+        int n;
+        size_t bytes, max_bytes;
+};
+
+/* ----------------------------------------------------------------------------------------------------- the sink */
+
+static int row_begin(struct op *op)
+{
+        container_of(op, struct row_sink, op)->rows = 0;
+        return 0;
+}
+
+static int add_page(struct row_sink *sink, size_t record)
+{
+        struct page *page;
+        int r = page_new(NULL, sink->op.type, record, &page);
+        if (r)
+                return task_run_fail(sink->op.run, -ENOMEM, "no memory for a result row of %zu bytes", record);
+        if (sink->last)
+                sink->last->next = page;
+        else
+                sink->first = page;
+        sink->last = page;
+        return 0;
+}
+
+static int row_consume(struct op *op, const struct rows *in)
+{
+        struct row_sink *sink = container_of(op, struct row_sink, op);
+        fst_batch batch = in->batch;
+        if (task_run_stopped(op->run))
+                return task_run_cancelled(op->run);
+        batch.rows = (uint32_t)MIN((int64_t)batch.rows, sink->limit - sink->rows);
+        uint32_t at = 0;
+        while (at < batch.rows) {
+                uint32_t n = sink->last ? page_append(sink->last, &batch, at) : 0;
+                at += n;
+                int r = at < batch.rows ? add_page(sink, page_record_size(&batch, at)) : 0;
+                if (r)
+                        return r;
+        }
+        sink->rows += batch.rows;
+        return sink->rows >= sink->limit ? OP_ENOUGH : 0;
+}
+
+static void row_abandon(struct op *op)
+{
+        struct row_sink *sink = container_of(op, struct row_sink, op);
+        page_list_free(NULL, sink->first);
+        sink->first = sink->last = NULL;
+}
+
+static void row_free(struct op *op)
+{
+        row_abandon(op);
+        op_deinit(op);
+        free(container_of(op, struct row_sink, op));
+}
+
+static const struct op_class row_class = {"collect", .begin = row_begin, .consume = row_consume, .abandon = row_abandon,
+                                          .free = row_free};
+
+static struct op *row_sink_new(struct action *action, struct task_run *run)
+{
+        struct rows_action *self = container_of(action, struct rows_action, action);
+        struct row_sink *sink = new0(struct row_sink);
+        op_init(&sink->op, &row_class, run, self->type);
+        sink->limit = self->limit;
+        return &sink->op;
+}
+
+/* ---------------------------------------------------------------------------------------------------- the action */
+
+static int rows_result(struct action *action, struct op *op, struct task_result *result)
+{
+        struct row_sink *sink = container_of(op, struct row_sink, op);
+        if (sink->last)
+                sink->last = page_shrink(sink->last);
+        struct page **link = &sink->first;
+        for (struct page *page = sink->first; page; page = page->next) {
+                result->bytes += page->used;
+                if (page->next)
+                        link = &page->next;
+        }
+        *link = sink->last;
+        result->data = steal(sink->first);
+        sink->last = NULL;
+        return 0;
+}
+
+static int rows_merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
+{
+        struct rows_action *self = container_of(action, struct rows_action, action);
+        self->bytes += result->bytes;
+        if (self->max_bytes && self->bytes > self->max_bytes) {
+                page_list_free(NULL, result->data);
+                return error_set(error, -E2BIG,
+                                 "Total size of serialized results of tasks (%zu bytes) is bigger than "
+                                 "spark.driver.maxResultSize (%zu bytes)",
+                                 self->bytes, self->max_bytes);
+        }
+        self->pages[output] = result->data;
+        return 0;
+}
+
+static void rows_discard(struct action *action, struct task_result *result)
+{
+        page_list_free(NULL, result->data);
+}
+
+static int rows_init(struct rows_action *self, fst_rdd *rdd, int64_t limit, struct fst_error *error)
+{
+        int64_t max;
+        int r = action_check(rdd, error);
+        if (r == 0)
+                r = conf_get_bytes(rdd->sc->conf, "spark.driver.maxResultSize", &max, error);
+        if (r)
+                return r;
+        *self = (struct rows_action){.action = {.name = "collect",
+                                                .sink_new = row_sink_new,
+                                                .result = rows_result,
+                                                .merge = rows_merge,
+                                                .discard = rows_discard},
+                                     .type = rdd->type,
+                                     .limit = limit,
+                                     .max_bytes = (size_t)max};
+        return 0;
+}
+
+/* ------------------------------------------------------------------------------------ what the application reads */
+
+struct kept_rows {
+        fst_iter iter;
+        struct kept_result kept;
+        struct page *first, *next;
+        struct page_cursor cursor;
+        bool reading;
+        int64_t left; /* rows that may still be given */
+};
+
+static bool kept_refill(fst_iter *iter)
+{
+        struct kept_rows *rows = container_of(iter, struct kept_rows, iter);
+        iter->at = 0;
+        for (;;) {
+                if (rows->reading && page_cursor_next(&rows->cursor, &iter->batch)) {
+                        iter->batch.rows = (uint32_t)MIN((int64_t)iter->batch.rows, rows->left);
+                        rows->left -= iter->batch.rows;
+                        return iter->batch.rows > 0;
+                }
+                iter->batch.rows = 0;
+                rows->reading = rows->next != NULL;
+                if (!rows->next)
+                        return false;
+                page_cursor_start(&rows->cursor, rows->next);
+                rows->next = rows->next->next;
+        }
+}
+
+static void kept_rows_free(struct kept_result *kept)
+{
+        struct kept_rows *rows = container_of(kept, struct kept_rows, kept);
+        page_list_free(NULL, rows->first);
+        page_cursor_deinit(&rows->cursor);
+        free(rows);
+}
+
+static struct kept_rows *kept_rows_new(fst_rdd *rdd, int64_t limit)
+{
+        struct kept_rows *rows = new0(struct kept_rows);
+        rows->iter.tag = fst_type_tag(rdd->type);
+        rows->iter.batch.type = rdd->type;
+        rows->iter.refill = kept_refill;
+        rows->kept.free = kept_rows_free;
+        rows->left = limit;
+        page_cursor_init(&rows->cursor, rdd->type);
+        context_keep(rdd->sc, &rows->kept);
+        return rows;
+}
+
+/* Put the lists of all outputs behind one another into @rows. Returns how many rows these are. */
+static int64_t gather(struct rows_action *self, struct kept_rows *rows, struct page ***tail)
+{
+        int64_t n = 0;
+        for (int i = 0; i < self->n; i++) {
+                **tail = self->pages[i];
+                self->pages[i] = NULL;
+                for (; **tail; *tail = &(**tail)->next)
+                        n += (**tail)->rows;
+        }
+        return n;
+}
+
+static void drop_pages(struct rows_action *self)
+{
+        for (int i = 0; i < self->n; i++)
+                page_list_free(NULL, self->pages[i]);
+        free(self->pages);
+        self->pages = NULL;
+}
+
+FST_API int fst_collect_at(fst_rdd *rdd, fst_iter **iter, fst_site site)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct rows_action action;
+        int r = rows_init(&action, rdd, INT64_MAX, &error);
+        if (r)
+                return action_failed(rdd, site, r, &error);
+        action.n = rdd->lineage.partitions;
+        action.pages = new_array(struct page *, (size_t)action.n);
+        r = action_run(rdd, &action.action, NULL, 0, site, &error);
+        if (r == 0) {
+                struct kept_rows *rows = kept_rows_new(rdd, INT64_MAX);
+                struct page **tail = &rows->first;
+                gather(&action, rows, &tail);
+                rows->next = rows->first;
+                *iter = &rows->iter;
+        }
+        drop_pages(&action);
+        return r ? action_failed(rdd, site, r, &error) : 0;
+}
+
+/* How many partitions to look at next: Spark's rule, with spark.rdd.limit.* for its numbers. */
+static int next_round(int seen, int64_t found, int64_t wanted, int64_t first, int64_t scale_up)
+{
+        if (seen == 0)
+                return (int)first;
+        if (found == 0)
+                return (int)MIN((int64_t)seen * scale_up, (int64_t)INT32_MAX);
+        int64_t guess = (int64_t)ceil(1.5 * (double)wanted * seen / (double)found) - seen;
+        guess = MIN(guess, (int64_t)seen * scale_up);
+        return (int)MAX(guess, (int64_t)1);
+}
+
+static int take_round(fst_rdd *rdd, int from, int count, int64_t missing, struct kept_rows *rows, struct page ***tail,
+                      int64_t *found, fst_site site, struct fst_error *error)
+{
+        struct rows_action action;
+        int r = rows_init(&action, rdd, missing, error);
+        if (r)
+                return r;
+        _cleanup_free_ int *partitions = new_array(int, (size_t)count);
+        for (int i = 0; i < count; i++)
+                partitions[i] = from + i;
+        action.n = count;
+        action.pages = new_array(struct page *, (size_t)count);
+        r = action_run(rdd, &action.action, partitions, count, site, error);
+        if (r == 0)
+                *found += gather(&action, rows, tail);
+        drop_pages(&action);
+        return r;
+}
+
+FST_API int fst_take_at(fst_rdd *rdd, int64_t count, fst_iter **iter, fst_site site)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        int64_t found = 0, first = 1, scale_up = 4;
+        int seen = 0;
+        int r = action_check(rdd, &error);
+        if (r == 0 && ((r = conf_get_int(rdd->sc->conf, "spark.rdd.limit.initialNumPartitions", &first, &error)) ||
+                       (r = conf_get_int(rdd->sc->conf, "spark.rdd.limit.scaleUpFactor", &scale_up, &error))))
+                return action_failed(rdd, site, r, &error);
+        if (r)
+                return action_failed(rdd, site, r, &error);
+        struct kept_rows *rows = kept_rows_new(rdd, MAX(count, 0));
+        struct page **tail = &rows->first;
+        while (r == 0 && found < count && seen < rdd->lineage.partitions) {
+                int n = MIN(next_round(seen, found, count, MAX(first, 1), MAX(scale_up, 2)),
+                            rdd->lineage.partitions - seen);
+                r = take_round(rdd, seen, n, count - found, rows, &tail, &found, site, &error);
+                seen += n;
+        }
+        if (r)
+                return action_failed(rdd, site, r, &error);
+        rows->next = rows->first;
+        *iter = &rows->iter;
+        return 0;
+}

@@ -1,0 +1,376 @@
+/*
+ * Starting and stopping an application; see context.h.
+ *
+ * A context that cannot start is still a context: it says why once, and everything asked of it answers its status.
+ */
+#include "driver/context.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "conf/log4j2.h"
+#include "driver/app_status.h"
+#include "driver/event_log_setup.h"
+#include "driver/job_runner.h"
+#include "driver/progress_bar.h"
+#include "shuffle/shuffle_store.h"
+#include "store/block_store.h"
+#include "store/disk_dirs.h"
+#include "store/page.h"
+
+#include <pwd.h>
+#include <sched.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+int64_t context_now_ms(void)
+{
+        struct timespec t;
+        clock_gettime(CLOCK_REALTIME, &t);
+        return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static int processors(void)
+{
+        cpu_set_t set;
+        return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+/* ------------------------------------------------------------------------------------------------- starting */
+
+static char *user_name(void)
+{
+        const char *set = getenv("SPARK_USER");
+        if (set && *set)
+                return mem_strdup(set);
+        struct passwd *entry = getpwuid(geteuid());
+        return entry ? mem_strdup(entry->pw_name) : mem_printf("%u", (unsigned)geteuid());
+}
+
+static int read_identity(struct fst_context *sc, struct fst_error *error)
+{
+        _cleanup_free_ char *master = NULL;
+        int r;
+        if ((r = conf_get_string(sc->conf, "spark.app.name", &sc->app_name, error)) ||
+            (r = conf_get_string(sc->conf, "spark.master", &master, error)))
+                return r;
+        if (!sc->app_name)
+                return error_set(error, -EINVAL, "An application name must be set in your configuration");
+        r = master_url_parse(master ? master : "local[*]", processors(), &sc->master, error);
+        if (r)
+                return r;
+        if (sc->master.kind != MASTER_LOCAL)
+                return error_set(error, -ENOTSUP,
+                                 "master '%s': this version of Firesteel runs applications on local "
+                                 "masters only (local, local[N], local[*], local[N,maxFailures])",
+                                 master);
+        sc->user = user_name();
+        sc->started_ms = context_now_ms();
+        sc->app_id = mem_printf("local-%lld", (long long)sc->started_ms);
+        sc->host = mem_strdup("localhost");
+        conf_set(sc->conf, "spark.app.id", sc->app_id);
+        return 0;
+}
+
+static int start_log(struct fst_context *sc, struct fst_error *error)
+{
+        return log4j2_configure(sc->conf, getenv("SPARK_CONF_DIR"), error);
+}
+
+static int start_memory(struct fst_context *sc, struct fst_error *error)
+{
+        int64_t memory;
+        double fraction, storage;
+        int r;
+        if ((r = conf_get_bytes(sc->conf, "spark.driver.memory", &memory, error)) ||
+            (r = conf_get_double(sc->conf, "spark.memory.fraction", &fraction, error)) ||
+            (r = conf_get_double(sc->conf, "spark.memory.storageFraction", &storage, error)))
+                return r;
+        if (memory < 32 << 20)
+                return error_set(error, -EINVAL, "spark.driver.memory is %lld bytes: at least 32m are needed",
+                                 (long long)memory);
+        sc->memory = memory_manager_new((size_t)((double)memory * fraction), storage);
+        return 0;
+}
+
+/* Cached partitions go first: they can be computed again, or read from disk; then outputs of map tasks go to disk. */
+static size_t evict(void *owner, size_t want)
+{
+        struct fst_context *sc = owner;
+        size_t freed = block_store_evict(sc->registry.blocks, want);
+        return freed < want ? freed + shuffle_store_evict(sc->shuffles, want - freed) : freed;
+}
+
+static int start_disk(struct fst_context *sc, struct fst_error *error)
+{
+        _cleanup_free_ char *local = NULL, *codec = NULL;
+        _cleanup_free_ char *list = NULL;
+        int64_t subdirectories, level;
+        bool shuffle, spill;
+        enum codec_kind kind;
+        int r;
+        if ((r = conf_get_string(sc->conf, "spark.local.dir", &local, error)) ||
+            (r = conf_get_int(sc->conf, "spark.diskStore.subDirectories", &subdirectories, error)) ||
+            (r = conf_get_string(sc->conf, "spark.io.compression.codec", &codec, error)) ||
+            (r = conf_get_int(sc->conf, "spark.io.compression.zstd.level", &level, error)) ||
+            (r = conf_get_bool(sc->conf, "spark.shuffle.compress", &shuffle, error)) ||
+            (r = conf_get_bool(sc->conf, "spark.shuffle.spill.compress", &spill, error)))
+                return r;
+        if ((r = codec_parse(codec, &kind, error)))
+                return error_wrap(error, r, "spark.io.compression.codec");
+        list = disk_dirs_configured(local);
+        if ((r = disk_dirs_new(list, (int)subdirectories, &sc->dirs, error)))
+                return error_wrap(error, r, "spark.local.dir");
+        struct spill_space space = {
+                .dirs = sc->dirs,
+                .shuffle_codec = shuffle ? kind : CODEC_NONE,
+                .spill_codec = spill ? kind : CODEC_NONE,
+                .level = (int)level,
+        };
+        sc->registry.blocks = block_store_new(&(struct block_store_options){
+                .memory = sc->memory, .dirs = sc->dirs, .codec = space.spill_codec, .level = space.level});
+        sc->shuffles = shuffle_store_new(&space);
+        memory_manager_set_evict(sc->memory, evict, sc);
+        return 0;
+}
+
+static int start_event_log(struct fst_context *sc, struct fst_error *error)
+{
+        bool enabled;
+        int r = conf_get_bool(sc->conf, "spark.eventLog.enabled", &enabled, error);
+        if (r || !enabled)
+                return r;
+        r = event_log_setup_open(sc->conf, sc->app_id, &sc->event_log, error);
+        if (r)
+                return r;
+        listener_bus_add(sc->bus, event_log_listener(sc->event_log->log));
+        return 0;
+}
+
+static int start_listeners(struct fst_context *sc, struct fst_error *error)
+{
+        int64_t capacity;
+        int r = conf_get_int(sc->conf, "spark.scheduler.listenerbus.eventqueue.capacity", &capacity, error);
+        if (r)
+                return r;
+        sc->bus = listener_bus_new((struct listener_bus_options){.capacity = (size_t)capacity});
+        sc->app_status = app_status_new(0, 0);
+        listener_bus_add(sc->bus, app_status_listener(sc->app_status));
+        r = start_event_log(sc, error);
+        if (r)
+                return r;
+        listener_bus_start(sc->bus);
+        return 0;
+}
+
+static int start_progress_bar(struct fst_context *sc, struct fst_error *error)
+{
+        bool wanted;
+        int r = conf_get_bool(sc->conf, "spark.ui.showConsoleProgress", &wanted, error);
+        if (r == 0 && wanted && progress_bar_possible() && log_threshold < LOG_INFO)
+                sc->progress = progress_bar_start(sc->app_status, (struct progress_bar_options){0});
+        return r;
+}
+
+static void post_start(struct fst_context *sc)
+{
+        struct block_manager_ref manager = {.executor_id = "driver", .host = sc->host, .port = 0};
+        listener_bus_post_application_start(
+                sc->bus, &(struct application_start){
+                                 .name = sc->app_name, .id = sc->app_id, .ms = sc->started_ms, .user = sc->user});
+        listener_bus_post_environment_update(sc->bus, &(struct environment_update){.spark_properties = &sc->conf->set});
+        listener_bus_post_executor_added(sc->bus, &(struct executor_added){.id = "driver",
+                                                                           .host = sc->host,
+                                                                           .ms = context_now_ms(),
+                                                                           .total_cores = sc->master.threads});
+        listener_bus_post_block_manager_added(
+                sc->bus, &(struct block_manager_added){.manager = manager,
+                                                       .ms = context_now_ms(),
+                                                       .max_on_heap_memory = (int64_t)memory_manager_pool(sc->memory)});
+}
+
+static int start(struct fst_context *sc, struct fst_error *error)
+{
+        int r;
+        if ((r = start_log(sc, error)) || (r = read_identity(sc, error)))
+                return r;
+        log_info("SparkContext", "Running Firesteel version %s", FIRESTEEL_VERSION);
+        log_info("SparkContext", "Submitted application: %s", sc->app_name);
+        if ((r = start_memory(sc, error)) || (r = start_disk(sc, error)) || (r = start_listeners(sc, error)))
+                return r;
+        sc->executor = (struct executor_ref){.id = "driver", .host = sc->host};
+        sc->env = (struct exec_env){.memory = sc->memory,
+                                    .shuffles = sc->shuffles,
+                                    .blocks = sc->registry.blocks,
+                                    .app_id = sc->app_id,
+                                    .seed = (uint64_t)sc->started_ms};
+        if ((r = job_runner_new(sc, &sc->runner, error)) || (r = start_progress_bar(sc, error)))
+                return r;
+        post_start(sc);
+        log_info("Executor", "Starting executor ID driver on host %s with %d task slots", sc->host, sc->master.threads);
+        return 0;
+}
+
+static void free_properties(void *properties)
+{
+        strmap_deinit(properties);
+        free(properties);
+}
+
+FST_API fst_context *fst_context_new_conf(fst_conf *conf)
+{
+        struct fst_context *sc = new0(struct fst_context);
+        sc->conf = conf;
+        rdd_registry_init(&sc->registry, conf);
+        pthread_mutex_init(&sc->lock, NULL);
+        pthread_mutexattr_t recursive;
+        pthread_mutexattr_init(&recursive);
+        pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+        pthread_mutex_init(&sc->prepare, &recursive);
+        pthread_mutexattr_destroy(&recursive);
+        pthread_key_create(&sc->local_properties, free_properties);
+        sc->status = start(sc, &sc->error);
+        if (sc->status) {
+                log_error("SparkContext", "Error initializing SparkContext: %s", error_message(&sc->error));
+                sc->first_failure = sc->status;
+        }
+        return sc;
+}
+
+FST_API fst_context *fst_context_new(const char *name)
+{
+        fst_conf *conf = fst_conf_new();
+        if (name)
+                conf_set_if_missing(conf, "spark.app.name", name);
+        return fst_context_new_conf(conf);
+}
+
+/* ------------------------------------------------------------------------------------------------- stopping */
+
+static void stop_listeners(struct fst_context *sc)
+{
+        progress_bar_stop(sc->progress);
+        if (sc->bus && !sc->status)
+                listener_bus_post_application_end(sc->bus,
+                                                  &(struct application_end){.ms = context_now_ms(), .exit_code = -1});
+        listener_bus_free(sc->bus);
+        event_log_setup_free(sc->event_log);
+        app_status_free(sc->app_status);
+}
+
+FST_API int fst_context_stop(fst_context *sc)
+{
+        int status = sc->first_failure;
+        job_runner_free(sc->runner);
+        stop_listeners(sc);
+        while (sc->kept) {
+                struct kept_result *next = sc->kept->next;
+                sc->kept->free(sc->kept);
+                sc->kept = next;
+        }
+        rdd_registry_deinit(&sc->registry);
+        block_store_free(sc->registry.blocks);
+        shuffle_store_free(sc->shuffles);
+        disk_dirs_free(sc->dirs);
+        memory_manager_free(sc->memory);
+        page_pool_trim();
+        if (!sc->status)
+                log_info("SparkContext", "Successfully stopped SparkContext");
+        struct strmap *local = pthread_getspecific(sc->local_properties);
+        if (local)
+                free_properties(local);
+        pthread_key_delete(sc->local_properties);
+        pthread_mutex_destroy(&sc->lock);
+        pthread_mutex_destroy(&sc->prepare);
+        free(sc->app_id);
+        free(sc->app_name);
+        free(sc->user);
+        free(sc->host);
+        error_deinit(&sc->error);
+        conf_free(sc->conf);
+        free(sc);
+        return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------- in use */
+
+void context_keep(struct fst_context *sc, struct kept_result *result)
+{
+        pthread_mutex_lock(&sc->lock);
+        result->next = sc->kept;
+        sc->kept = result;
+        pthread_mutex_unlock(&sc->lock);
+}
+
+struct strmap *context_local_properties(struct fst_context *sc, bool create)
+{
+        struct strmap *local = pthread_getspecific(sc->local_properties);
+        if (!local && create) {
+                local = new0(struct strmap);
+                pthread_setspecific(sc->local_properties, local);
+        }
+        return local;
+}
+
+int context_action_failed(struct fst_context *sc, const char *action, int status, struct fst_error *error)
+{
+        if (sc->status != status)
+                log_error("SparkContext", "%s failed: %s", action, error_message(error));
+        error_deinit(error);
+        pthread_mutex_lock(&sc->lock);
+        if (!sc->first_failure)
+                sc->first_failure = status;
+        pthread_mutex_unlock(&sc->lock);
+        return status;
+}
+
+FST_API const char *fst_context_app_id(const fst_context *sc)
+{
+        return sc->app_id ? sc->app_id : "";
+}
+
+FST_API const char *fst_context_conf(const fst_context *sc, const char *key)
+{
+        return fst_conf_get(sc->conf, key);
+}
+
+FST_API int fst_context_default_parallelism(const fst_context *sc)
+{
+        const char *set = fst_conf_get(sc->conf, "spark.default.parallelism");
+        int n = set && *set ? atoi(set) : 0;
+        return n > 0 ? n : MAX(sc->master.threads, 1);
+}
+
+FST_API int fst_context_set_log_level(fst_context *sc, const char *level)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        enum log_level parsed;
+        int r = log_level_parse(level, &parsed, &error);
+        if (r)
+                log_error("SparkContext", "%s", error_message(&error));
+        else
+                log_set_level(parsed);
+        error_deinit(&error);
+        return r;
+}
+
+FST_API void fst_set_local_property(fst_context *sc, const char *key, const char *value)
+{
+        struct strmap *local = context_local_properties(sc, true);
+        if (value)
+                strmap_set(local, key, value);
+        else
+                strmap_remove(local, key);
+}
+
+FST_API void fst_cancel_job_group(fst_context *sc, const char *group)
+{
+        if (sc->runner)
+                job_runner_cancel(sc->runner, group);
+}
+
+FST_API void fst_cancel_all_jobs(fst_context *sc)
+{
+        if (sc->runner)
+                job_runner_cancel(sc->runner, NULL);
+}

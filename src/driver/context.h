@@ -1,0 +1,64 @@
+/*
+ * The context: one application. It holds what lives as long as the application does; the scheduler's thread, which
+ * makes tasks of jobs, is in driver/job_runner.h.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "conf/conf.h"
+#include "conf/master_url.h"
+#include "driver/listener_bus.h"
+#include "exec/stage_work.h"
+#include "rdd/rdd_registry.h"
+
+#include <pthread.h>
+
+struct job_runner;
+struct shuffle_store;
+struct event_log_setup;
+struct progress_bar;
+struct app_status;
+
+struct fst_context {
+        struct rdd_registry registry; /* first: lineage knows it */
+        struct fst_conf *conf;
+        int status; /* not 0: it could not start; every action answers it */
+        struct fst_error error;
+
+        char *app_id, *app_name, *user, *host;
+        struct master_url master;
+        int64_t started_ms;
+
+        struct memory_manager *memory;
+        struct disk_dirs *dirs;
+        struct shuffle_store *shuffles;
+        struct exec_env env;
+        struct executor_ref executor; /* "driver" */
+        struct job_runner *runner;
+
+        struct listener_bus *bus;
+        struct event_log_setup *event_log; /* NULL: none is written */
+        struct app_status *app_status;
+        struct progress_bar *progress;
+
+        pthread_mutex_t lock;           /* of what follows */
+        int first_failure;              /* of an action */
+        struct kept_result *kept;       /* results that actions handed out: freed at the end */
+        pthread_mutex_t prepare;        /* recursive; who holds it computes bounds of range partitioners */
+        pthread_key_t local_properties; /* struct strmap * of each thread */
+};
+
+/* Memory that an application was given and that lives until the context stops. */
+struct kept_result {
+        struct kept_result *next;
+        void (*free)(struct kept_result *self);
+};
+void context_keep(struct fst_context *sc, struct kept_result *result);
+
+/* The thread's own properties, made if @create. NULL if there are none. */
+struct strmap *context_local_properties(struct fst_context *sc, bool create);
+
+/* Tell the user about an action that failed, remember its status, and return it. Takes @error's message. */
+int context_action_failed(struct fst_context *sc, const char *action, int status, struct fst_error *error);
+
+int64_t context_now_ms(void);

@@ -1,0 +1,32 @@
+/*
+ * The job runner: the driver's scheduler thread, and in local mode the slots. It owns the pure scheduler
+ * (sched/sched.h), feeds it with jobs and with the outcomes of tasks, and carries out what it decides.
+ *
+ * Everything inside happens on its own thread; other threads hand it messages and wait.
+ */
+#pragma once
+
+#include "driver/context.h"
+#include "exec/action.h"
+
+struct job_runner;
+
+/* Start the thread and @sc->master.threads slots. */
+int job_runner_new(struct fst_context *sc, struct job_runner **runner, struct fst_error *error);
+
+/* Running jobs are cancelled; ends all threads. NULL is allowed. */
+void job_runner_free(struct job_runner *runner);
+
+struct job_request {
+        fst_rdd *rdd;
+        const int *partitions; /* NULL: all of them */
+        int n;
+        struct action *action;
+        const char *call_site; /* "count at a.c:12" */
+};
+
+/* Run a job and wait for its end: 0, or negative with @error. Any thread but the runner's and the slots'. */
+int job_runner_run(struct job_runner *runner, const struct job_request *request, struct fst_error *error);
+
+/* Cancel a group's jobs, or all with NULL. Any thread. */
+void job_runner_cancel(struct job_runner *runner, const char *group);

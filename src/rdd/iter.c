@@ -1,0 +1,21 @@
+/* The slow path of fst_next; see firesteel/iter.h. */
+#include "base/log.h"
+#include "rdd/op.h"
+
+#include <firesteel/iter.h>
+
+#include <errno.h>
+
+FST_API bool fst_iter_more(fst_iter *iter, uint32_t tag)
+{
+        if (iter->status)
+                return false;
+        if (iter->tag != tag) {
+                char wanted[64], have[64];
+                log_error("Iterator", "the rows are %s, but fst_next was given variables for %s",
+                          fst_tag_name(iter->tag, have), fst_tag_name(tag, wanted));
+                iter->status = -EINVAL;
+                return false;
+        }
+        return iter->refill(iter);
+}

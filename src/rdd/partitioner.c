@@ -1,0 +1,214 @@
+/*
+ * Placing keys; see partitioner.h.
+ *
+ * A range partitioner compares 8-byte prefixes that preserve the key's order, and whole keys only where prefixes
+ * tie. The search is branch-free over the prefixes: bounds are few and stay in cache.
+ */
+#include "rdd/partitioner.h"
+
+#include "base/mem.h"
+#include "rdd/hash.h"
+
+#include <endian.h>
+
+void partitioner_init_hash(struct partitioner *p, int partitions, fst_type key)
+{
+        *p = (struct partitioner){.kind = PARTITIONER_HASH,
+                                  .partitions = partitions,
+                                  .key = {.key = key.key, .key_size = key.key_size},
+                                  .ready = true};
+}
+
+void partitioner_init_range(struct partitioner *p, int partitions, fst_type key, enum fst_order order)
+{
+        *p = (struct partitioner){.kind = PARTITIONER_RANGE,
+                                  .partitions = partitions,
+                                  .key = {.key = key.key, .key_size = key.key_size},
+                                  .order = order,
+                                  .ready = partitions <= 1};
+}
+
+void partitioner_deinit(struct partitioner *p)
+{
+        for (int i = 0; p->bounds && i < p->n_bounds; i++)
+                free((void *)p->bounds[i].data);
+        free(p->bounds);
+        free(p->prefixes);
+        *p = (struct partitioner){0};
+}
+
+bool partitioner_equal(const struct partitioner *a, const struct partitioner *b)
+{
+        if (a == b)
+                return true;
+        return a && b && a->kind == PARTITIONER_HASH && b->kind == PARTITIONER_HASH && a->partitions == b->partitions &&
+               a->key.key == b->key.key && a->key.key_size == b->key.key_size;
+}
+
+/* ----------------------------------------------------------------------------------------------- prefixes */
+
+static inline uint64_t i64_prefix(int64_t x)
+{
+        return (uint64_t)x ^ (uint64_t)1 << 63;
+}
+
+/* The order of Double.compare: -0.0 before 0.0, every NaN alike and last. */
+static inline uint64_t f64_prefix(double x)
+{
+        uint64_t bits;
+        if (x != x)
+                return UINT64_MAX;
+        memcpy(&bits, &x, 8);
+        return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
+}
+
+static inline uint64_t bytes_prefix(const char *data, size_t len)
+{
+        uint64_t word = 0;
+        if (likely(len >= 8)) {
+                memcpy(&word, data, 8);
+                return be64toh(word);
+        }
+        for (size_t i = 0; i < len; i++)
+                word |= (uint64_t)(unsigned char)data[i] << (56 - 8 * i);
+        return word;
+}
+
+uint64_t key_prefix(fst_type key, fst_column keys, uint32_t row)
+{
+        switch (key.key) {
+        case FST_KIND_I64:
+                return i64_prefix(keys.i64[row]);
+        case FST_KIND_F64:
+                return f64_prefix(keys.f64[row]);
+        case FST_KIND_BYTES:
+                return bytes_prefix(keys.bytes[row].data, keys.bytes[row].len);
+        default:
+                return bytes_prefix(keys.fixed + (size_t)row * key.key_size, key.key_size);
+        }
+}
+
+fst_bytes key_view(fst_type key, fst_column keys, uint32_t row)
+{
+        switch (key.key) {
+        case FST_KIND_BYTES:
+                return keys.bytes[row];
+        case FST_KIND_FIXED:
+                return (fst_bytes){keys.fixed + (size_t)row * key.key_size, key.key_size};
+        default:
+                return (fst_bytes){0};
+        }
+}
+
+/* ------------------------------------------------------------------------------------------------- bounds */
+
+static int by_order(const void *a, const void *b)
+{
+        const struct sample_key *x = a, *y = b;
+        if (x->prefix != y->prefix)
+                return x->prefix < y->prefix ? -1 : 1;
+        return x->bytes.data && y->bytes.data ? fst_bytes_compare(x->bytes, y->bytes) : 0;
+}
+
+static void add_bound(struct partitioner *p, const struct sample_key *key)
+{
+        p->prefixes[p->n_bounds] = key->prefix;
+        if (p->bounds) {
+                char *copy = mem_alloc(key->bytes.len + 1);
+                memcpy(copy, key->bytes.data, key->bytes.len);
+                p->bounds[p->n_bounds] = (fst_bytes){copy, key->bytes.len};
+        }
+        p->n_bounds++;
+}
+
+void partitioner_set_bounds(struct partitioner *p, struct sample_key *keys, size_t n)
+{
+        size_t wanted = p->partitions > 1 ? (size_t)p->partitions - 1 : 0;
+        p->prefixes = new_array(uint64_t, wanted + 1);
+        if (p->key.key == FST_KIND_BYTES || p->key.key == FST_KIND_FIXED)
+                p->bounds = new_array(fst_bytes, wanted + 1);
+
+        qsort(keys, n, sizeof(*keys), by_order);
+        double total = 0, seen = 0;
+        for (size_t i = 0; i < n; i++)
+                total += keys[i].weight;
+        const struct sample_key *last = NULL;
+        for (size_t i = 0; i < n && (size_t)p->n_bounds < wanted; i++) {
+                seen += keys[i].weight;
+                if (seen < total * (double)(p->n_bounds + 1) / p->partitions)
+                        continue;
+                if (last && by_order(last, &keys[i]) == 0)
+                        continue; /* equal keys stay in one partition */
+                add_bound(p, &keys[i]);
+                last = &keys[i];
+        }
+        p->ready = true;
+}
+
+/* ------------------------------------------------------------------------------------------------ placing */
+
+/* The number of bounds below the key: a key equal to bound i belongs to partition i. */
+static inline uint32_t range_of(const struct partitioner *p, uint64_t prefix, fst_bytes bytes)
+{
+        const uint64_t *base = p->prefixes;
+        uint32_t n = (uint32_t)p->n_bounds, below;
+        while (n > 1) {
+                uint32_t half = n / 2;
+                base = base[half - 1] < prefix ? base + half : base;
+                n -= half;
+        }
+        below = (uint32_t)(base - p->prefixes) + (n == 1 && base[0] < prefix);
+        if (p->bounds)
+                while (below < (uint32_t)p->n_bounds && p->prefixes[below] == prefix &&
+                       fst_bytes_compare(p->bounds[below], bytes) < 0)
+                        below++;
+        return below;
+}
+
+static inline void place_ranges(const struct partitioner *p, const fst_batch *batch, uint8_t kind, uint32_t *out)
+{
+        for (uint32_t i = 0; i < batch->rows; i++) {
+                fst_bytes bytes = {0};
+                uint64_t prefix;
+                if (kind == FST_KIND_I64) {
+                        prefix = i64_prefix(batch->key.i64[i]);
+                } else if (kind == FST_KIND_F64) {
+                        prefix = f64_prefix(batch->key.f64[i]);
+                } else {
+                        bytes = key_view(p->key, batch->key, i);
+                        prefix = bytes_prefix(bytes.data, bytes.len);
+                }
+                uint32_t place = range_of(p, prefix, bytes);
+                out[i] = p->order == FST_ASCENDING ? place : (uint32_t)p->n_bounds - place;
+        }
+}
+
+void partitioner_place_hashes(const struct partitioner *p, const uint64_t *hashes, uint32_t n, uint32_t *out)
+{
+        for (uint32_t i = 0; i < n; i++)
+                out[i] = hash_partition(hashes[i], (uint32_t)p->partitions);
+}
+
+void partitioner_place(const struct partitioner *p, const fst_batch *batch, uint32_t *out)
+{
+        if (p->partitions <= 1) {
+                memset(out, 0, batch->rows * sizeof(*out));
+                return;
+        }
+        if (p->kind == PARTITIONER_HASH) {
+                uint64_t hashes[FST_BATCH_ROWS];
+                hash_keys(batch, hashes);
+                partitioner_place_hashes(p, hashes, batch->rows, out);
+                return;
+        }
+        switch (p->key.key) {
+        case FST_KIND_I64:
+                place_ranges(p, batch, FST_KIND_I64, out);
+                break;
+        case FST_KIND_F64:
+                place_ranges(p, batch, FST_KIND_F64, out);
+                break;
+        default:
+                place_ranges(p, batch, FST_KIND_BYTES, out);
+        }
+}

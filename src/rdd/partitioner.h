@@ -1,0 +1,58 @@
+/*
+ * Partitioners: which partition a key belongs to.
+ *
+ * HASH places by a hash of the key, so equal keys meet. RANGE places by order: keys below bound 0 go to partition
+ * 0, …; its bounds come from a sample, as Spark's RangePartitioner takes them. Both are computed a batch at a
+ * time. A partitioner is immutable once its first job runs.
+ */
+#pragma once
+
+#include <firesteel/iter.h>
+#include <firesteel/rdd.h>
+
+enum partitioner_kind { PARTITIONER_HASH, PARTITIONER_RANGE };
+
+struct partitioner {
+        enum partitioner_kind kind;
+        int partitions;
+        fst_type key; /* the key's kind and size (value is none) */
+        enum fst_order order;
+        bool ready; /* RANGE: bounds are set */
+
+        /* RANGE: partitions - 1 bounds in order, as order-preserving 8-byte prefixes and, for BYTES and FIXED, whole */
+        int n_bounds;
+        uint64_t *prefixes;
+        fst_bytes *bounds;
+};
+
+void partitioner_init_hash(struct partitioner *p, int partitions, fst_type key);
+void partitioner_init_range(struct partitioner *p, int partitions, fst_type key, enum fst_order order);
+void partitioner_deinit(struct partitioner *p);
+
+/* Whether two place every key alike, so that no shuffle is needed between them. */
+bool partitioner_equal(const struct partitioner *a, const struct partitioner *b);
+
+/* One key of a sample, standing for @weight rows. Numbers are given by value, BYTES and FIXED by view. */
+struct sample_key {
+        uint64_t prefix;
+        fst_bytes bytes;
+        double weight;
+};
+
+/* The sort prefix of row @row of @keys: order-preserving for the type, ascending. */
+uint64_t key_prefix(fst_type key, fst_column keys, uint32_t row);
+
+/* The view of a BYTES or FIXED key; {NULL, 0} for numbers, whose prefix is all. */
+fst_bytes key_view(fst_type key, fst_column keys, uint32_t row);
+
+/*
+ * Set the bounds so that the sample's weight falls evenly into the partitions. @keys is sorted in place; bytes
+ * are copied. Fewer distinct keys than partitions leave the last ones empty, as in Spark.
+ */
+void partitioner_set_bounds(struct partitioner *p, struct sample_key *keys, size_t n);
+
+/* The partition of each row of @batch, into @out[0 … rows). */
+void partitioner_place(const struct partitioner *p, const fst_batch *batch, uint32_t *out);
+
+/* The same for a HASH partitioner from the keys' hashes (rdd/hash.h), which an aggregate has at hand. */
+void partitioner_place_hashes(const struct partitioner *p, const uint64_t *hashes, uint32_t n, uint32_t *out);

@@ -1,0 +1,91 @@
+/*
+ * An RDD inside: a node of lineage. Built by the application's threads, never changed once a job uses it (but for
+ * what is noted below), freed with its context.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "io/text_plan.h"
+#include "rdd/lineage.h"
+#include "rdd/partitioner.h"
+
+#include <firesteel/firesteel.h>
+
+enum rdd_op {
+        RDD_TEXT_FILE,
+        RDD_PARALLELIZE,
+        RDD_RANGE,
+        RDD_MAP,
+        RDD_FLAT_MAP,
+        RDD_FILTER,
+        RDD_MAP_VALUES,
+        RDD_MAP_PARTITIONS, /* by iterator or by batch */
+        RDD_KEY_BY,         /* row → (key of fn, row): for sort_by */
+        RDD_VALUES,         /* and back */
+        RDD_COALESCE,
+        RDD_SHUFFLED, /* rows of a shuffle; combined or sorted if it says so */
+        RDD_COMBINE,  /* combine by key without a shuffle: the parent is partitioned as wanted */
+};
+
+struct fst_rdd {
+        struct lineage lineage; /* first: what the schedulers see */
+        fst_context *sc;
+        enum rdd_op op;
+        fst_type type;
+        fst_rdd *parent; /* NULL for sources; all of today's operators have one at most */
+        fst_fn fn;       /* its captured struct and name are copies */
+        fst_site site;
+        int status; /* not 0: the RDD cannot be; the action reports @error */
+        struct fst_error error;
+        bool planned; /* partitions are known */
+
+        struct partitioner *partitioner; /* where equal keys are, if that is known; borrowed from the shuffle */
+
+        union {
+                struct {
+                        char *paths;
+                        int min_partitions;
+                        struct input_splits splits; /* once planned */
+                } text;
+                struct {
+                        void *data; /* a column of the type, owned */
+                        size_t count;
+                        char *bytes; /* what its BYTES point into, owned */
+                        size_t n_bytes;
+                } parallelize;
+                struct {
+                        int64_t start, end;
+                } range;
+                struct {
+                        int count;
+                } coalesce;
+                struct rdd_shuffle {
+                        struct partitioner
+                                partitioner; /* owned; of a range, its bounds are computed by the first job */
+                        bool combine;        /* map side and reduce side, by fn */
+                        bool sort;
+                        enum fst_order order;
+                } shuffle;
+        };
+
+        char *name, *call_site; /* owned; lineage borrows them */
+        fst_rdd *next;          /* all RDDs of the context */
+};
+
+static inline fst_rdd *rdd_of(struct lineage *lineage)
+{
+        return (fst_rdd *)lineage; /* lineage is the first member */
+}
+
+static inline const fst_rdd *rdd_of_const(const struct lineage *lineage)
+{
+        return (const fst_rdd *)lineage;
+}
+
+/*
+ * Make sure that the number of partitions is known (a text file has to look at its files): 0, or the RDD's
+ * status with rdd->error saying why. Locked by the context; any thread.
+ */
+int rdd_plan(fst_rdd *rdd);
+
+void rdd_free(fst_rdd *rdd);

@@ -1,0 +1,68 @@
+/* The context as lineage sees it; see rdd_registry.h. */
+#include "rdd/rdd_registry.h"
+
+#include "rdd/rdd.h"
+
+static struct rdd_registry *registry_of(fst_context *sc)
+{
+        return (struct rdd_registry *)sc;
+}
+
+void rdd_registry_init(struct rdd_registry *r, const fst_conf *conf)
+{
+        pthread_mutexattr_t attr;
+        *r = (struct rdd_registry){.conf = conf};
+        pthread_mutexattr_init(&attr);
+        pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+        pthread_mutex_init(&r->lock, &attr);
+        pthread_mutexattr_destroy(&attr);
+}
+
+void rdd_registry_deinit(struct rdd_registry *r)
+{
+        while (r->rdds) {
+                fst_rdd *next = r->rdds->next;
+                rdd_free(r->rdds);
+                r->rdds = next;
+        }
+        pthread_mutex_destroy(&r->lock);
+}
+
+void rdd_registry_add(fst_context *sc, fst_rdd *rdd)
+{
+        struct rdd_registry *r = registry_of(sc);
+        pthread_mutex_lock(&r->lock);
+        rdd->lineage.id = r->next_rdd_id++;
+        rdd->next = r->rdds;
+        r->rdds = rdd;
+        pthread_mutex_unlock(&r->lock);
+}
+
+int rdd_registry_shuffle_id(fst_context *sc)
+{
+        struct rdd_registry *r = registry_of(sc);
+        pthread_mutex_lock(&r->lock);
+        int id = r->next_shuffle_id++;
+        pthread_mutex_unlock(&r->lock);
+        return id;
+}
+
+const fst_conf *rdd_registry_conf(fst_context *sc)
+{
+        return registry_of(sc)->conf;
+}
+
+struct block_store *rdd_registry_blocks(fst_context *sc)
+{
+        return registry_of(sc)->blocks;
+}
+
+void rdd_registry_lock(fst_context *sc)
+{
+        pthread_mutex_lock(&registry_of(sc)->lock);
+}
+
+void rdd_registry_unlock(fst_context *sc)
+{
+        pthread_mutex_unlock(&registry_of(sc)->lock);
+}

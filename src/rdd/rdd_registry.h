@@ -1,0 +1,33 @@
+/*
+ * What lineage needs of its context, which lies in a room above: ids, the list of RDDs, configuration, a lock. The
+ * context embeds one first.
+ */
+#pragma once
+
+#include <firesteel/context.h>
+#include <firesteel/rdd.h>
+
+#include <pthread.h>
+
+struct block_store;
+
+struct rdd_registry {
+        pthread_mutex_t lock; /* recursive */
+        const fst_conf *conf;
+        struct block_store *blocks; /* of this process; NULL: persisted RDDs are not kept */
+        fst_rdd *rdds;              /* newest first */
+        int next_rdd_id, next_shuffle_id;
+};
+
+void rdd_registry_init(struct rdd_registry *r, const fst_conf *conf);
+
+/* Frees every RDD. */
+void rdd_registry_deinit(struct rdd_registry *r);
+
+/* These take the context, whose first member is its registry. */
+void rdd_registry_add(fst_context *sc, fst_rdd *rdd);
+int rdd_registry_shuffle_id(fst_context *sc);
+const fst_conf *rdd_registry_conf(fst_context *sc);
+struct block_store *rdd_registry_blocks(fst_context *sc);
+void rdd_registry_lock(fst_context *sc);
+void rdd_registry_unlock(fst_context *sc);

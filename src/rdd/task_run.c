@@ -1,0 +1,103 @@
+/* An attempt's private half; see task_run.h. Invariant: status != 0 exactly when error has a message. */
+#include "rdd/task_run.h"
+
+#include "base/mem.h"
+#include "store/memory.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void task_run_init(struct task_run *run, struct memory_manager *memory_manager)
+{
+        *run = (struct task_run){.memory_manager = memory_manager};
+        run->task.run = run;
+        run->task.stopped = &run->stop;
+}
+
+void task_run_deinit(struct task_run *run)
+{
+        task_run_end(run);
+        error_deinit(&run->error);
+}
+
+static uint64_t mix(uint64_t z)
+{
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return z ^ (z >> 31);
+}
+
+void task_run_begin(struct task_run *run, const struct fst_task_info *info, uint64_t seed)
+{
+        run->task.info = *info;
+        run->task.captured = NULL;
+        run->task.random_state = mix(mix(seed + (uint64_t)info->stage) + (uint64_t)info->partition);
+        run->counters = (struct task_counters){0};
+        run->status = 0;
+        run->fetch_failed = false;
+        run->sample_scale = 1;
+        if (run->error.message)
+                error_deinit(&run->error);
+}
+
+void task_run_end(struct task_run *run)
+{
+        if (!run->memory)
+                return;
+        run->counters.peak_memory = (int64_t)memory_task_peak(run->memory);
+        memory_task_free(run->memory);
+        run->memory = NULL;
+}
+
+struct memory_task *task_run_memory(struct task_run *run)
+{
+        if (!run->memory)
+                run->memory = memory_task_new(run->memory_manager);
+        return run->memory;
+}
+
+static int fail(struct task_run *run, int status, char *message)
+{
+        if (run->status) {
+                free(message);
+                return run->status;
+        }
+        error_deinit(&run->error);
+        run->error.message = message;
+        return run->status = status < 0 ? status : -EIO;
+}
+
+int task_run_fail(struct task_run *run, int status, const char *format, ...)
+{
+        char *message = NULL;
+        va_list args;
+        va_start(args, format);
+        if (vasprintf(&message, format, args) < 0)
+                message = mem_strdup("out of memory");
+        va_end(args);
+        return fail(run, status, message);
+}
+
+int task_run_fail_by(struct task_run *run, int status, const char *function)
+{
+        if (run->status)
+                return run->status;
+        return fail(run, status, mem_printf("function %s returned %d", function ? function : "?", status));
+}
+
+int task_run_fail_with(struct task_run *run, int status, struct fst_error *error)
+{
+        return fail(run, status, error->message ? steal(error->message) : mem_printf("failed with status %d", status));
+}
+
+FST_API int fst_fail(fst_task *task, const char *format, ...)
+{
+        char *message = NULL;
+        va_list args;
+        va_start(args, format);
+        if (vasprintf(&message, format, args) < 0)
+                message = mem_strdup("out of memory");
+        va_end(args);
+        fail(task->run, -EIO, message);
+        return -1;
+}

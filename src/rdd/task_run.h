@@ -1,0 +1,84 @@
+/*
+ * What the engine keeps beside the public fst_task while a task's attempt runs: its memory, its first failure,
+ * its counters. One belongs to a slot and is begun anew for each attempt; only the slot's thread uses it, but
+ * `stop` may be set from any thread.
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <firesteel/task.h>
+
+#include <stdint.h>
+
+struct memory_manager;
+struct memory_task;
+
+/* Counters of one attempt, as the listeners and the event log name them. Times in ns, sizes in bytes. */
+struct task_counters {
+        int64_t run_ns, cpu_ns;
+        int64_t result_bytes;
+        int64_t peak_memory;
+        int64_t memory_spilled, disk_spilled;
+        int64_t input_bytes, input_records;
+        int64_t output_bytes, output_records;
+        int64_t shuffle_read_blocks, shuffle_read_bytes, shuffle_read_records;
+        int64_t shuffle_write_bytes, shuffle_write_records, shuffle_write_ns;
+};
+
+struct task_run {
+        fst_task task; /* what user functions see; task.run points back here */
+        struct memory_manager *memory_manager;
+        struct memory_task *memory;    /* created when first needed: task_run_memory */
+        struct fst_error error;        /* the first failure's sentence */
+        int status;                    /* 0, or that failure */
+        int stop;                      /* atomic; set when the job was cancelled: task_run_stopped */
+        const char *volatile function; /* of the user that is being called: for crash reports; borrowed */
+        bool fetch_failed;             /* the failure is that a map output could not be read: */
+        int fetch_shuffle, fetch_map;
+        double sample_scale; /* rows that each row seen stands for, when only a sample is read; else 1 */
+        struct task_counters counters;
+};
+
+/* A status that says: another attempt of this task has committed its output. */
+#define FST_COMMIT_DENIED (-EALREADY)
+
+void task_run_init(struct task_run *run, struct memory_manager *memory_manager);
+void task_run_deinit(struct task_run *run);
+
+/* Begin an attempt: ids as given, counters and error cleared, random numbers seeded by @seed, stage and partition. */
+void task_run_begin(struct task_run *run, const struct fst_task_info *info, uint64_t seed);
+
+/* Give the attempt's memory back. */
+void task_run_end(struct task_run *run);
+
+struct memory_task *task_run_memory(struct task_run *run);
+
+/*
+ * Record a failure unless there is one already, and return its (negative) status. The _by form says which user
+ * function answered @status; it keeps the sentence that fst_fail gave.
+ */
+int task_run_fail(struct task_run *run, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int task_run_fail_by(struct task_run *run, int status, const char *function);
+
+/* Record a failure that a lower layer described; takes the message out of @error. */
+int task_run_fail_with(struct task_run *run, int status, struct fst_error *error);
+
+static inline bool task_run_stopped(const struct task_run *run)
+{
+        return fst_task_interrupted(&run->task);
+}
+
+/* The failure of a task that was told to stop. */
+static inline int task_run_cancelled(struct task_run *run)
+{
+        return task_run_fail(run, -ECANCELED, "task was cancelled");
+}
+
+/* Note that @function is being called; returns what was noted before, to be put back afterwards. */
+static inline const char *task_run_enter(struct task_run *run, const char *function)
+{
+        const char *outer = run->function;
+        run->function = function;
+        return outer;
+}

@@ -1,0 +1,270 @@
+/*
+ * Writing the map side of a shuffle; see shuffle_writer.h.
+ *
+ * Each partition has an open page that rows are scattered to. When a page cannot be had the writer moves all of
+ * its pages to the output's file and goes on; when another consumer of the task needs memory it is asked to do the
+ * same. At the end the pages become storage if the manager takes them, and go to disk otherwise.
+ *
+ * Combining on the map side is only there to shrink the data: when its table is full, what is in it is written
+ * out as it is, and when it does not shrink anything, rows go past it.
+ */
+#include "shuffle/shuffle_writer.h"
+
+#include "base/mem.h"
+#include "rdd/aggregate.h"
+#include "rdd/op_combine.h"
+#include "shuffle/shuffle_store.h"
+
+struct shuffle_writer {
+        struct op op;
+        const fst_rdd *shuffled;
+        const struct partitioner *partitioner;
+        struct shuffle_store *store;
+        struct memory_consumer memory;
+        struct shuffle_output *output; /* being filled, or finished and not yet taken */
+        struct page **open;            /* by partition; NULL: none */
+        bool started, complete;
+
+        struct aggregate *aggregate; /* NULL: nothing is combined */
+        struct op *emitted;          /* what a combining function emits into, or NULL */
+        bool combining;              /* it is started and worth it */
+        uint64_t hashes[FST_BATCH_ROWS];
+        uint32_t places[FST_BATCH_ROWS];
+};
+
+static struct shuffle_writer *writer_of(struct op *op)
+{
+        return container_of(op, struct shuffle_writer, op);
+}
+
+/* ----------------------------------------------------------------------------------------------------- pages */
+
+static void close_page(struct shuffle_writer *w, uint32_t partition)
+{
+        struct page *page = w->open[partition];
+        w->open[partition] = NULL;
+        if (page && page->rows)
+                shuffle_output_add(w->output, partition, page);
+        else
+                page_free(&w->memory, page);
+}
+
+/* Everything to disk: 0, or negative after task_run_fail. */
+static int spill_all(struct shuffle_writer *w)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        size_t freed = 0;
+        for (uint32_t p = 0; p < (uint32_t)w->output->partitions; p++)
+                close_page(w, p);
+        int r = shuffle_output_to_disk(w->output, &w->store->space, &freed, &error);
+        memory_release(&w->memory, freed);
+        w->op.run->counters.memory_spilled += (int64_t)freed;
+        return r ? task_run_fail_with(w->op.run, r, &error) : 0;
+}
+
+static int spill_for_others(struct memory_consumer *consumer, size_t want)
+{
+        return spill_all(container_of(consumer, struct shuffle_writer, memory));
+}
+
+/* page_scatter wants room in a partition's page. */
+static int need_page(void *owner, uint32_t partition, size_t record, struct page **open)
+{
+        struct shuffle_writer *w = owner;
+        close_page(w, partition);
+        int r = page_new(&w->memory, w->op.type, record, open);
+        if (r != FST_MEMORY_E_DENIED)
+                return r;
+        r = spill_all(w);
+        if (r)
+                return r;
+        r = page_new(&w->memory, w->op.type, record, open);
+        if (r == FST_MEMORY_E_DENIED)
+                return task_run_fail(w->op.run, -ENOMEM,
+                                     "no memory for a shuffle record of %zu bytes: raise spark.driver.memory or "
+                                     "spark.executor.memory",
+                                     record);
+        return r;
+}
+
+static int scatter(struct shuffle_writer *w, const fst_batch *batch)
+{
+        uint32_t first = 0;
+        int r = page_scatter(batch, w->places, &first, w->open, need_page, w);
+        return r && !w->op.run->status ? task_run_fail(w->op.run, r, "writing a shuffle failed") : r;
+}
+
+/* ------------------------------------------------------------------------------------------------- combining */
+
+static int start_combining(struct shuffle_writer *w)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        int r = aggregate_start(w->aggregate,
+                                &(struct aggregate_options){.side = AGGREGATE_MAP,
+                                                            .memory = task_run_memory(w->op.run),
+                                                            .type = w->op.type,
+                                                            .combine = w->shuffled->fn,
+                                                            .task = &w->op.run->task,
+                                                            .out = w->emitted ? &w->emitted->out : NULL,
+                                                            .out_reset = combine_out_reset},
+                                &error);
+        w->combining = r == 0;
+        if (r == -ENOMEM) { /* rows can go past it */
+                error_deinit(&error);
+                return 0;
+        }
+        return r ? task_run_fail_with(w->op.run, r, &error) : 0;
+}
+
+/* Move what is combined so far into pages. */
+static int drain(struct shuffle_writer *w)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        fst_batch batch;
+        int r;
+        while ((r = aggregate_next(w->aggregate, &batch, w->hashes, &error)) == 0 && batch.rows > 0) {
+                partitioner_place_hashes(w->partitioner, w->hashes, batch.rows, w->places);
+                r = scatter(w, &batch);
+                if (r)
+                        return r;
+        }
+        return r ? task_run_fail_with(w->op.run, r, &error) : 0;
+}
+
+static int combine(struct shuffle_writer *w, const fst_batch *batch)
+{
+        struct task_run *run = w->op.run;
+        struct fst_error error = FST_ERROR_INIT;
+        uint32_t at = 0;
+        int r;
+        const char *outer = task_run_enter(run, w->shuffled->fn.name);
+        while ((r = aggregate_add(w->aggregate, batch, &at, &error)) == FST_AGGREGATE_E_FULL)
+                if ((r = drain(w)))
+                        break;
+        run->function = outer;
+        if (r && !run->status)
+                task_run_fail_with(run, r, &error);
+        if (r == 0 && !aggregate_reduces(w->aggregate)) {
+                r = drain(w);
+                aggregate_reset(w->aggregate);
+                w->combining = false;
+        }
+        return r;
+}
+
+/* ------------------------------------------------------------------------------------------------ the operator */
+
+static int writer_begin(struct op *op)
+{
+        struct shuffle_writer *w = writer_of(op);
+        w->output = shuffle_output_new(w->partitioner->partitions, op->type, op->run->memory_manager);
+        memory_consumer_init(&w->memory, task_run_memory(op->run), "shuffle write", spill_for_others);
+        w->started = true;
+        w->complete = false;
+        return w->aggregate ? start_combining(w) : 0;
+}
+
+static int writer_consume(struct op *op, const struct rows *in)
+{
+        struct shuffle_writer *w = writer_of(op);
+        if (task_run_stopped(op->run))
+                return task_run_cancelled(op->run);
+        if (w->combining)
+                return combine(w, &in->batch);
+        partitioner_place(w->partitioner, &in->batch, w->places);
+        return scatter(w, &in->batch);
+}
+
+/*
+ * Pages that are kept are storage, not this task's any more. If there is no room for them, or some are on disk already,
+ * all go to disk: an output is in one place.
+ */
+static int settle(struct shuffle_writer *w, struct fst_error *error)
+{
+        struct shuffle_output *o = w->output;
+        memory_release(&w->memory, shuffle_output_shrink(o));
+        size_t held = w->memory.held, freed = 0;
+        memory_release(&w->memory, held);
+        if (!o->file && memory_acquire_storage(o->manager, held)) {
+                o->memory = held;
+                shuffle_store_add(w->store, o);
+                return 0;
+        }
+        int r = shuffle_output_to_disk(o, &w->store->space, &freed, error);
+        return r ? r : shuffle_output_finish(o, error);
+}
+
+static int writer_end(struct op *op)
+{
+        struct shuffle_writer *w = writer_of(op);
+        struct fst_error error = FST_ERROR_INIT;
+        int r = w->combining ? drain(w) : 0;
+        if (r)
+                return r;
+        for (uint32_t p = 0; p < (uint32_t)w->output->partitions; p++)
+                close_page(w, p);
+        r = settle(w, &error);
+        if (r)
+                return task_run_fail_with(op->run, r, &error);
+        if (w->aggregate)
+                aggregate_reset(w->aggregate);
+        memory_consumer_deinit(&w->memory);
+        op->run->counters.shuffle_write_bytes += (int64_t)w->output->bytes;
+        op->run->counters.shuffle_write_records += (int64_t)w->output->rows;
+        w->started = false;
+        w->complete = true;
+        return 0;
+}
+
+static void writer_abandon(struct op *op)
+{
+        struct shuffle_writer *w = writer_of(op);
+        if (w->started) {
+                if (w->aggregate)
+                        aggregate_reset(w->aggregate);
+                for (uint32_t p = 0; p < (uint32_t)w->output->partitions; p++)
+                        page_free(&w->memory, steal(w->open[p]));
+                memory_consumer_deinit(&w->memory);
+        }
+        w->started = w->complete = false;
+        shuffle_output_unref(steal(w->output));
+}
+
+static void writer_free(struct op *op)
+{
+        struct shuffle_writer *w = writer_of(op);
+        writer_abandon(op);
+        aggregate_free(w->aggregate);
+        op_free(w->emitted);
+        free(w->open);
+        op_deinit(op);
+        free(w);
+}
+
+static const struct op_class writer_class = {
+        "shuffle",         .begin = writer_begin,     .consume = writer_consume,
+        .end = writer_end, .abandon = writer_abandon, .free = writer_free,
+};
+
+struct op *shuffle_writer_new(struct task_run *run, const fst_rdd *shuffled, struct shuffle_store *store)
+{
+        struct shuffle_writer *w = new0(struct shuffle_writer);
+        op_init(&w->op, &writer_class, run, shuffled->type);
+        w->shuffled = shuffled;
+        w->partitioner = &shuffled->shuffle.partitioner;
+        w->store = store;
+        w->open = new_array(struct page *, (size_t)w->partitioner->partitions);
+        if (shuffled->shuffle.combine) {
+                fst_type value = {.key = shuffled->type.value, .key_size = shuffled->type.value_size};
+                w->aggregate = aggregate_new();
+                if (FST_SHAPE_FORM(shuffled->fn.shape) == FST_FORM_EMIT)
+                        w->emitted = combine_out_new(run, value);
+        }
+        return &w->op;
+}
+
+struct shuffle_output *shuffle_writer_take(struct op *op)
+{
+        struct shuffle_writer *w = writer_of(op);
+        return w->complete ? steal(w->output) : NULL;
+}

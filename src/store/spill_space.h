@@ -1,0 +1,15 @@
+/*
+ * Where and how an executor writes what does not fit into memory: its directories and the codecs that the
+ * configuration asks for. One for an executor, constant.
+ */
+#pragma once
+
+#include "io/codec.h"
+#include "store/disk_dirs.h"
+
+struct spill_space {
+        struct disk_dirs *dirs;
+        enum codec_kind shuffle_codec; /* spark.shuffle.compress and spark.io.compression.codec */
+        enum codec_kind spill_codec;   /* spark.shuffle.spill.compress */
+        int level;                     /* spark.io.compression.zstd.level */
+};
