@@ -1,0 +1,263 @@
+/* Restates the part of Spark's SparkSubmitSuite that is about arguments. */
+#include "deploy/submit/arguments.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static const char *const no_environment[] = {NULL};
+static const char *const *environment = no_environment; /* "NAME=value" */
+
+static const char *get_environment(const char *name)
+{
+        size_t n = strlen(name);
+        for (size_t i = 0; environment[i]; i++) {
+                if (strncmp(environment[i], name, n) == 0 && environment[i][n] == '=')
+                        return environment[i] + n + 1;
+        }
+        return NULL;
+}
+
+/* Parse, complete and validate a command line of words between blanks. */
+static int understand(struct submit_arguments *a, const char *line, const char *defaults, struct fst_error *error)
+{
+        _cleanup_free_ char *copy = mem_strdup(line);
+        char *words[40], *rest = copy;
+        int n = 0;
+        for (char *word; (word = strsep(&rest, " "));)
+                words[n++] = word;
+        submit_arguments_init(a);
+        int r = submit_arguments_parse(a, n, words, error);
+        if (r == 0)
+                r = submit_arguments_complete(a, defaults, get_environment, error);
+        return r < 0 ? r : submit_arguments_validate(a, get_environment, error);
+}
+
+static void assert_error(const char *line, const char *message, bool usage)
+{
+        struct submit_arguments a;
+        struct fst_error error = FST_ERROR_INIT;
+        assert_int_not_equal(understand(&a, line, NULL, &error), 0);
+        assert_string_equal(error.message, message);
+        assert_int_equal(a.usage_error, usage);
+        error_deinit(&error);
+        submit_arguments_deinit(&a);
+}
+
+static char *write_file(char *path, const char *content)
+{
+        int fd = mkstemp(path);
+        assert_true(fd >= 0 && write(fd, content, strlen(content)) == (ssize_t)strlen(content));
+        close(fd);
+        return path;
+}
+
+static void errors_are_spark_s(void **state)
+{
+        assert_error("--nope x.so", "Unrecognized option: --nope", true);
+        assert_error("--master", "Missing argument for option '--master'.", true);
+        assert_error("--master local", "Must specify a primary resource (JAR or Python or R file)", false);
+        assert_error("--conf a x.so", "Spark config without '=': a", true);
+        assert_error("--deploy-mode foo x.so", "--deploy-mode must be either \"client\" or \"cluster\"", false);
+        assert_error("--kill a --status b", "Action cannot be both KILL and REQUEST_STATUS.", false);
+        assert_error("--status a --kill b", "Action cannot be both REQUEST_STATUS and KILL.", false);
+        assert_error("--driver-memory 0 x.so", "Driver memory must be a positive number", false);
+        assert_error("--driver-memory many x.so", "Driver memory must be a positive number", false);
+        assert_error("--executor-memory -1g x.so", "Executor memory must be a positive number", false);
+        assert_error("--driver-cores 0 x.so", "Driver cores must be a positive number", false);
+        assert_error("--executor-cores 1.5 x.so", "Executor cores must be a positive number", false);
+        assert_error("--total-executor-cores x x.so", "Total executor cores must be a positive number", false);
+        assert_error("--num-executors 0 x.so", "Number of executors must be a positive number", false);
+        assert_error("--remote sc://a --master local x.so", "Remote cannot be specified with master and/or deploy mode.",
+                     false);
+        assert_error("--master yarn x.so",
+                     "When running with master 'yarn' either HADOOP_CONF_DIR or YARN_CONF_DIR must be set in the "
+                     "environment.",
+                     false);
+        assert_error("--proxy-user u --principal p x.so", "Only one of --proxy-user or --principal can be provided.", false);
+        assert_error("--properties-file /nonexistent/p x.so", "Properties file /nonexistent/p does not exist", false);
+        assert_error("--driver-java-options -Xmx1g x.so",
+                     "Not allowed to specify max heap(Xmx) memory settings through java options (was -Xmx1g). Use the "
+                     "corresponding --driver-memory or spark.driver.memory configuration instead.",
+                     true);
+}
+
+static void dynamic_allocation_starts_without_executors(void **state)
+{
+        struct submit_arguments a;
+        assert_int_equal(understand(&a, "--num-executors 0 --conf spark.dynamicAllocation.enabled=True x.so", NULL, NULL),
+                         0);
+        submit_arguments_deinit(&a);
+}
+
+static void what_follows_the_application_is_its_own(void **state)
+{
+        struct submit_arguments a;
+        assert_int_equal(understand(&a, "--name myApp --class=Foo userjar.so --master local some --weird args", NULL, NULL),
+                         0);
+        assert_int_equal(a.application_arguments.len, 5);
+        assert_string_equal(a.application_arguments.data[0], "--master");
+        assert_string_equal(a.application_arguments.data[3], "--weird");
+        assert_string_equal(a.value[SUBMIT_NAME], "myApp");
+        assert_string_equal(a.value[SUBMIT_CLASS], "Foo");
+        assert_string_equal(a.application, "userjar.so");
+        assert_string_equal(submit_arguments_master(&a), "local[*]");
+        submit_arguments_deinit(&a);
+}
+
+static void version_ends_the_reading(void **state)
+{
+        struct submit_arguments a;
+        submit_arguments_init(&a);
+        char *words[] = {"--version", "--nope"};
+        assert_int_equal(submit_arguments_parse(&a, 2, words, NULL), 0);
+        assert_int_equal(a.action, SUBMIT_ACTION_VERSION);
+        submit_arguments_deinit(&a);
+}
+
+static void the_last_of_equals_wins(void **state)
+{
+        struct submit_arguments a;
+        assert_int_equal(understand(&a, "--name a --name b --conf spark.k=1 -c spark.k=2=3 x.so", NULL, NULL), 0);
+        assert_string_equal(a.value[SUBMIT_NAME], "b");
+        assert_string_equal(strmap_get(&a.properties, "spark.k"), "2=3");
+        submit_arguments_deinit(&a);
+}
+
+static void the_stronger_place_wins(void **state)
+{
+        char named[] = "/tmp/properties-XXXXXX", defaults[] = "/tmp/defaults-XXXXXX";
+        write_file(named, "spark.executor.memory 3g\nspark.driver.memory 3g\nspark.executor.cores=3\nspark.only.named 3\n");
+        write_file(defaults, "spark.driver.memory 2g\nspark.only.defaults 2\nforeign x\n");
+        const char *const set[] = {"SPARK_EXECUTOR_MEMORY=1g", "SPARK_EXECUTOR_CORES=1", "DEPLOY_MODE=client",
+                                   "MASTER=local[7]", "SPARK_DRIVER_MEMORY=1g", NULL};
+        environment = set;
+        struct submit_arguments a;
+        _cleanup_free_ char *line = mem_printf(
+                "--executor-memory 5g --conf spark.executor.memory=4g --conf spark.driver.memory=4g "
+                "--properties-file %s x.so", named);
+        assert_int_equal(understand(&a, line, defaults, NULL), 0);
+        assert_string_equal(a.value[SUBMIT_EXECUTOR_MEMORY], "5g");
+        assert_string_equal(a.value[SUBMIT_DRIVER_MEMORY], "4g");
+        assert_string_equal(a.value[SUBMIT_EXECUTOR_CORES], "3");
+        assert_string_equal(submit_arguments_master(&a), "local[7]");
+        assert_string_equal(a.value[SUBMIT_DEPLOY_MODE], "client");
+        /* A named file stands in the place of the defaults … */
+        assert_null(strmap_get(&a.properties, "spark.only.defaults"));
+        submit_arguments_deinit(&a);
+        /* … unless both are asked for. */
+        _cleanup_free_ char *both = mem_printf("--load-spark-defaults --properties-file %s x.so", named);
+        assert_int_equal(understand(&a, both, defaults, NULL), 0);
+        assert_string_equal(a.value[SUBMIT_DRIVER_MEMORY], "3g");
+        assert_string_equal(strmap_get(&a.properties, "spark.only.defaults"), "2");
+        assert_null(strmap_get(&a.properties, "foreign"));
+        assert_int_equal(a.messages.len, 1);
+        assert_string_equal(a.messages.data[0], "Warning: Ignoring non-Spark config property: foreign");
+        submit_arguments_deinit(&a);
+        assert_int_equal(understand(&a, "x.so", defaults, NULL), 0);
+        assert_string_equal(a.value[SUBMIT_DRIVER_MEMORY], "2g");
+        assert_string_equal(a.value[SUBMIT_EXECUTOR_MEMORY], "1g");
+        submit_arguments_deinit(&a);
+        environment = no_environment;
+        unlink(named);
+        unlink(defaults);
+}
+
+static void the_name_comes_from_the_first_that_has_one(void **state)
+{
+        struct submit_arguments a;
+        assert_int_equal(understand(&a, "--conf spark.app.name=c --class K dir/x.so", NULL, NULL), 0);
+        assert_string_equal(a.value[SUBMIT_NAME], "c");
+        submit_arguments_deinit(&a);
+        assert_int_equal(understand(&a, "--class K dir/x.so", NULL, NULL), 0);
+        assert_string_equal(a.value[SUBMIT_NAME], "K");
+        submit_arguments_deinit(&a);
+        assert_int_equal(understand(&a, "dir/x.so", NULL, NULL), 0);
+        assert_string_equal(a.value[SUBMIT_NAME], "x.so");
+        submit_arguments_deinit(&a);
+}
+
+static void files_become_uris(void **state)
+{
+        char here[PATH_MAX];
+        assert_non_null(getcwd(here, sizeof(here)));
+        _cleanup_free_ char *jar = mem_printf("file:%s/nonexistent.jar", here);
+        const struct {
+                const char *path, *uri;
+        } cases[] = {
+                {"hdfs:/root/spark.jar", "hdfs:/root/spark.jar"},
+                {"hdfs:///root/spark.jar#app.jar", "hdfs:///root/spark.jar#app.jar"},
+                {"nonexistent.jar", jar},
+                {"./nonexistent.jar", jar},
+                {"../nonexistent-a/../nonexistent-b/../../../../../../../../../x", "file:/x"},
+                {"file:/C:/file.txt", "file:/C:/file.txt"},
+                {"/nonexistent/a b#c", "file:/nonexistent/a%20b%23c"},
+                {"/nonexistent/a#c", "file:/nonexistent/a#c"},
+                {"/", "file:/"},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_free_ char *uri = submit_resolve_uri(cases[i].path);
+                assert_string_equal(uri, cases[i].uri);
+                _cleanup_free_ char *again = submit_resolve_uri(uri);
+                assert_string_equal(again, uri);
+        }
+        _cleanup_free_ char *list = submit_resolve_uris(" /nonexistent/a , ,s3a://b/c,");
+        assert_string_equal(list, "file:/nonexistent/a,s3a://b/c");
+}
+
+static void the_report_hides_secrets(void **state)
+{
+        struct submit_arguments a;
+        assert_int_equal(understand(&a, "-v --conf spark.x.password=abc --conf spark.y=plain --master local[2] --name hi "
+                                        "/nonexistent/nope.so x --name y", NULL, NULL), 0);
+        _cleanup_free_ char *report = submit_arguments_report(&a);
+        assert_non_null(strstr(report, "Parsed arguments:\n  master                  local[2]\n"));
+        assert_non_null(strstr(report, "\n  childArgs               [x --name y]\n"));
+        assert_non_null(strstr(report, "\n  primaryResource         file:/nonexistent/nope.so\n"));
+        assert_non_null(strstr(report, "\n  (spark.x.password,*********(redacted))\n  (spark.y,plain)\n"));
+        assert_null(strstr(report, "abc"));
+        submit_arguments_deinit(&a);
+}
+
+static void the_configuration_is_what_a_local_driver_gets(void **state)
+{
+        struct submit_arguments a;
+        struct fst_conf conf;
+        assert_int_equal(understand(&a, "--driver-memory 2g --conf spark.driver.memory=3g --conf spark.a=b "
+                                        "--executor-memory 5g --total-executor-cores 4 x.so", NULL, NULL), 0);
+        conf_init(&conf);
+        submit_arguments_configure(&a, &conf);
+        assert_string_equal(conf_get_raw(&conf, "spark.master"), "local[*]");
+        assert_string_equal(conf_get_raw(&conf, "spark.submit.deployMode"), "client");
+        assert_string_equal(conf_get_raw(&conf, "spark.app.name"), "x.so");
+        assert_string_equal(conf_get_raw(&conf, "spark.driver.memory"), "2g");
+        assert_string_equal(conf_get_raw(&conf, "spark.a"), "b");
+        assert_null(conf_get_raw(&conf, "spark.cores.max"));
+        conf_deinit(&conf);
+        submit_arguments_deinit(&a);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(errors_are_spark_s),
+                cmocka_unit_test(dynamic_allocation_starts_without_executors),
+                cmocka_unit_test(what_follows_the_application_is_its_own),
+                cmocka_unit_test(version_ends_the_reading),
+                cmocka_unit_test(the_last_of_equals_wins),
+                cmocka_unit_test(the_stronger_place_wins),
+                cmocka_unit_test(the_name_comes_from_the_first_that_has_one),
+                cmocka_unit_test(files_become_uris),
+                cmocka_unit_test(the_report_hides_secrets),
+                cmocka_unit_test(the_configuration_is_what_a_local_driver_gets),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
