@@ -21,9 +21,9 @@ static void local_masters_have_threads_and_failures(void **state)
                 const char *text;
                 int threads, max_failures;
         } cases[] = {
-                {"local", 1, 1},         {"local[1]", 1, 1},     {"local[12]", 12, 1},   {"local[*]", 6, 1},
-                {"local[3,4]", 3, 4},    {"local[*,2]", 6, 2},   {"local[3, 4]", 3, 4},  {"local[ * , 2 ]", 6, 2},
-                {"local[007]", 7, 1},
+                {"local", 1, 1},       {"local[1]", 1, 1},       {"local[12]", 12, 1},
+                {"local[*]", 6, 1},    {"local[3,4]", 3, 4},     {"local[*,2]", 6, 2},
+                {"local[3, 4]", 3, 4}, {"local[ * , 2 ]", 6, 2}, {"local[007]", 7, 1},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 struct master_url url = parsed(cases[i].text);
@@ -51,10 +51,35 @@ static void clusters_are_told_apart(void **state)
 static void what_cannot_be_is_refused(void **state)
 {
         static const char *const bad[] = {
-                "", "Local", "local[", "local[]", "local[0]", "local[-1]", "local[2", "local[2]x", "local[2,]", "local[,2]",
-                "local[2,*]", "local[2,0]", "local[2,3,4]", "local[2.5]", "local[99999999999]", "local[2147483648]",
-                "localhost", "local-cluster", "local-cluster[1,2]", "local-cluster[0,1,1]", "local-cluster[1,1,1]]",
-                "spark://", "spark", "mesos://", "k8s://", "k8s", "yarn-foo", "yarn ", "http://h:1",
+                "",
+                "Local",
+                "local[",
+                "local[]",
+                "local[0]",
+                "local[-1]",
+                "local[2",
+                "local[2]x",
+                "local[2,]",
+                "local[,2]",
+                "local[2,*]",
+                "local[2,0]",
+                "local[2,3,4]",
+                "local[2.5]",
+                "local[99999999999]",
+                "local[2147483648]",
+                "localhost",
+                "local-cluster",
+                "local-cluster[1,2]",
+                "local-cluster[0,1,1]",
+                "local-cluster[1,1,1]]",
+                "spark://",
+                "spark",
+                "mesos://",
+                "k8s://",
+                "k8s",
+                "yarn-foo",
+                "yarn ",
+                "http://h:1",
         };
         for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
                 struct master_url url = {.threads = 77};

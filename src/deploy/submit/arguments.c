@@ -10,11 +10,11 @@
 #include "base/error.h"
 #include "conf/conf.h"
 #include "conf/properties.h"
+#include "conf/redact.h"
 #include "conf/units.h"
 
 #include <ctype.h>
 #include <limits.h>
-#include <regex.h>
 #include <strings.h>
 
 void submit_arguments_init(struct submit_arguments *a)
@@ -169,33 +169,31 @@ int submit_arguments_parse(struct submit_arguments *a, int n, char *const *words
 
 /* --------------------------------------------------------------------------------------- files and environment */
 
-#define REDACTED "*********(redacted)"
-
-/*
- * @value, or what is shown in its place when spark.redaction.regex finds something in @key or @value. A pattern that
- * cannot be read redacts everything.
- */
-static const char *redaction_of(const struct strmap *properties, const char *key, const char *value)
+/* The redactor of what is known so far; secrets stay hidden behind the default when the user's cannot be read. */
+static void make_redactor(const struct submit_arguments *a, struct redactor *out)
 {
-        const char *pattern = strmap_get(properties, "spark.redaction.regex");
-        regex_t regex;
-        if (!pattern)
-                pattern = "(?i)secret|password|token|access[.]?key";
-        bool any_case = strncmp(pattern, "(?i)", 4) == 0;
-        if (regcomp(&regex, pattern + (any_case ? 4 : 0), REG_EXTENDED | REG_NOSUB | (any_case ? REG_ICASE : 0)) != 0)
-                return REDACTED;
-        bool found = regexec(&regex, key, 0, NULL, 0) == 0 || regexec(&regex, value, 0, NULL, 0) == 0;
-        regfree(&regex);
-        return found ? REDACTED : value;
+        struct fst_conf conf;
+        conf_init(&conf);
+        const char *regex = strmap_get(&a->properties, "spark.redaction.regex");
+        if (regex)
+                conf_set(&conf, "spark.redaction.regex", regex);
+        if (redactor_init(out, &conf, NULL) < 0) {
+                conf_deinit(&conf);
+                conf_init(&conf);
+                redactor_init(out, &conf, NULL);
+        }
+        conf_deinit(&conf);
 }
 
 /* Spark tells what it takes from where under --verbose. */
 static void tell_defaults(struct submit_arguments *a, const char *path, const struct strmap *file)
 {
+        _cleanup_(redactor_deinit) struct redactor redactor;
+        make_redactor(a, &redactor);
         vec_push(&a->messages, mem_printf("Using properties file: %s", path));
         for (struct strmap_entry *e = NULL; (e = strmap_next(file, e));)
                 vec_push(&a->messages, mem_printf("Adding default property: %s=%s", e->key,
-                                                  redaction_of(&a->properties, e->key, e->value)));
+                                                  redactor_value(&redactor, e->key, e->value)));
 }
 
 /* Take over what no stronger place has said. */
@@ -385,6 +383,8 @@ static void put_list(struct buf *out, const char *label, char *const *words, siz
 char *submit_arguments_report(const struct submit_arguments *a)
 {
         struct buf out = BUF_INIT;
+        _cleanup_(redactor_deinit) struct redactor redactor;
+        make_redactor(a, &redactor);
         buf_puts(&out, "Parsed arguments:\n");
         for (enum submit_field f = 0; f < SUBMIT_FIELDS; f++) {
                 const struct submit_option *o = submit_option_of(f);
@@ -397,7 +397,7 @@ char *submit_arguments_report(const struct submit_arguments *a)
                 if (!o->label)
                         continue;
                 const char *value = f == SUBMIT_MASTER ? submit_arguments_master(a) : a->value[f];
-                put_line(&out, o->label, value ? redaction_of(&a->properties, o->name, value) : NULL);
+                put_line(&out, o->label, value ? redactor_value(&redactor, o->name, value) : NULL);
                 if (f == SUBMIT_PROPERTIES_FILE)
                         put_list(&out, "extraPropertiesFiles", a->extra_properties_files.data,
                                  a->extra_properties_files.len, ", ");
@@ -408,7 +408,7 @@ char *submit_arguments_report(const struct submit_arguments *a)
         _cleanup_free_ struct strmap_entry **sorted = strmap_sorted(&a->properties);
         for (size_t i = 0; i < a->properties.count; i++)
                 buf_printf(&out, "  (%s,%s)\n", sorted[i]->key,
-                           redaction_of(&a->properties, sorted[i]->key, sorted[i]->value));
+                           redactor_value(&redactor, sorted[i]->key, sorted[i]->value));
         buf_puts(&out, "\n");
         return buf_steal(&out);
 }

@@ -76,13 +76,14 @@ static void errors_are_spark_s(void **state)
         assert_error("--executor-cores 1.5 x.so", "Executor cores must be a positive number", false);
         assert_error("--total-executor-cores x x.so", "Total executor cores must be a positive number", false);
         assert_error("--num-executors 0 x.so", "Number of executors must be a positive number", false);
-        assert_error("--remote sc://a --master local x.so", "Remote cannot be specified with master and/or deploy mode.",
-                     false);
+        assert_error("--remote sc://a --master local x.so",
+                     "Remote cannot be specified with master and/or deploy mode.", false);
         assert_error("--master yarn x.so",
                      "When running with master 'yarn' either HADOOP_CONF_DIR or YARN_CONF_DIR must be set in the "
                      "environment.",
                      false);
-        assert_error("--proxy-user u --principal p x.so", "Only one of --proxy-user or --principal can be provided.", false);
+        assert_error("--proxy-user u --principal p x.so", "Only one of --proxy-user or --principal can be provided.",
+                     false);
         assert_error("--properties-file /nonexistent/p x.so", "Properties file /nonexistent/p does not exist", false);
         assert_error("--driver-java-options -Xmx1g x.so",
                      "Not allowed to specify max heap(Xmx) memory settings through java options (was -Xmx1g). Use the "
@@ -93,16 +94,16 @@ static void errors_are_spark_s(void **state)
 static void dynamic_allocation_starts_without_executors(void **state)
 {
         struct submit_arguments a;
-        assert_int_equal(understand(&a, "--num-executors 0 --conf spark.dynamicAllocation.enabled=True x.so", NULL, NULL),
-                         0);
+        assert_int_equal(
+                understand(&a, "--num-executors 0 --conf spark.dynamicAllocation.enabled=True x.so", NULL, NULL), 0);
         submit_arguments_deinit(&a);
 }
 
 static void what_follows_the_application_is_its_own(void **state)
 {
         struct submit_arguments a;
-        assert_int_equal(understand(&a, "--name myApp --class=Foo userjar.so --master local some --weird args", NULL, NULL),
-                         0);
+        assert_int_equal(
+                understand(&a, "--name myApp --class=Foo userjar.so --master local some --weird args", NULL, NULL), 0);
         assert_int_equal(a.application_arguments.len, 5);
         assert_string_equal(a.application_arguments.data[0], "--master");
         assert_string_equal(a.application_arguments.data[3], "--weird");
@@ -135,15 +136,17 @@ static void the_last_of_equals_wins(void **state)
 static void the_stronger_place_wins(void **state)
 {
         char named[] = "/tmp/properties-XXXXXX", defaults[] = "/tmp/defaults-XXXXXX";
-        write_file(named, "spark.executor.memory 3g\nspark.driver.memory 3g\nspark.executor.cores=3\nspark.only.named 3\n");
+        write_file(named,
+                   "spark.executor.memory 3g\nspark.driver.memory 3g\nspark.executor.cores=3\nspark.only.named 3\n");
         write_file(defaults, "spark.driver.memory 2g\nspark.only.defaults 2\nforeign x\n");
         const char *const set[] = {"SPARK_EXECUTOR_MEMORY=1g", "SPARK_EXECUTOR_CORES=1", "DEPLOY_MODE=client",
-                                   "MASTER=local[7]", "SPARK_DRIVER_MEMORY=1g", NULL};
+                                   "MASTER=local[7]",          "SPARK_DRIVER_MEMORY=1g", NULL};
         environment = set;
         struct submit_arguments a;
-        _cleanup_free_ char *line = mem_printf(
-                "--executor-memory 5g --conf spark.executor.memory=4g --conf spark.driver.memory=4g "
-                "--properties-file %s x.so", named);
+        _cleanup_free_ char *line =
+                mem_printf("--executor-memory 5g --conf spark.executor.memory=4g --conf spark.driver.memory=4g "
+                           "--properties-file %s x.so",
+                           named);
         assert_int_equal(understand(&a, line, defaults, NULL), 0);
         assert_string_equal(a.value[SUBMIT_EXECUTOR_MEMORY], "5g");
         assert_string_equal(a.value[SUBMIT_DRIVER_MEMORY], "4g");
@@ -216,8 +219,11 @@ static void files_become_uris(void **state)
 static void the_report_hides_secrets(void **state)
 {
         struct submit_arguments a;
-        assert_int_equal(understand(&a, "-v --conf spark.x.password=abc --conf spark.y=plain --master local[2] --name hi "
-                                        "/nonexistent/nope.so x --name y", NULL, NULL), 0);
+        assert_int_equal(understand(&a,
+                                    "-v --conf spark.x.password=abc --conf spark.y=plain --master local[2] --name hi "
+                                    "/nonexistent/nope.so x --name y",
+                                    NULL, NULL),
+                         0);
         _cleanup_free_ char *report = submit_arguments_report(&a);
         assert_non_null(strstr(report, "Parsed arguments:\n  master                  local[2]\n"));
         assert_non_null(strstr(report, "\n  childArgs               [x --name y]\n"));
@@ -231,8 +237,11 @@ static void the_configuration_is_what_a_local_driver_gets(void **state)
 {
         struct submit_arguments a;
         struct fst_conf conf;
-        assert_int_equal(understand(&a, "--driver-memory 2g --conf spark.driver.memory=3g --conf spark.a=b "
-                                        "--executor-memory 5g --total-executor-cores 4 x.so", NULL, NULL), 0);
+        assert_int_equal(understand(&a,
+                                    "--driver-memory 2g --conf spark.driver.memory=3g --conf spark.a=b "
+                                    "--executor-memory 5g --total-executor-cores 4 x.so",
+                                    NULL, NULL),
+                         0);
         conf_init(&conf);
         submit_arguments_configure(&a, &conf);
         assert_string_equal(conf_get_raw(&conf, "spark.master"), "local[*]");
