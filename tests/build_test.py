@@ -24,7 +24,7 @@ def test_only_the_interface_is_exported():
     names = exported()
     assert "fst_conf_new" in names
     # The program's main() is the one caller that is no application.
-    assert [name for name in names if not name.startswith("fst_")] == ["firesteel_main"]
+    assert [name for name in names if not name.startswith(("fst_", "__odr_asan."))] == ["firesteel_main"]
 
 
 def test_soname():
