@@ -1,0 +1,46 @@
+/* Command lines of spark-submit: words separated by line breaks, and the text as rule of make and as master URL. */
+#include "base/mem.h"
+#include "conf/master_url.h"
+#include "deploy/submit/arguments.h"
+#include "exec/app_compiler.h"
+
+#include <stdint.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *no_environment(const char *name)
+{
+        return NULL;
+}
+
+static int ignore(void *context, const char *path)
+{
+        return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        _cleanup_free_ char *text = mem_strndup((const char *)data, size);
+        struct master_url url;
+        master_url_parse(text, 4, &url, NULL);
+        app_compiler_dependencies(text, ignore, NULL);
+        char *words[64], *rest = text;
+        int n = 0;
+        for (char *word; n < 64 && (word = strsep(&rest, "\n"));)
+                words[n++] = word;
+        struct submit_arguments a;
+        submit_arguments_init(&a);
+        if (submit_arguments_parse(&a, n, words, NULL) == 0) {
+                /* Files that are named would be opened. */
+                free(a.value[SUBMIT_PROPERTIES_FILE]);
+                a.value[SUBMIT_PROPERTIES_FILE] = NULL;
+                for (size_t i = 0; i < a.extra_properties_files.len; i++)
+                        free(a.extra_properties_files.data[i]);
+                a.extra_properties_files.len = 0;
+                submit_arguments_complete(&a, NULL, no_environment, NULL);
+                free(submit_arguments_report(&a));
+                submit_arguments_validate(&a, no_environment, NULL);
+        }
+        submit_arguments_deinit(&a);
+        return 0;
+}
