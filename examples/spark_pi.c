@@ -1,16 +1,18 @@
 /*
  * Pi, by throwing darts at a square: 100,000 for each slice.   spark-submit spark_pi.c [SLICES]
+ *
+ * The square is the unit square, the circle's quarter in it has the radius 1: pi / 4 of all darts hit it.
  */
 #include <firesteel/firesteel.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One dart: 1 if it lands in the circle. */
+/* One dart: 1 if it lands within the circle. */
 static int64_t dart(fst_task *task, int64_t i)
 {
-        double x = fst_random_f64(task) * 2 - 1;
-        double y = fst_random_f64(task) * 2 - 1;
+        double x, y;
+        fst_random_point(task, &x, &y);
         return x * x + y * y <= 1;
 }
 

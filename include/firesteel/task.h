@@ -62,19 +62,26 @@ FST_API int fst_fail(fst_task *task, const char *format, ...) __attribute__((for
 
 /*
  * Random numbers: a stream for each task, seeded by stage and partition, so that a repeated attempt computes the
- * same rows. A counter through a mixing function (Steele, Lea and Flood, "Fast splittable pseudorandom number
- * generators", 2014): good for sampling and simulation, not for secrets.
+ * same rows. A counter and one wide multiplication ("wyrand", Wang Yi): good for sampling and simulation, not for
+ * secrets.
  */
 static inline uint64_t fst_random_u64(fst_task *task)
 {
-        uint64_t z = task->random_state += 0x9e3779b97f4a7c15u;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return z ^ (z >> 31);
+        uint64_t s = task->random_state += 0xa0761d6478bd642fu;
+        unsigned __int128 product = (unsigned __int128)s * (s ^ 0xe7037ed1a0b428dbu);
+        return (uint64_t)(product >> 64) ^ (uint64_t)product;
 }
 
 /* Uniform in [0, 1), with 53 bits. */
 static inline double fst_random_f64(fst_task *task)
 {
         return (double)(int64_t)(fst_random_u64(task) >> 11) * 0x1p-53;
+}
+
+/* Two numbers, uniform in [0, 1) and independent, with 32 bits each, for the price of one: a point in a square. */
+static inline void fst_random_point(fst_task *task, double *x, double *y)
+{
+        uint64_t bits = fst_random_u64(task);
+        *x = (double)(int64_t)(bits & 0xffffffffu) * 0x1p-32;
+        *y = (double)(int64_t)(bits >> 32) * 0x1p-32;
 }

@@ -18,10 +18,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 #define FST_API __attribute__((visibility("default")))
 #define fst_likely(x) __builtin_expect(!!(x), 1)
 
@@ -81,49 +77,52 @@ static inline bool fst_bytes_equal(fst_bytes a, fst_bytes b)
         return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
 }
 
-/* The position of the first @c in @data[0 … len), or @len. */
-static inline size_t fst_bytes_find(const char *data, size_t len, char c)
+/*
+ * The pieces of a text between separators, one after another, as Java's String.split gives them: empty pieces
+ * between separators count, empty ones at the end do not, and an empty text is one empty piece.
+ *
+ *      fst_split words = fst_split_of(line, ' ');
+ *      for (fst_bytes word; fst_split_next(&words, &word);)
+ *              use(word);
+ *
+ * Separators are looked for in 64 bytes at a time, so short pieces cost little. Pieces are views into the text.
+ */
+typedef struct fst_split {
+        const char *at, *end;   /* the next piece begins; the text ends, without separators that end it */
+        const char *block;      /* the 64 bytes that `hits` tells of */
+        uint64_t hits;          /* bit i: block[i] is a separator not yet passed */
+        char separator;
+        bool finished;
+} fst_split;
+
+#include <firesteel/detail/split.h>
+
+static inline fst_split fst_split_of(fst_bytes text, char separator)
 {
-        size_t i = 0;
-#ifdef __SSE2__
-        for (const __m128i wanted = _mm_set1_epi8(c); i + 16 <= len; i += 16) {
-                int hits = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(data + i)), wanted));
-                if (hits)
-                        return i + (size_t)__builtin_ctz((unsigned)hits);
-        }
-#endif
-        while (i < len && data[i] != c)
-                i++;
-        return i;
+        fst_split s = {text.data, text.data + text.len, text.data, 0, separator, false};
+        while (s.end > s.at && s.end[-1] == separator)
+                s.end--;
+        s.finished = s.end == s.at && text.len > 0;
+        if (s.end > s.at)
+                s.hits = fst_split_hits(s.block, s.end, separator);
+        return s;
 }
 
-/*
- * Take the next piece of *@rest up to @separator into *@piece, as Java's String.split does: empty pieces between
- * separators count, empty ones at the end do not, and a text without separators (even an empty one) is one
- * piece. False when nothing is left. A finished *@rest has NULL data.
- */
-static inline bool fst_bytes_split(fst_bytes *rest, char separator, fst_bytes *piece)
+static inline bool fst_split_next(fst_split *s, fst_bytes *piece)
 {
-        if (!rest->data)
-                return false;
-        size_t n = fst_bytes_find(rest->data, rest->len, separator);
-        piece->data = rest->data;
-        piece->len = n;
-        if (n == rest->len) {
-                rest->data = NULL;
-                return true;
-        }
-        rest->data += n + 1;
-        rest->len -= n + 1;
-        /* What follows the last separator counts only if anything but separators is in it. */
-        if (rest->len == 0 || rest->data[0] == separator) {
-                size_t i = 0;
-                while (i < rest->len && rest->data[i] == separator)
-                        i++;
-                if (i == rest->len) {
-                        rest->data = NULL;
-                        return true;
+        while (s->hits == 0) {
+                if (s->end - s->block <= 64) { /* the last piece has no separator behind it */
+                        bool more = !s->finished;
+                        s->finished = true;
+                        *piece = (fst_bytes){s->at, (size_t)(s->end - s->at)};
+                        return more;
                 }
+                s->block += 64;
+                s->hits = fst_split_hits(s->block, s->end, s->separator);
         }
+        const char *hit = s->block + __builtin_ctzll(s->hits);
+        s->hits &= s->hits - 1;
+        *piece = (fst_bytes){s->at, (size_t)(hit - s->at)};
+        s->at = hit + 1;
         return true;
 }
