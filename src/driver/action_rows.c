@@ -99,15 +99,14 @@ static struct op *row_sink_new(struct action *action, struct task_run *run)
 static int rows_result(struct action *action, struct op *op, struct task_result *result)
 {
         struct row_sink *sink = container_of(op, struct row_sink, op);
-        if (sink->last)
-                sink->last = page_shrink(sink->last);
-        struct page **link = &sink->first;
+        struct page **link = &sink->first; /* to the last page, once the loop is through */
         for (struct page *page = sink->first; page; page = page->next) {
                 result->bytes += page->used;
                 if (page->next)
                         link = &page->next;
         }
-        *link = sink->last;
+        if (*link)
+                *link = page_shrink(*link);
         result->data = steal(sink->first);
         sink->last = NULL;
         return 0;
