@@ -89,9 +89,11 @@ int aggregate_start(struct aggregate *a, const struct aggregate_options *options
         r = table_start(&a->table, MIN(options->expected_keys, HINT_MOST));
         if (r) {
                 memory_consumer_deinit(&a->memory);
-                return r < 0 ? r : error_set(error, -ENOMEM, "no memory for the smallest hash table of an aggregation; "
-                                                             "raise spark.executor.memory (spark.driver.memory in "
-                                                             "local mode) or run fewer tasks at a time");
+                return r < 0 ? r
+                             : error_set(error, -ENOMEM,
+                                         "no memory for the smallest hash table of an aggregation; "
+                                         "raise spark.executor.memory (spark.driver.memory in "
+                                         "local mode) or run fewer tasks at a time");
         }
         columns_ready(a);
         a->started = true;
@@ -114,8 +116,9 @@ int aggregate_add(struct aggregate *a, const fst_batch *batch, uint32_t *at, str
         if (r <= 0)
                 return r;
         if (a->table.count == 0)
-                return error_set(error, -ENOMEM, "one row is too large for the memory that this task may use; raise "
-                                                 "spark.executor.memory (spark.driver.memory in local mode)");
+                return error_set(error, -ENOMEM,
+                                 "one row is too large for the memory that this task may use; raise "
+                                 "spark.executor.memory (spark.driver.memory in local mode)");
         return FST_AGGREGATE_E_FULL;
 }
 

@@ -89,8 +89,8 @@ void aggregate_reset(struct aggregate *a);
 
 /* Figures for the task's metrics. */
 struct aggregate_stats {
-        uint64_t rows_in, keys;  /* rows added; new keys met in them (again after each drain or spill) */
-        uint64_t spilled_bytes;  /* written to disk */
+        uint64_t rows_in, keys; /* rows added; new keys met in them (again after each drain or spill) */
+        uint64_t spilled_bytes; /* written to disk */
         uint32_t spills;
 };
 struct aggregate_stats aggregate_stats(const struct aggregate *a);

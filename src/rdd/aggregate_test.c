@@ -90,7 +90,8 @@ static void entries_add(struct entries *e, fst_bytes key, int64_t value)
 {
         if (e->n == e->cap)
                 e->data = mem_grow(e->data, (e->cap = e->cap ? e->cap * 2 : 64) * sizeof(*e->data));
-        e->data[e->n++] = (struct entry){key.len ? memcpy(mem_alloc(key.len), key.data, key.len) : NULL, key.len, value};
+        e->data[e->n++] =
+                (struct entry){memcpy(mem_alloc(key.len + 1), key.len ? key.data : "", key.len), key.len, value};
 }
 
 static void entries_combine(struct entries *e)
@@ -596,7 +597,8 @@ static void order_of_another_table(void **state)
 {
         struct fixture map, reduce;
         int64_t keys[FST_BATCH_ROWS], values[FST_BATCH_ROWS] = {0};
-        fst_batch out, batch = {.rows = FST_BATCH_ROWS, .type = FST_PAIR(I64, I64), .key.i64 = keys, .value.i64 = values};
+        fst_batch out,
+                batch = {.rows = FST_BATCH_ROWS, .type = FST_PAIR(I64, I64), .key.i64 = keys, .value.i64 = values};
         fixture_init(&map, 256 << 20, AGGREGATE_MAP, batch.type, sum);
         fixture_init(&reduce, 256 << 20, AGGREGATE_REDUCE, batch.type, sum);
         fixture_start(&map);
@@ -620,20 +622,13 @@ static void order_of_another_table(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(counts_bytes_keys),
-                cmocka_unit_test(grows),
-                cmocka_unit_test(drains_when_full),
-                cmocka_unit_test(one_row_too_large),
-                cmocka_unit_test(number_keys),
-                cmocka_unit_test(combines_numbers),
-                cmocka_unit_test(combines_fixed),
-                cmocka_unit_test(combines_bytes),
-                cmocka_unit_test(distinct_rows),
-                cmocka_unit_test(refuses_functions),
-                cmocka_unit_test(says_when_useless),
-                cmocka_unit_test(keys_at_the_edge),
-                cmocka_unit_test(hashes_well),
-                cmocka_unit_test(order_of_another_table),
+                cmocka_unit_test(counts_bytes_keys), cmocka_unit_test(grows),
+                cmocka_unit_test(drains_when_full),  cmocka_unit_test(one_row_too_large),
+                cmocka_unit_test(number_keys),       cmocka_unit_test(combines_numbers),
+                cmocka_unit_test(combines_fixed),    cmocka_unit_test(combines_bytes),
+                cmocka_unit_test(distinct_rows),     cmocka_unit_test(refuses_functions),
+                cmocka_unit_test(says_when_useless), cmocka_unit_test(keys_at_the_edge),
+                cmocka_unit_test(hashes_well),       cmocka_unit_test(order_of_another_table),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

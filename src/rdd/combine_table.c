@@ -350,11 +350,11 @@ static inline __attribute__((always_inline)) int combine(struct combine_table *t
                 return 0;
         case OP_USER_I64:
                 s->value.i64 = ((int64_t(*)(fst_task *, int64_t, int64_t))t->combine.code)(t->task, s->value.i64,
-                                                                                          batch->value.i64[row]);
+                                                                                           batch->value.i64[row]);
                 return 0;
         case OP_USER_F64:
                 s->value.f64 = ((double (*)(fst_task *, double, double))t->combine.code)(t->task, s->value.f64,
-                                                                                        batch->value.f64[row]);
+                                                                                         batch->value.f64[row]);
                 return 0;
         case OP_OTHER:
                 break;
@@ -364,8 +364,8 @@ static inline __attribute__((always_inline)) int combine(struct combine_table *t
 
 /* Row @i of the group begins a new key in slot @s. */
 static inline __attribute__((always_inline)) int insert(struct combine_table *t, struct slot *s,
-                                                        const struct table_group *g, uint32_t i,
-                                                        const fst_batch *batch, uint32_t row, enum combine_op op)
+                                                        const struct table_group *g, uint32_t i, const fst_batch *batch,
+                                                        uint32_t row, enum combine_op op)
 {
         uint64_t lo = g->lo[i], bits = 0;
         if (unlikely(meta_is_long(g->meta[i]))) {
@@ -543,8 +543,8 @@ static inline __attribute__((always_inline)) void look_for_bytes(const struct co
         look_for(t, g, i, meta_of(hash, MIN(len, (size_t)UINT32_MAX - 1)), (uintptr_t)data, hash);
 }
 
-static void look_for_rows(const struct combine_table *t, struct table_group *g, const fst_batch *batch,
-                          uint32_t first, uint32_t n)
+static void look_for_rows(const struct combine_table *t, struct table_group *g, const fst_batch *batch, uint32_t first,
+                          uint32_t n)
 {
         switch (t->type.key) {
         case FST_KIND_I64:
@@ -651,8 +651,7 @@ static inline uint64_t slot_hash(const struct slot *s)
         return key_hash_short((struct short_key){s->lo, s->hi}, meta_len(s->meta));
 }
 
-uint32_t table_read(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch, uint64_t *hashes,
-                    bool clear)
+uint32_t table_read(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch, uint64_t *hashes, bool clear)
 {
         uint32_t row = 0;
         size_t at = *pos;

@@ -12,11 +12,14 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define LOW(n) ((n) >= 8 ? ~0ull : (1ull << (8 * ((n) & 7))) - 1)
-#define MASK(n) {LOW(n), (n) > 8 ? LOW((n) - 8) : 0}
+#define LOW(n) ((n) >= 8 ? ~0ull : (1ull << (8 * ((n)&7))) - 1)
+#define MASK(n)                                                                                                        \
+        {                                                                                                              \
+                LOW(n), (n) > 8 ? LOW((n)-8) : 0                                                                       \
+        }
 
 const struct short_key key_masks[KEY_INLINE + 1] = {
-        MASK(0), MASK(1), MASK(2),  MASK(3),  MASK(4),  MASK(5),  MASK(6),  MASK(7),  MASK(8),
+        MASK(0), MASK(1),  MASK(2),  MASK(3),  MASK(4),  MASK(5),  MASK(6),  MASK(7),  MASK(8),
         MASK(9), MASK(10), MASK(11), MASK(12), MASK(13), MASK(14), MASK(15), MASK(16),
 };
 

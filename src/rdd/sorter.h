@@ -31,6 +31,8 @@ struct sorter_options {
         struct memory_task *memory;
         fst_type type;
         enum fst_order order;
+        const struct spill_space
+                *spill; /* where runs are written; NULL: -ENOMEM instead. Borrowed until sorter_reset */
 };
 
 struct sorter *sorter_new(void);

@@ -1,0 +1,50 @@
+/*
+ * The index of a sort: for each record the first eight bytes of its key, as a number that sorts as the key does,
+ * and where the record is. Sixteen bytes move instead of the record.
+ *
+ * The memory is two arrays of the same length, one of them for the sort to write into; both are reserved as entries
+ * are added and mapped once, so that growing copies nothing. It is kept from task to task.
+ */
+#pragma once
+
+#include "rdd/record.h"
+#include "store/page.h"
+
+struct sort_entry {
+        uint64_t prefix;
+        const unsigned char *record;
+};
+
+struct sort_index {
+        struct sort_entry *entries, *other; /* `other`: what the sort writes into */
+        size_t n;
+        size_t room;   /* entries that are reserved (twice 16 bytes each) */
+        size_t mapped; /* entries for which there are addresses */
+        size_t peak;   /* the largest n since sort_index_start */
+        struct memory_consumer *memory;
+        struct record_order order;
+};
+
+/* Begin empty; what is left of the last time is reserved if it was put to use and memory allows. */
+void sort_index_start(struct sort_index *ix, struct record_order order, struct memory_consumer *memory);
+
+/* Make room for @rows further entries: 0; FST_MEMORY_E_DENIED; negative as memory_acquire. */
+int sort_index_reserve(struct sort_index *ix, size_t rows);
+
+/* Add the records of @page, for which room was made; the page stays where it is until sort_index_clear. */
+void sort_index_add(struct sort_index *ix, const struct page *page);
+
+/* Sort; equal keys keep their order. Prefixes mean nothing afterwards where keys are bytes. */
+void sort_index_sort(struct sort_index *ix);
+
+/* Rows @first … of the sorted index, @room at most, into the columns of @batch; views last as long as the pages. */
+uint32_t sort_index_read(const struct sort_index *ix, size_t first, uint32_t room, fst_batch *batch);
+
+/* No entries any more; the reservation stays. */
+void sort_index_clear(struct sort_index *ix);
+
+/* Give the reservation back, keep the memory. */
+void sort_index_release(struct sort_index *ix);
+
+/* Unmap an index that was released or never started. */
+void sort_index_free(struct sort_index *ix);
