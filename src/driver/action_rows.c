@@ -248,12 +248,13 @@ FST_API int fst_collect_at(fst_rdd *rdd, fst_iter **iter, fst_site site)
 static int next_round(int seen, int64_t found, int64_t wanted, int64_t first, int64_t scale_up)
 {
         if (seen == 0)
-                return (int)first;
+                return (int)MIN(first, (int64_t)INT32_MAX);
+        double most = MIN((double)seen * (double)scale_up, (double)INT32_MAX);
         if (found == 0)
-                return (int)MIN((int64_t)seen * scale_up, (int64_t)INT32_MAX);
-        int64_t guess = (int64_t)ceil(1.5 * (double)wanted * seen / (double)found) - seen;
-        guess = MIN(guess, (int64_t)seen * scale_up);
-        return (int)MAX(guess, (int64_t)1);
+                return (int)most;
+        /* As a double: with a great @wanted ("all there are") it fits no integer. */
+        double guess = ceil(1.5 * (double)wanted * seen / (double)found) - seen;
+        return (int)MAX(MIN(guess, most), 1.0);
 }
 
 static int take_round(fst_rdd *rdd, int from, int count, int64_t missing, struct kept_rows *rows, struct page ***tail,

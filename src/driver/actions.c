@@ -2,6 +2,7 @@
 #include "driver/actions.h"
 
 #include "base/mem.h"
+#include "exec/slot.h"
 #include "rdd/aggregate.h"
 #include "rdd/op_combine.h"
 #include "rdd/op_element.h"
@@ -13,6 +14,10 @@ int action_check(fst_rdd *rdd, struct fst_error *error)
 {
         if (rdd->sc->status)
                 return error_set(error, rdd->sc->status, "%s", error_message(&rdd->sc->error));
+        if (slot_is_this_thread())
+                return error_set(error, -EDEADLK,
+                                 "RDD transformations and actions can only be invoked by the driver, not inside of "
+                                 "other transformations (SPARK-5063)");
         int r = rdd_plan(rdd);
         return r ? error_set(error, r, "%s", error_message(&rdd->error)) : 0;
 }

@@ -172,8 +172,7 @@ static void kill_task(void *owner, int executor, int64_t task_id, bool interrupt
                                  "Executor is trying to kill task %d.%d in stage %d.%d (TID %" PRId64 "), reason: %s",
                                  run->tasks[i].index, run->tasks[i].info.attempt, run->tasks[i].info.stage,
                                  run->tasks[i].info.stage_attempt, task_id, reason);
-                        __atomic_store_n(&run->tasks[i].killed, 1, __ATOMIC_SEQ_CST);
-                        slot_kill(r->slots[s], task_id);
+                        __atomic_store_n(&run->tasks[i].killed, 1, __ATOMIC_RELAXED);
                         return;
                 }
         }
@@ -424,6 +423,11 @@ static int read_config(struct fst_context *sc, struct sched_config *config, stru
         config->max_failures = sc->master.max_failures;
         config->task_cpus = (int)cpus;
         config->max_stage_attempts = (int)attempts;
+        if (cpus < 1 || cpus > sc->master.threads)
+                return error_set(error, -EINVAL,
+                                 "spark.task.cpus is %lld, but the master has %d cores: no task could ever run; make it "
+                                 "at most that, or ask for more cores (local[N])",
+                                 (long long)cpus, sc->master.threads);
         if (mode && strcasecmp(mode, "FAIR") == 0)
                 config->mode = SCHEDULING_FAIR;
         else if (mode && strcasecmp(mode, "FIFO") != 0)

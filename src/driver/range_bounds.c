@@ -136,7 +136,7 @@ static void sample_discard(struct action *action, struct task_result *result)
 static bool can_read_less(const fst_rdd *rdd)
 {
         for (; rdd; rdd = rdd->parent) {
-                if (rdd->lineage.storage_level)
+                if (__atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED))
                         return false;
                 switch (rdd->op) {
                 case RDD_MAP:

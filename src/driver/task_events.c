@@ -59,7 +59,7 @@ static void collect_rdds(const struct stage *stage, rdd_infos *infos, int *paren
                         .call_site = rdd->call_site,
                         .scope = rdd->site.operation,
                         .scope_id = rdd->lineage.id,
-                        .level = (enum fst_storage_level)rdd->lineage.storage_level,
+                        .level = (enum fst_storage_level)__atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED),
                         .partitions = rdd->lineage.partitions,
                 };
                 if (rdd->parent) {

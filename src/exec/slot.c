@@ -27,9 +27,8 @@ struct slot {
         struct slot_run *given; /* under lock */
         bool stopping;          /* under lock */
 
-        /* the thread's own, but for run.stop and current */
+        /* the thread's own */
         struct task_run run;
-        int64_t current;         /* atomic: id of the task that runs, or -1 */
         struct stage_work *work; /* of the pipeline that is kept */
         struct pipeline *pipeline;
 };
@@ -89,7 +88,7 @@ static void note_failure(struct slot *s, struct stage_work *work, struct slot_ta
         struct task_run *run = &s->run;
         t->status = r;
         t->message = run->error.message ? steal(run->error.message) : mem_printf("task failed with status %d", r);
-        if (__atomic_load_n(&t->killed, __ATOMIC_RELAXED) || task_run_stopped(run)) {
+        if (task_run_stopped(run)) {
                 t->state = OUTCOME_KILLED;
         } else if (run->fetch_failed) {
                 t->state = OUTCOME_FETCH_FAILED;
@@ -105,13 +104,13 @@ static void note_failure(struct slot *s, struct stage_work *work, struct slot_ta
 static void run_task(struct slot *s, struct stage_work *work, struct slot_task *t, int64_t begin)
 {
         struct task_run *run = &s->run;
-        __atomic_store_n(&run->stop, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&s->current, t->info.id, __ATOMIC_SEQ_CST);
-        if (__atomic_load_n(&t->killed, __ATOMIC_SEQ_CST)) {
+        if (__atomic_load_n(&t->killed, __ATOMIC_RELAXED)) {
                 t->state = OUTCOME_KILLED;
                 t->message = mem_strdup("killed before it ran");
                 return;
         }
+        /* The flag is the task's own: one for the slot could still be set when the next task runs. */
+        run->task.stopped = &t->killed;
         task_run_begin(run, &t->info, s->env->seed);
         int r = compute(s, work, t);
         task_run_end(run);
@@ -119,7 +118,7 @@ static void run_task(struct slot *s, struct stage_work *work, struct slot_task *
                 note_failure(s, work, t, r);
         else
                 t->state = OUTCOME_SUCCESS;
-        __atomic_store_n(&s->current, -1, __ATOMIC_RELAXED);
+        run->task.stopped = &run->stop;
         t->counters = run->counters;
         t->run_ns = clock_ns(CLOCK_MONOTONIC) - begin;
 }
@@ -145,10 +144,18 @@ static void run_all(struct slot *s, struct slot_run *r)
 
 /* ----------------------------------------------------------------------------------------------- the thread */
 
+static _Thread_local bool on_slot;
+
+bool slot_is_this_thread(void)
+{
+        return on_slot;
+}
+
 static void *slot_main(void *arg)
 {
         struct slot *s = arg;
         char name[16];
+        on_slot = true;
         snprintf(name, sizeof(name), "task-slot-%d", s->index);
         pthread_setname_np(pthread_self(), name);
         for (;;) {
@@ -180,7 +187,6 @@ int slot_new(int index, const struct exec_env *env, slot_done_fn done, void *own
         s->env = env;
         s->done = done;
         s->owner = owner;
-        s->current = -1;
         pthread_mutex_init(&s->lock, NULL);
         pthread_cond_init(&s->wake, NULL);
         task_run_init(&s->run, env->memory);
@@ -204,12 +210,6 @@ void slot_give(struct slot *s, struct slot_run *run)
         pthread_mutex_unlock(&s->lock);
 }
 
-void slot_kill(struct slot *s, int64_t task_id)
-{
-        if (task_id < 0 || __atomic_load_n(&s->current, __ATOMIC_SEQ_CST) == task_id)
-                __atomic_store_n(&s->run.stop, 1, __ATOMIC_RELAXED);
-}
-
 void slot_free(struct slot *s)
 {
         if (!s)
@@ -218,7 +218,6 @@ void slot_free(struct slot *s)
         s->stopping = true;
         pthread_cond_signal(&s->wake);
         pthread_mutex_unlock(&s->lock);
-        slot_kill(s, -1);
         pthread_join(s->thread, NULL);
         task_run_deinit(&s->run);
         pthread_mutex_destroy(&s->lock);

@@ -26,7 +26,7 @@ struct slot_task {
         /* set by who gives the run */
         struct fst_task_info info;
         int32_t index, output;
-        int killed; /* atomic: may be set while the run is waiting or running */
+        int killed; /* atomic: set by any thread to stop the task, at its next safe point or before it runs */
         /* set by the slot */
         enum task_outcome_state state;
         int status;                  /* of a failure */
@@ -57,11 +57,11 @@ typedef void (*slot_done_fn)(void *owner, struct slot_run *run);
 int slot_new(int index, const struct exec_env *env, slot_done_fn done, void *owner, struct slot **slot,
              struct fst_error *error);
 
+/* Whether the calling thread is a slot's: there, waiting for a job could wait for itself. */
+bool slot_is_this_thread(void);
+
 /* Give a run to an idle slot. */
 void slot_give(struct slot *slot, struct slot_run *run);
 
-/* Stop the present task at its next safe point if it is @task_id (or any, if negative). Any thread. */
-void slot_kill(struct slot *slot, int64_t task_id);
-
-/* End the thread: its present task is told to stop and waited for. NULL is allowed. */
+/* End the thread, after the run that it was given, if there is one. NULL is allowed. */
 void slot_free(struct slot *slot);

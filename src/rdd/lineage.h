@@ -28,9 +28,9 @@ struct lineage {
         int partitions; /* > 0 once the job is submitted */
         const char *name; /* the operation or the user's name: "MapPartitionsRDD"-like for logs; borrowed */
         const char *call_site; /* "reduce_by_key at wordcount.c:14": borrowed */
-        int storage_level;     /* enum fst_storage_level */
+        int storage_level;     /* enum fst_storage_level; atomic: persist and unpersist may come during jobs */
         struct lineage_dep *deps;
         int n_deps;
-        /* True if partition @p need not be computed because a block store holds it. NULL: never. Any thread. */
+        /* True if partition @p need not be computed because a block store holds it. NULL: never. Any thread. Atomic. */
         bool (*cached)(const struct lineage *self, int partition);
 };

@@ -110,4 +110,5 @@ static inline void op_abandon(struct op *op)
         if (op->class->abandon)
                 op->class->abandon(op);
         op->out.rows = 0;
+        arena_reset(&op->heap);
 }

@@ -26,6 +26,7 @@ struct op *combine_out_new(struct task_run *run, fst_type value)
 void combine_out_reset(fst_out *out)
 {
         out->rows = 0;
+        out->op->status = 0;
         arena_reset(&out->op->heap);
 }
 
@@ -82,7 +83,7 @@ static int combine_end(struct op *op)
                 if (r)
                         break;
         }
-        if (r < 0 && !op->run->status)
+        if (r < 0)
                 task_run_fail_with(op->run, r, &error);
         struct aggregate_stats stats = aggregate_stats(self->aggregate);
         op->run->counters.disk_spilled += (int64_t)stats.spilled_bytes;

@@ -37,8 +37,10 @@ static bool refill(fst_iter *iter)
         iter->at = 0;
         if (self->at_end)
                 return false;
-        /* Rows made so far may point into the batch that goes away now. */
-        if (op_flush(&self->op))
+        /* Rows made so far may point into the batch that goes away now; those to come may not. */
+        int r = op_flush(&self->op);
+        op_borrow(&self->op, &(struct rows){0});
+        if (r)
                 return false;
         const void *captured = self->op.run->task.captured;
         const char *function = self->op.run->function;
@@ -50,6 +52,17 @@ static bool refill(fst_iter *iter)
                 return false;
         op_borrow(&self->op, self->lent);
         iter->batch = self->lent->batch;
+        return true;
+}
+
+bool iter_op_mismatch(fst_iter *iter, uint32_t tag)
+{
+        if (iter->refill != refill)
+                return false;
+        struct iter_op *self = container_of(iter, struct iter_op, iter);
+        char wanted[64], have[64];
+        task_run_fail(self->op.run, -EINVAL, "the rows are %s, but %s reads them with fst_next into variables for %s",
+                      fst_tag_name(iter->tag, have), self->fn.name, fst_tag_name(tag, wanted));
         return true;
 }
 
@@ -91,6 +104,7 @@ static int iter_begin(struct op *op)
         self->iter.batch = (fst_batch){.type = self->iter.batch.type};
         self->iter.at = 0;
         self->iter.status = 0;
+        op_borrow(op, &(struct rows){0});
         return go_on(self);
 }
 

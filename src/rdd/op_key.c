@@ -85,6 +85,13 @@ static int key_consume(struct op *op, const struct rows *in)
         return self->keys->class->consume(self->keys, in);
 }
 
+/* Keys of a batch that failed half-way are forgotten. */
+static void key_abandon(struct op *op)
+{
+        struct key_op *self = container_of(op, struct key_op, op);
+        op_abandon(self->keys);
+}
+
 static void key_free(struct op *op)
 {
         struct key_op *self = container_of(op, struct key_op, op);
@@ -94,7 +101,8 @@ static void key_free(struct op *op)
         free(self);
 }
 
-static const struct op_class key_class = {"sort_by", .consume = key_consume, .free = key_free};
+static const struct op_class key_class = {
+        "sort_by", .consume = key_consume, .abandon = key_abandon, .free = key_free};
 static const struct op_class collector_class = {"sort_by", .consume = collect};
 
 struct op *key_op_new(struct task_run *run, fst_type in, fst_type keyed, const fst_fn *fn)

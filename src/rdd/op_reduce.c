@@ -110,6 +110,7 @@ static int reduce_bytes(struct reduce_op *self, fst_bytes x)
                 (int (*)(fst_task *, fst_bytes, fst_bytes, fst_out *))self->fn.code;
         struct task_run *run = self->op.run;
         fst_out *out = &self->emitted->out;
+        combine_out_reset(out); /* of what a call that failed left behind, too */
         int r = f(&run->task, (fst_bytes){self->value.data, self->value.size}, x, out);
         if (r)
                 return task_run_fail_by(run, r, self->fn.name);
@@ -117,7 +118,6 @@ static int reduce_bytes(struct reduce_op *self, fst_bytes x)
                 return task_run_fail(run, -EINVAL, "%s emitted %u values: a combining function emits one",
                                      self->fn.name, out->rows);
         set_data(self, out->key.bytes[0].data, out->key.bytes[0].len);
-        combine_out_reset(out);
         return 0;
 }
 

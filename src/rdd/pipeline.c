@@ -26,6 +26,7 @@ struct node {
         const fst_rdd *rdd;
         struct op *op;  /* NULL where rows pass unchanged: sources, coalesce */
         struct op *tee; /* behind op, where the RDD is persisted: rdd/op_tee.h */
+        enum fst_storage_level level; /* as it was when the pipeline was made: unpersist may come at any time */
         struct text_reader *text;
         struct page_cursor cursor;
         bool has_cursor;
@@ -95,7 +96,8 @@ static void node_init(struct pipeline *p, int i, const fst_rdd *rdd)
         struct node *node = &p->nodes[i];
         node->rdd = rdd;
         node->op = op_of(rdd, p->env.run);
-        if (rdd->lineage.storage_level && p->env.blocks) {
+        node->level = (enum fst_storage_level)__atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED);
+        if (node->level && p->env.blocks) {
                 node->tee = tee_op_new(p->env.run, rdd->type);
                 node->tee->next = consumer_of(p, i);
         }
@@ -186,7 +188,7 @@ static int feed_text(struct pipeline *p, struct node *node, int partition, struc
         if (p->env.sample_budget && bytes)
                 run->sample_scale = MAX(1.0, (double)node->rdd->text.splits.data[partition].length / (double)bytes);
         text_reader_close(node->text);
-        return r < 0 && !run->status ? task_run_fail_with(run, r, &error) : r;
+        return r < 0 ? task_run_fail_with(run, r, &error) : r;
 }
 
 /* Where slice @i of @n of a collection of @count begins, as Spark's ParallelCollectionRDD cuts. */
@@ -331,7 +333,7 @@ static int feed_block(struct pipeline *p, int i, struct block *block)
                         break;
         }
         block_reader_deinit(&reader);
-        return r < 0 && !run->status ? task_run_fail_with(run, r, &error) : r;
+        return r < 0 ? task_run_fail_with(run, r, &error) : r;
 }
 
 /* Read the block of a persisted RDD, or compute and keep it. */
@@ -341,9 +343,7 @@ static int feed_persisted(struct pipeline *p, int i, int partition)
         struct block_id id = {node->rdd->lineage.id, partition};
         struct block *block;
         struct block_writer *writer = NULL;
-        int r = block_store_acquire(p->env.blocks, p->env.run, id,
-                                    (enum fst_storage_level)node->rdd->lineage.storage_level, node->rdd->type, &block,
-                                    &writer);
+        int r = block_store_acquire(p->env.blocks, p->env.run, id, node->level, node->rdd->type, &block, &writer);
         if (r == 0) {
                 r = feed_block(p, i, block);
                 block_release(block);
@@ -366,8 +366,13 @@ int pipeline_run(struct pipeline *p, int partition)
         int r = op_begin(p->sink);
         if (r == 0)
                 r = feed(p, 0, partition);
+        /* A function may have called fst_fail and answered 0: then nothing may become of its rows. */
+        if (p->env.run->status)
+                r = p->env.run->status;
         if (r >= 0)
                 r = op_end(p->sink);
+        if (p->env.run->status)
+                r = p->env.run->status;
         if (r < 0)
                 op_abandon(p->sink);
         return r < 0 ? r : 0;

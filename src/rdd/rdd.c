@@ -401,11 +401,13 @@ static bool cached(const struct lineage *lineage, int partition)
 
 FST_API fst_rdd *fst_persist(fst_rdd *rdd, enum fst_storage_level level)
 {
-        if (rdd->lineage.storage_level && level != FST_STORAGE_NONE && rdd->lineage.storage_level != (int)level)
+        int before = __atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED);
+        if (before && level != FST_STORAGE_NONE && before != (int)level)
                 return rdd_fail(rdd, -EINVAL,
                                 "Cannot change storage level of an RDD after it was already assigned a level");
-        rdd->lineage.storage_level = level;
-        rdd->lineage.cached = level == FST_STORAGE_NONE ? NULL : cached;
+        /* Other threads' jobs may be looking. */
+        __atomic_store_n(&rdd->lineage.storage_level, level, __ATOMIC_RELAXED);
+        __atomic_store_n(&rdd->lineage.cached, level == FST_STORAGE_NONE ? NULL : cached, __ATOMIC_RELAXED);
         return rdd;
 }
 

@@ -1,7 +1,7 @@
 /*
  * What the engine keeps beside the public fst_task while a task's attempt runs: its memory, its first failure,
  * its counters. One belongs to a slot and is begun anew for each attempt; only the slot's thread uses it, but
- * `stop` may be set from any thread.
+ * what task.stopped points to may be set from any thread.
  */
 #pragma once
 
@@ -32,7 +32,7 @@ struct task_run {
         struct memory_task *memory;    /* created when first needed: task_run_memory */
         struct fst_error error;        /* the first failure's sentence */
         int status;                    /* 0, or that failure */
-        int stop;                      /* atomic; set when the job was cancelled: task_run_stopped */
+        int stop;                      /* what task.stopped points to unless a slot's task has a flag of its own */
         const char *volatile function; /* of the user that is being called: for crash reports; borrowed */
         bool fetch_failed;             /* the failure is that a map output could not be read: */
         int fetch_shuffle, fetch_map;

@@ -29,10 +29,11 @@ static bool mark_rdd(struct sched *s, const struct lineage *rdd)
 
 static bool all_cached(const struct lineage *rdd)
 {
-        if (!rdd->cached)
+        bool (*cached)(const struct lineage *, int) = __atomic_load_n(&rdd->cached, __ATOMIC_RELAXED);
+        if (!cached)
                 return false;
         for (int p = 0; p < rdd->partitions; p++)
-                if (!rdd->cached(rdd, p))
+                if (!cached(rdd, p))
                         return false;
         return true;
 }

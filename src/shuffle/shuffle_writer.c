@@ -142,7 +142,7 @@ static int combine(struct shuffle_writer *w, const fst_batch *batch)
                 if ((r = drain(w)))
                         break;
         run->function = outer;
-        if (r && !run->status)
+        if (r)
                 task_run_fail_with(run, r, &error);
         if (r == 0 && !aggregate_reduces(w->aggregate)) {
                 r = drain(w);
