@@ -1,0 +1,31 @@
+/*
+ * Pi, by throwing DARTS at a square.   spark-submit darts.c DARTS SLICES
+ *
+ * examples/spark_pi.c with the number of tasks apart from the number of darts, so that this measures the darts;
+ * what tasks cost is measured by empty_tasks.
+ */
+#include <firesteel/firesteel.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static int64_t dart(fst_task *task, int64_t i)
+{
+        double x = fst_random_f64(task) * 2 - 1;
+        double y = fst_random_f64(task) * 2 - 1;
+        return x * x + y * y <= 1;
+}
+
+int main(int argc, char **argv)
+{
+        if (argc != 3) {
+                fprintf(stderr, "usage: darts DARTS SLICES\n");
+                return 2;
+        }
+        fst_context *sc = fst_context_new("darts");
+        int64_t n = atoll(argv[1]), inside;
+
+        if (fst_reduce(fst_map(fst_range_n(sc, 0, n, atoi(argv[2])), dart, FST_I64), fst_sum, &inside) == 0)
+                printf("Pi is roughly %.6f\n", 4.0 * (double)inside / (double)n);
+        return fst_context_stop(sc);
+}

@@ -1,0 +1,96 @@
+import java.util.Arrays;
+import java.util.concurrent.ThreadLocalRandom;
+import org.apache.spark.SparkConf;
+import org.apache.spark.TaskContext;
+import org.apache.spark.api.java.JavaRDD;
+import org.apache.spark.api.java.JavaSparkContext;
+import scala.Tuple2;
+import scala.reflect.ClassTag$;
+
+/**
+ * What bench/run has genuine Spark do: the same jobs as the programs in examples/ and bench/apps/.
+ *
+ * <p>Each mode prints "job: SECONDS", the time of its action alone, without the start of the JVM and of the context.
+ */
+public final class SparkBench {
+        private SparkBench() {}
+
+        private interface Action {
+                void run() throws Exception;
+        }
+
+        private static double seconds(Action action) throws Exception {
+                long start = System.nanoTime();
+                action.run();
+                return (System.nanoTime() - start) / 1e9;
+        }
+
+        private static void wordcount(JavaSparkContext sc, String in, String out) {
+                sc.textFile(in)
+                        .flatMap(line -> Arrays.asList(line.split(" ")).iterator())
+                        .mapToPair(word -> new Tuple2<>(word, 1L))
+                        .reduceByKey(Long::sum)
+                        .saveAsTextFile(out);
+        }
+
+        private static void sort(JavaSparkContext sc, String in, String out) {
+                JavaRDD<String> lines = sc.textFile(in);
+                lines.sortBy(line -> line.substring(0, 10), true, lines.getNumPartitions()).saveAsTextFile(out);
+        }
+
+        private static JavaRDD<Object> range(JavaSparkContext sc, long n, int slices) {
+                return new JavaRDD<>(sc.sc().range(0, n, 1, slices), ClassTag$.MODULE$.Object());
+        }
+
+        private static void darts(JavaSparkContext sc, long n, int slices) {
+                long inside = range(sc, n, slices)
+                        .map(i -> {
+                                ThreadLocalRandom random = ThreadLocalRandom.current();
+                                double x = random.nextDouble() * 2 - 1;
+                                double y = random.nextDouble() * 2 - 1;
+                                return x * x + y * y <= 1 ? 1L : 0L;
+                        })
+                        .reduce(Long::sum);
+                System.out.printf("Pi is roughly %.6f%n", 4.0 * inside / n);
+        }
+
+        /** One in 10,000 tasks fails at its first attempt, as in examples/empty_tasks.c. */
+        private static void emptyTasks(JavaSparkContext sc, int tasks) {
+                range(sc, tasks, tasks).foreachPartition(rows -> {
+                        TaskContext task = TaskContext.get();
+                        if (task.partitionId() % 10000 == 9999 && task.attemptNumber() == 0) {
+                                throw new IllegalStateException("fails once, on purpose");
+                        }
+                });
+        }
+
+        public static void main(String[] args) throws Exception {
+                try (JavaSparkContext sc = new JavaSparkContext(new SparkConf().setAppName("bench " + args[0]))) {
+                        switch (args[0]) {
+                                case "wordcount":
+                                        System.out.printf("job: %.4f%n", seconds(() -> wordcount(sc, args[1], args[2])));
+                                        break;
+                                case "sort":
+                                        System.out.printf("job: %.4f%n", seconds(() -> sort(sc, args[1], args[2])));
+                                        break;
+                                case "darts":
+                                        System.out.printf("job: %.4f%n", seconds(
+                                                () -> darts(sc, Long.parseLong(args[1]), Integer.parseInt(args[2]))));
+                                        break;
+                                case "empty_tasks":
+                                        for (int i = 0; i < Integer.parseInt(args[2]); i++) {
+                                                int tasks = Integer.parseInt(args[1]);
+                                                double took = seconds(() -> emptyTasks(sc, tasks));
+                                                System.out.printf("rate: %.0f tasks/s%n", tasks / took);
+                                        }
+                                        break;
+                                case "one_task":
+                                        System.out.printf("job: %.4f%n", seconds(
+                                                () -> System.out.println("counted " + range(sc, 1000, 1).count())));
+                                        break;
+                                default:
+                                        throw new IllegalArgumentException("no such mode: " + args[0]);
+                        }
+                }
+        }
+}
