@@ -225,6 +225,7 @@ static void drop_pages(struct rows_action *self)
 
 FST_API int fst_collect_at(fst_rdd *rdd, fst_iter **iter, fst_site site)
 {
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct rows_action action;
         int r = rows_init(&action, rdd, INT64_MAX, &error);
@@ -278,6 +279,7 @@ static int take_round(fst_rdd *rdd, int from, int count, int64_t missing, struct
 
 FST_API int fst_take_at(fst_rdd *rdd, int64_t count, fst_iter **iter, fst_site site)
 {
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         int64_t found = 0, first = 1, scale_up = 4;
         int seen = 0;

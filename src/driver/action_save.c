@@ -131,6 +131,7 @@ static int save(fst_rdd *rdd, struct save_action *self, fst_site site, struct fs
 
 FST_API int fst_save_as_text_file_at(fst_rdd *rdd, const char *path, fst_site site)
 {
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct output_options options = OUTPUT_OPTIONS_INIT;
         struct save_action action = {

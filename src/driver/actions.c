@@ -107,6 +107,7 @@ static int count_merge(struct action *action, int output, struct task_result *re
 
 FST_API int fst_count_at(fst_rdd *rdd, int64_t *count, fst_site site)
 {
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct count_action action = {
                 {.name = "count", .sink_new = count_sink_new, .result = count_result, .merge = count_merge}, 0};
@@ -143,6 +144,7 @@ static int no_merge(struct action *action, int output, struct task_result *resul
 
 FST_API int fst_foreach_at(fst_rdd *rdd, fst_fn f, fst_site site)
 {
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct foreach_action action = {
                 {.name = "foreach", .sink_new = foreach_sink_new, .result = no_result, .merge = no_merge},
@@ -255,6 +257,7 @@ static int give_result(fst_rdd *rdd, struct reduce_value *total, uint32_t tag, v
 
 FST_API int fst_reduce_at(fst_rdd *rdd, fst_fn f, uint32_t result_tag, void *result, fst_site site)
 {
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         char have[64], want[64];
         struct reduce_action action = {{.name = "reduce",

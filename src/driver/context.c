@@ -223,6 +223,7 @@ FST_API fst_context *fst_context_new_conf(fst_conf *conf)
         sc->conf = conf;
         rdd_registry_init(&sc->registry, conf);
         pthread_mutex_init(&sc->lock, NULL);
+        pthread_cond_init(&sc->acted, NULL);
         pthread_mutexattr_t recursive;
         pthread_mutexattr_init(&recursive);
         pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
@@ -258,9 +259,21 @@ static void stop_listeners(struct fst_context *sc)
         app_status_free(sc->app_status);
 }
 
+/* Jobs of other threads end as cancelled; those threads still need what belongs to the context to say so. */
+static void stop_actions(struct fst_context *sc)
+{
+        if (sc->runner)
+                job_runner_stop(sc->runner);
+        pthread_mutex_lock(&sc->lock);
+        while (sc->acting > 0)
+                pthread_cond_wait(&sc->acted, &sc->lock);
+        pthread_mutex_unlock(&sc->lock);
+}
+
 FST_API int fst_context_stop(fst_context *sc)
 {
         int status = sc->first_failure;
+        stop_actions(sc);
         job_runner_free(sc->runner);
         stop_listeners(sc);
         while (sc->kept) {
@@ -280,6 +293,7 @@ FST_API int fst_context_stop(fst_context *sc)
         if (local)
                 free_properties(local);
         pthread_key_delete(sc->local_properties);
+        pthread_cond_destroy(&sc->acted);
         pthread_mutex_destroy(&sc->lock);
         pthread_mutex_destroy(&sc->prepare);
         free(sc->app_id);
@@ -299,6 +313,23 @@ void context_keep(struct fst_context *sc, struct kept_result *result)
         pthread_mutex_lock(&sc->lock);
         result->next = sc->kept;
         sc->kept = result;
+        pthread_mutex_unlock(&sc->lock);
+}
+
+fst_context *context_enter(fst_context *sc)
+{
+        pthread_mutex_lock(&sc->lock);
+        sc->acting++;
+        pthread_mutex_unlock(&sc->lock);
+        return sc;
+}
+
+void context_leave(fst_context **in)
+{
+        fst_context *sc = *in;
+        pthread_mutex_lock(&sc->lock);
+        sc->acting--;
+        pthread_cond_signal(&sc->acted);
         pthread_mutex_unlock(&sc->lock);
 }
 

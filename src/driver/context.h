@@ -43,6 +43,8 @@ struct fst_context {
 
         pthread_mutex_t lock;           /* of what follows */
         int first_failure;              /* of an action */
+        int acting;                     /* threads inside of an action: fst_context_stop waits for them */
+        pthread_cond_t acted;           /* one has left */
         struct kept_result *kept;       /* results that actions handed out: freed at the end */
         pthread_mutex_t prepare;        /* recursive; who holds it computes bounds of range partitioners */
         pthread_key_t local_properties; /* struct strmap * of each thread */
@@ -60,5 +62,12 @@ struct strmap *context_local_properties(struct fst_context *sc, bool create);
 
 /* Tell the user about an action that failed, remember its status, and return it. Takes @error's message. */
 int context_action_failed(struct fst_context *sc, const char *action, int status, struct fst_error *error);
+
+/*
+ * Around every action, so that the context is not freed under a thread whose job it cancelled:
+ * `_cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);`
+ */
+fst_context *context_enter(fst_context *sc);
+void context_leave(fst_context **sc);
 
 int64_t context_now_ms(void);

@@ -35,7 +35,7 @@ struct job_wait {
         int job_id;
 };
 
-enum message_kind { MESSAGE_SUBMIT, MESSAGE_RUN_DONE, MESSAGE_CANCEL, MESSAGE_STOP };
+enum message_kind { MESSAGE_SUBMIT, MESSAGE_RUN_DONE, MESSAGE_CANCEL, MESSAGE_STOP, MESSAGE_QUIT };
 
 struct message {
         struct message *next;
@@ -59,7 +59,8 @@ struct job_runner {
         pthread_mutex_t lock;
         pthread_cond_t wake;
         struct message *first, **last; /* under lock */
-        bool stopping;
+        bool stopping;                 /* jobs are refused */
+        bool quitting;                 /* the thread ends when no task runs */
 };
 
 static int64_t now_ns(void)
@@ -110,9 +111,11 @@ static struct stage_work *work_of(struct job_runner *r, struct stage *stage)
                 inputs[i].shuffle_id = from->shuffle_id;
                 inputs[i].n = from->n;
                 inputs[i].outputs = new_array(struct shuffle_output *, (size_t)from->n);
-                for (int m = 0; m < from->n; m++)
-                        inputs[i].outputs[m] =
-                                shuffle_output_ref((struct shuffle_output *)(uintptr_t)from->at[m].handle);
+                for (int m = 0; m < from->n; m++) {
+                        /* None is there where a persisted RDD in between was whole: then it is not wanted either. */
+                        struct shuffle_output *output = (struct shuffle_output *)(uintptr_t)from->at[m].handle;
+                        inputs[i].outputs[m] = output ? shuffle_output_ref(output) : NULL;
+                }
         }
         work->inputs = (struct shuffle_reader_env){
                 .inputs = inputs, .n_inputs = stage->n_parents, .space = &r->sc->shuffles->space};
@@ -347,6 +350,9 @@ static void receive(struct job_runner *r, struct message *m)
                         sched_cancel_all(r->sched, now_ns());
                 free(m->group);
                 break;
+        case MESSAGE_QUIT:
+                r->quitting = true;
+                __attribute__((fallthrough));
         case MESSAGE_STOP:
                 r->stopping = true;
                 sched_cancel_all(r->sched, now_ns());
@@ -385,7 +391,7 @@ static void *runner_main(void *arg)
 {
         struct job_runner *r = arg;
         pthread_setname_np(pthread_self(), "dag-scheduler");
-        while (!r->stopping || !idle(r)) {
+        while (!r->quitting || !idle(r)) {
                 struct message *m = take_messages(r);
                 while (m) {
                         struct message *next = m->next;
@@ -480,12 +486,17 @@ int job_runner_new(struct fst_context *sc, struct job_runner **runner, struct fs
         return 0;
 }
 
+void job_runner_stop(struct job_runner *r)
+{
+        post(r, (struct message){.kind = MESSAGE_STOP});
+}
+
 void job_runner_free(struct job_runner *r)
 {
         if (!r)
                 return;
         if (r->thread) {
-                post(r, (struct message){.kind = MESSAGE_STOP});
+                post(r, (struct message){.kind = MESSAGE_QUIT});
                 pthread_join(r->thread, NULL);
         }
         for (int s = 0; s < r->n_slots; s++)

@@ -14,7 +14,10 @@ struct job_runner;
 /* Start the thread and @sc->master.threads slots. */
 int job_runner_new(struct fst_context *sc, struct job_runner **runner, struct fst_error *error);
 
-/* Running jobs are cancelled; ends all threads. NULL is allowed. */
+/* Cancel what runs and refuse what is submitted from now on; does not wait. Any thread. */
+void job_runner_stop(struct job_runner *runner);
+
+/* Stop, and end all threads; nobody may be waiting for a job any more. NULL is allowed. */
 void job_runner_free(struct job_runner *runner);
 
 struct job_request {

@@ -53,9 +53,10 @@ static const char *class_name(const fst_rdd *rdd)
 static void collect_rdds(const struct stage *stage, rdd_infos *infos, int *parents)
 {
         for (const fst_rdd *rdd = rdd_of(stage->lineage); rdd; rdd = rdd->op == RDD_SHUFFLED ? NULL : rdd->parent) {
+                const char *name = __atomic_load_n(&rdd->name, __ATOMIC_ACQUIRE);
                 struct rdd_info info = {
                         .id = rdd->lineage.id,
-                        .name = rdd->name ? rdd->name : class_name(rdd),
+                        .name = name ? name : class_name(rdd),
                         .call_site = rdd->call_site,
                         .scope = rdd->site.operation,
                         .scope_id = rdd->lineage.id,

@@ -95,7 +95,11 @@ void rdd_free(fst_rdd *rdd)
         free((void *)rdd->fn.name);
         free((void *)rdd->fn.captured);
         free(rdd->lineage.deps);
-        free(rdd->name);
+        while (rdd->names) {
+                struct rdd_name *older = rdd->names->older;
+                free(rdd->names);
+                rdd->names = older;
+        }
         free(rdd->call_site);
         error_deinit(&rdd->error);
         free(rdd);
@@ -438,8 +442,18 @@ FST_API fst_type fst_rdd_type(const fst_rdd *rdd)
 
 FST_API fst_rdd *fst_rdd_set_name(fst_rdd *rdd, const char *name)
 {
-        free(rdd->name);
-        rdd->name = mem_strdup(name);
-        rdd->lineage.name = rdd->name;
+        const char *text = NULL;
+        rdd_registry_lock(rdd->sc);
+        if (name) {
+                size_t size = strlen(name) + 1;
+                struct rdd_name *given = mem_alloc(sizeof(*given) + size);
+                memcpy(given->text, name, size);
+                given->older = rdd->names;
+                rdd->names = given;
+                text = given->text;
+        }
+        __atomic_store_n(&rdd->name, text, __ATOMIC_RELEASE);
+        __atomic_store_n(&rdd->lineage.name, text ? text : rdd->site.operation, __ATOMIC_RELEASE);
+        rdd_registry_unlock(rdd->sc);
         return rdd;
 }

@@ -27,6 +27,11 @@ enum rdd_op {
         RDD_COMBINE,  /* combine by key without a shuffle: the parent is partitioned as wanted */
 };
 
+struct rdd_name {
+        struct rdd_name *older;
+        char text[];
+};
+
 struct fst_rdd {
         struct lineage lineage; /* first: what the schedulers see */
         fst_context *sc;
@@ -68,7 +73,9 @@ struct fst_rdd {
                 } shuffle;
         };
 
-        char *name, *call_site; /* owned; lineage borrows them */
+        const char *name;        /* the user's, in `names`; atomic; NULL: none was given */
+        struct rdd_name *names;  /* all that were ever given: jobs of other threads may be reading one */
+        char *call_site;         /* owned; lineage borrows it */
         fst_rdd *next;          /* all RDDs of the context */
 };
 

@@ -46,12 +46,28 @@ static void unpin(struct shuffle_input *in)
         in->pinned = false;
 }
 
-static bool next_output(struct shuffle_input *in)
+/* The output at hand cannot be read: the scheduler will have it made again. */
+static int fetch_failed(struct shuffle_input *in, int status, struct fst_error *error)
 {
+        in->run->fetch_failed = true;
+        in->run->fetch_shuffle = in->inputs->shuffle_id;
+        in->run->fetch_map = in->at;
+        return task_run_fail_with(in->run, status, error);
+}
+
+/* 1: the next output is at hand; 0: there are no more; negative after task_run_fail. */
+static int next_output(struct shuffle_input *in)
+{
+        struct fst_error error = FST_ERROR_INIT;
         unpin(in);
         if (++in->at >= in->inputs->n)
-                return false;
+                return 0;
         struct shuffle_output *output = in->inputs->outputs[in->at];
+        if (!output) {
+                int r = error_set(&error, -ENOENT, "Missing an output location for shuffle %d partition %d",
+                                  in->inputs->shuffle_id, in->partition);
+                return fetch_failed(in, r, &error);
+        }
         shuffle_output_pin(output);
         in->pinned = true;
         const struct shuffle_partition *p = &output->at[in->partition];
@@ -61,7 +77,7 @@ static bool next_output(struct shuffle_input *in)
                 in->run->counters.shuffle_read_blocks++;
                 in->run->counters.shuffle_read_bytes += (int64_t)p->bytes;
         }
-        return true;
+        return 1;
 }
 
 static int load(struct shuffle_input *in)
@@ -75,22 +91,23 @@ static int load(struct shuffle_input *in)
         if (r == 0)
                 return 0;
         if (r == FST_MEMORY_E_DENIED)
-                return task_run_fail(in->run, -ENOMEM, "no memory to read a page of shuffle %d",
+                return task_run_fail(in->run, -ENOMEM,
+                                     "no memory to read a page of shuffle %d: raise spark.driver.memory or "
+                                     "spark.executor.memory, or run fewer tasks at a time",
                                      in->inputs->shuffle_id);
-        in->run->fetch_failed = true;
-        in->run->fetch_shuffle = in->inputs->shuffle_id;
-        in->run->fetch_map = in->at;
-        return task_run_fail_with(in->run, r, &error);
+        return fetch_failed(in, r, &error);
 }
 
 static int reader_next(struct shuffle_input *in, const struct page **page)
 {
         page_free(&in->memory, steal(in->loaded));
-        while (!in->page && !in->extent)
-                if (!next_output(in)) {
+        while (!in->page && !in->extent) {
+                int r = next_output(in);
+                if (r <= 0) {
                         *page = NULL;
-                        return 0;
+                        return r;
                 }
+        }
         if (in->extent) {
                 int r = load(in);
                 *page = in->loaded;
