@@ -44,6 +44,8 @@ struct aggregate_options {
         fst_out *out;
         void (*out_reset)(fst_out *out);
         size_t expected_keys; /* a hint; 0 is unknown */
+        /* Where AGGREGATE_REDUCE writes what memory cannot hold; NULL: FST_AGGREGATE_E_FULL. Borrowed until reset. */
+        const struct spill_space *spill;
 };
 
 /* A table without memory; never NULL. */

@@ -6,9 +6,11 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "rdd/combine_table.h"
 #include "rdd/hash.h"
 #include "rdd/key.h"
 #include "store/page.h"
+#include "store/spill_space.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -40,6 +42,7 @@ struct fixture {
         struct aggregate *a;
         fst_task task;
         struct aggregate_options options;
+        struct spill_space space;
 };
 
 static void fixture_init(struct fixture *f, size_t pool, enum aggregate_side side, fst_type type, fst_fn combine)
@@ -58,6 +61,15 @@ static void fixture_start(struct fixture *f)
                 fail_msg("%s", error_message(&error));
 }
 
+static void fixture_may_spill(struct fixture *f)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        f->space.spill_codec = CODEC_LZ4;
+        f->options.spill = &f->space;
+        if (disk_dirs_new("/tmp", 4, &f->space.dirs, &error) != 0)
+                fail_msg("%s", error_message(&error));
+}
+
 static void fixture_deinit(struct fixture *f)
 {
         aggregate_reset(f->a);
@@ -65,6 +77,7 @@ static void fixture_deinit(struct fixture *f)
         aggregate_free(f->a);
         memory_task_free(f->memory);
         memory_manager_free(f->manager);
+        disk_dirs_free(f->space.dirs);
 }
 
 /* ------------------------------------------------------------------------------- reference: sum for BYTES keys */
@@ -619,16 +632,192 @@ static void order_of_another_table(void **state)
         fixture_deinit(&reduce);
 }
 
+/* ------------------------------------------------------------------------------------------------- spilling */
+
+static void spills(void **state)
+{
+        struct fixture f;
+        fixture_init(&f, 16 * PAGE_BLOCK, AGGREGATE_REDUCE, FST_PAIR(BYTES, I64), sum);
+        fixture_may_spill(&f);
+        bytes_case(&f, 300000, 250000, 4, 30, true);
+        assert_true(aggregate_stats(f.a).spills > 1);
+        assert_true(aggregate_stats(f.a).spilled_bytes > 0);
+        assert_int_equal(aggregate_stats(f.a).rows_in, 300000);
+        bytes_case(&f, 100000, 300, 0, 12, true); /* fits */
+        assert_int_equal(aggregate_stats(f.a).spills, 0);
+        bytes_case(&f, 60, 40, 300, 600000, true); /* rows larger than pages */
+        fixture_deinit(&f);
+        /* So little that buckets are spilled in turn. */
+        fixture_init(&f, 5 * PAGE_BLOCK, AGGREGATE_REDUCE, FST_PAIR(BYTES, I64), sum);
+        fixture_may_spill(&f);
+        f.space.spill_codec = CODEC_NONE;
+        bytes_case(&f, 300000, 280000, 5, 60, true);
+        bytes_case(&f, 300000, 280000, 4, 9, true);
+        fixture_deinit(&f);
+}
+
+static void spills_bytes_values(void **state)
+{
+        enum { KEYS = 5000, EACH = 40 };
+        static fst_bytes values[FST_BATCH_ROWS];
+        static int64_t keys[FST_BATCH_ROWS];
+        static char text[FST_BATCH_ROWS][100];
+        fst_out result = {.room = 1, .key.bytes = &joined_row};
+        fst_batch out, batch = {.rows = FST_BATCH_ROWS, .type = FST_PAIR(I64, BYTES)};
+        struct fixture f;
+        batch.key.i64 = keys;
+        batch.value.bytes = values;
+        fixture_init(&f, 16 * PAGE_BLOCK, AGGREGATE_REDUCE, batch.type, FST_FN(join));
+        fixture_may_spill(&f);
+        f.options.out = &result;
+        f.options.out_reset = forget;
+        fixture_start(&f);
+        uint64_t bytes[KEYS] = {0}, seen = 0;
+        for (int i = 0; i < KEYS * EACH; i += FST_BATCH_ROWS) {
+                for (int j = 0; j < FST_BATCH_ROWS; j++) {
+                        size_t len = random_below(100);
+                        keys[j] = (int64_t)random_below(KEYS);
+                        memset(text[j], (int)(keys[j] % 50) + 'A', len);
+                        values[j] = (fst_bytes){text[j], len};
+                        bytes[keys[j]] += len;
+                }
+                add_all(&f, &batch, NULL);
+        }
+        while (next_one(&f, &out))
+                for (uint32_t i = 0; i < out.rows; i++, seen++) {
+                        fst_bytes v = out.value.bytes[i];
+                        assert_int_equal(v.len, bytes[out.key.i64[i]]);
+                        for (size_t j = 0; j < v.len; j++)
+                                assert_int_equal(v.data[j], out.key.i64[i] % 50 + 'A');
+                }
+        assert_int_equal(seen, KEYS);
+        assert_true(aggregate_stats(f.a).spills > 0);
+
+        /* A failure while there is something on disk. */
+        struct fst_error error = FST_ERROR_INIT;
+        uint32_t at = 0;
+        int r = 0;
+        aggregate_reset(f.a);
+        fixture_start(&f);
+        for (int i = 0; !r; i++, at = 0) {
+                if (aggregate_stats(f.a).spills > 1)
+                        values[7] = fst_bytes_of("!"), keys[7] = keys[6];
+                r = aggregate_add(f.a, &batch, &at, &error);
+                for (int j = 0; j < FST_BATCH_ROWS; j++)
+                        keys[j] += j % 3 ? 1000 : 0;
+                keys[7] = keys[6];
+        }
+        assert_int_equal(r, -ECANCELED);
+        error_deinit(&error);
+        fixture_deinit(&f);
+}
+
+/* Another consumer of the task needs the memory. */
+static void gives_way(void **state)
+{
+        struct memory_consumer other;
+        int64_t keys[FST_BATCH_ROWS], values[FST_BATCH_ROWS];
+        fst_batch out, batch = {.rows = 1000, .type = FST_PAIR(I64, I64), .key.i64 = keys, .value.i64 = values};
+        struct fixture f;
+        size_t seen = 0;
+        fixture_init(&f, 32 * PAGE_BLOCK, AGGREGATE_REDUCE, batch.type, sum);
+        fixture_may_spill(&f);
+        memory_consumer_init(&other, f.memory, "other", NULL);
+        fixture_start(&f);
+        for (int64_t i = 0; i < 80; i++) {
+                for (int64_t j = 0; j < 1000; j++)
+                        keys[j] = values[j] = i % 40 * 1000 + j;
+                add_all(&f, &batch, NULL);
+                if (i == 50)
+                        while (aggregate_stats(f.a).spills == 0)
+                                assert_int_equal(memory_acquire(&other, PAGE_BLOCK), 0);
+        }
+        while (next_one(&f, &out))
+                for (uint32_t i = 0; i < out.rows; i++, seen++)
+                        assert_int_equal(out.value.i64[i], 2 * out.key.i64[i]);
+        assert_int_equal(seen, 40000);
+        memory_consumer_deinit(&other);
+        fixture_deinit(&f);
+}
+
+/* Keys that all want the last slots: searches wrap around, and reading by bucket still finds each once. */
+static void crowded_table(void **state)
+{
+        enum { KEYS = 1400 };
+        static int64_t keys[KEYS], values[KEYS];
+        struct memory_manager *manager = memory_manager_new(16 << 20, 0.5);
+        struct memory_task *task = memory_task_new(manager);
+        struct memory_consumer consumer;
+        struct combine_table t = {.seed = 1};
+        struct aggregate_options options = {.type = FST_PAIR(I64, I64), .combine = sum};
+        int64_t number = 0;
+        memory_consumer_init(&consumer, task, "table", NULL);
+        assert_int_equal(table_init(&t, &options, &consumer, NULL), 0);
+        assert_int_equal(table_start(&t, 0), 0);
+        for (int n = 0; n < KEYS; number++) {
+                uint64_t hash;
+                hash_keys(&(fst_batch){.rows = 1, .type = FST_I64, .key.i64 = &number}, &hash);
+                if (hash >> 54 == (n < KEYS / 2 ? 1023 : n < KEYS / 4 * 3 ? 63 : 700)) {
+                        keys[n] = number;
+                        values[n++] = 1;
+                }
+        }
+        for (int repeat = 0; repeat < 2; repeat++)
+                for (uint32_t done = 0; done < KEYS;) {
+                        fst_batch batch = {.rows = MIN(KEYS - done, 700u), .type = options.type};
+                        uint32_t at = 0;
+                        batch.key.i64 = keys + done;
+                        batch.value.i64 = values + done;
+                        assert_int_equal(table_add(&t, &batch, &at, NULL), 0);
+                        done += batch.rows;
+                }
+        assert_int_equal(t.capacity, 2048);
+        size_t found = 0;
+        int64_t key_column[100], value_column[100], total = 0;
+        for (uint32_t b = 0; b < TABLE_BUCKETS; b++)
+                for (size_t pos = 0;;) {
+                        fst_batch out = {.type = options.type, .key.i64 = key_column, .value.i64 = value_column};
+                        uint32_t rows = table_read_bucket(&t, b, &pos, 100, &out);
+                        if (!rows)
+                                break;
+                        found += rows;
+                        for (uint32_t i = 0; i < rows; i++) {
+                                assert_int_equal(value_column[i], 2);
+                                total += key_column[i];
+                        }
+                }
+        assert_int_equal(found, KEYS);
+        for (int i = 0; i < KEYS; i++)
+                total -= keys[i];
+        assert_int_equal(total, 0);
+        table_release(&t);
+        table_free(&t);
+        memory_consumer_deinit(&consumer);
+        memory_task_free(task);
+        memory_manager_free(manager);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(counts_bytes_keys), cmocka_unit_test(grows),
-                cmocka_unit_test(drains_when_full),  cmocka_unit_test(one_row_too_large),
-                cmocka_unit_test(number_keys),       cmocka_unit_test(combines_numbers),
-                cmocka_unit_test(combines_fixed),    cmocka_unit_test(combines_bytes),
-                cmocka_unit_test(distinct_rows),     cmocka_unit_test(refuses_functions),
-                cmocka_unit_test(says_when_useless), cmocka_unit_test(keys_at_the_edge),
-                cmocka_unit_test(hashes_well),       cmocka_unit_test(order_of_another_table),
+                cmocka_unit_test(counts_bytes_keys),
+                cmocka_unit_test(grows),
+                cmocka_unit_test(drains_when_full),
+                cmocka_unit_test(one_row_too_large),
+                cmocka_unit_test(number_keys),
+                cmocka_unit_test(combines_numbers),
+                cmocka_unit_test(combines_fixed),
+                cmocka_unit_test(combines_bytes),
+                cmocka_unit_test(distinct_rows),
+                cmocka_unit_test(refuses_functions),
+                cmocka_unit_test(says_when_useless),
+                cmocka_unit_test(keys_at_the_edge),
+                cmocka_unit_test(hashes_well),
+                cmocka_unit_test(order_of_another_table),
+                cmocka_unit_test(spills),
+                cmocka_unit_test(spills_bytes_values),
+                cmocka_unit_test(gives_way),
+                cmocka_unit_test(crowded_table),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

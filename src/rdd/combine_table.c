@@ -137,6 +137,17 @@ void table_release(struct combine_table *t)
         memory_release(t->memory, t->capacity * sizeof(struct slot));
 }
 
+void table_shrink(struct combine_table *t)
+{
+        table_clear(t);
+        struct slot *slots = t->capacity > TABLE_LEAST ? slots_map(TABLE_LEAST) : NULL;
+        if (!slots)
+                return;
+        memory_release(t->memory, (t->capacity - TABLE_LEAST) * sizeof(struct slot));
+        slots_unmap(t->slots, t->capacity);
+        set_slots(t, slots, TABLE_LEAST);
+}
+
 void table_free(struct combine_table *t)
 {
         slots_unmap(t->slots, t->capacity);

@@ -98,6 +98,9 @@ uint32_t table_read_bucket(struct combine_table *t, uint32_t bucket, size_t *pos
 /* Forget the content; the slots stay, pages go back. */
 void table_clear(struct combine_table *t);
 
+/* Forget the content, keep only the least table and give the rest back. */
+void table_shrink(struct combine_table *t);
+
 /* Forget the content and give all reservations back; the slots stay for the next task. */
 void table_release(struct combine_table *t);
 

@@ -74,7 +74,7 @@ static int next_page(struct sort_merge *m, struct merge_source *s, struct fst_er
 }
 
 int sort_merge_init(struct sort_merge *m, struct record_order order, struct spill *spill, enum codec_kind codec,
-                    int level, const struct sort_run *runs, size_t n, const struct sort_index *index,
+                    int level, const struct run *runs, size_t n, const struct sort_index *index,
                     struct fst_error *error)
 {
         *m = (struct sort_merge){.order = order, .index = index};

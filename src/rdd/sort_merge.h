@@ -6,12 +6,8 @@
  */
 #pragma once
 
+#include "rdd/run_writer.h"
 #include "rdd/sort_index.h"
-#include "store/spill.h"
-
-struct sort_run {
-        uint64_t start, end; /* in the spill */
-};
 
 struct merge_source {
         uint64_t prefix; /* of the present row */
@@ -37,7 +33,7 @@ struct sort_merge {
 
 /* Open @n runs of @spill and read the first page of each. Negative: opening or reading failed; @m is empty then. */
 int sort_merge_init(struct sort_merge *m, struct record_order order, struct spill *spill, enum codec_kind codec,
-                    int level, const struct sort_run *runs, size_t n, const struct sort_index *index,
+                    int level, const struct run *runs, size_t n, const struct sort_index *index,
                     struct fst_error *error);
 void sort_merge_deinit(struct sort_merge *m);
 

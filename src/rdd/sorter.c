@@ -17,8 +17,8 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "rdd/columns.h"
+#include "rdd/run_writer.h"
 #include "rdd/sort_merge.h"
-#include "store/spill_space.h"
 
 #define SET_ASIDE 3
 #define FAN_IN_LEAST 2
@@ -36,10 +36,9 @@ struct sorter {
         struct sort_index index;
         size_t at; /* of the index, while reading without runs */
 
-        struct spill *spill;
-        VEC(struct sort_run) runs;
-        struct page *gather; /* where rows of a run gather: one of those set aside */
-        size_t aside;        /* bytes reserved for merging, not yet in use */
+        struct run_writer writer;
+        VEC(struct run) runs;
+        size_t aside; /* bytes reserved for merging, not yet in use */
         struct sort_merge merge;
         bool merging;
 
@@ -84,8 +83,7 @@ void sorter_reset(struct sorter *s)
         s->merging = false;
         page_list_free(&s->memory, steal(s->pages));
         page_free(&s->memory, steal(s->open));
-        page_free(NULL, steal(s->gather));
-        spill_free(steal(s->spill));
+        run_writer_deinit(&s->writer);
         s->runs.len = 0;
         sort_index_release(&s->index);
         memory_consumer_deinit(&s->memory);
@@ -132,88 +130,25 @@ struct sorter_stats sorter_stats(const struct sorter *s)
 
 /* --------------------------------------------------------------------------------------------------- runs */
 
-static int write_gathered(struct sorter *s, struct fst_error *error)
-{
-        int r = s->gather->rows ? spill_write_page(s->spill, s->gather, NULL, NULL, error) : 0;
-        s->gather->rows = s->gather->used = 0;
-        return r;
-}
-
-/* A record that is larger than a page: alone in a page that lives as long as it is written. */
-static int write_large(struct sorter *s, const fst_batch *batch, uint32_t row, struct fst_error *error)
-{
-        struct page *page;
-        int r = page_new(NULL, batch->type, page_record_size(batch, row), &page);
-        if (r)
-                return r < 0 ? r : no_memory(error);
-        page_append_row(page, batch, row);
-        r = spill_write_page(s->spill, page, NULL, NULL, error);
-        page_free(NULL, page);
-        return r;
-}
-
-static int write_rows(struct sorter *s, const fst_batch *batch, struct fst_error *error)
-{
-        uint32_t row = 0;
-        for (;;) {
-                row += page_append(s->gather, batch, row);
-                if (row == batch->rows)
-                        return 0;
-                bool fits = page_record_size(batch, row) <= PAGE_CAPACITY;
-                int r = write_gathered(s, error);
-                if (!r && !fits)
-                        r = write_large(s, batch, row++, error);
-                if (r)
-                        return r;
-        }
-}
-
-static int run_begin(struct sorter *s, struct sort_run *run, struct fst_error *error)
-{
-        int r = 0;
-        if (!s->spill) {
-                const struct spill_space *space = s->options.spill;
-                struct spill_options options = {.dirs = space->dirs,
-                                                .type = s->options.type,
-                                                .codec = space->spill_codec,
-                                                .level = space->level};
-                r = spill_new(&options, &s->spill, error);
-        }
-        if (!r && !s->gather)
-                r = page_new(NULL, s->options.type, 0, &s->gather);
-        if (!r)
-                run->start = spill_end(s->spill);
-        return r;
-}
-
-static int run_end(struct sorter *s, struct sort_run *run, struct fst_error *error)
-{
-        int r = write_gathered(s, error);
-        if (r)
-                return r;
-        run->end = spill_end(s->spill);
-        s->stats.spilled_bytes += run->end - run->start;
-        return 0;
-}
-
 /* Sort what is in memory and write it; its pages go back, the index keeps its reservation. */
 static int write_run(struct sorter *s, struct fst_error *error)
 {
-        struct sort_run run;
-        int r = run_begin(s, &run, error);
+        struct run run;
+        int r = run_writer_begin(&s->writer, s->options.spill, s->options.type, &run, error);
         if (r)
                 return r;
         sort_index_sort(&s->index);
         for (size_t at = 0; at < s->index.n && !r;) {
                 fst_batch batch = columns_batch(&s->columns, s->options.type);
                 at += sort_index_read(&s->index, at, s->columns.room, &batch);
-                r = write_rows(s, &batch, error);
+                r = run_writer_rows(&s->writer, &batch, error);
         }
         if (!r)
-                r = run_end(s, &run, error);
+                r = run_writer_end(&s->writer, &run, error);
         if (r)
                 return r;
         vec_push(&s->runs, run);
+        s->stats.spilled_bytes += run.end - run.start;
         s->stats.spills++;
         sort_index_clear(&s->index);
         page_list_free(&s->memory, steal(s->pages));
@@ -296,27 +231,29 @@ static size_t reserve_sources(struct sorter *s, size_t n)
         return MAX(s->aside / PAGE_BLOCK - 1, (size_t)FAN_IN_LEAST);
 }
 
-static int merge_start(struct sorter *s, const struct sort_run *runs, size_t n, const struct sort_index *index,
+static int merge_start(struct sorter *s, const struct run *runs, size_t n, const struct sort_index *index,
                        struct fst_error *error)
 {
         const struct spill_space *space = s->options.spill;
-        int r = sort_merge_init(&s->merge, s->order, s->spill, space->spill_codec, space->level, runs, n, index, error);
+        int r = sort_merge_init(&s->merge, s->order, s->writer.spill, space->spill_codec, space->level, runs, n, index,
+                                error);
         s->merging = r == 0;
         return r;
 }
 
 /* Merge the first @n of the runs into one. */
-static int merge_round(struct sorter *s, const struct sort_run *runs, size_t n, struct sort_run *merged,
-                       struct fst_error *error)
+static int merge_round(struct sorter *s, const struct run *runs, size_t n, struct run *merged, struct fst_error *error)
 {
         fst_batch batch = columns_batch(&s->columns, s->options.type);
-        int r = run_begin(s, merged, error);
+        int r = run_writer_begin(&s->writer, s->options.spill, s->options.type, merged, error);
         if (!r)
                 r = merge_start(s, runs, n, NULL, error);
         while (!r && (r = sort_merge_next(&s->merge, s->columns.room, &batch, error)) == 0 && batch.rows)
-                r = write_rows(s, &batch, error);
+                r = run_writer_rows(&s->writer, &batch, error);
         if (!r)
-                r = run_end(s, merged, error);
+                r = run_writer_end(&s->writer, merged, error);
+        if (!r)
+                s->stats.spilled_bytes += merged->end - merged->start;
         if (s->merging)
                 sort_merge_deinit(&s->merge);
         s->merging = false;
@@ -330,7 +267,7 @@ static int merge_rounds(struct sorter *s, size_t fan_in, struct fst_error *error
                 size_t to = 0;
                 for (size_t from = 0; from < s->runs.len;) {
                         size_t n = MIN(fan_in, s->runs.len - from);
-                        struct sort_run merged = s->runs.data[from];
+                        struct run merged = s->runs.data[from];
                         int r = n > 1 ? merge_round(s, s->runs.data + from, n, &merged, error) : 0;
                         if (r)
                                 return r;
@@ -370,8 +307,7 @@ int sorter_finish(struct sorter *s, struct fst_error *error)
         r = merge_rounds(s, fan_in, error);
         if (r)
                 return r;
-        page_free(NULL, steal(s->gather));
-        r = spill_finish(s->spill, error);
+        r = run_writer_finish(&s->writer, error);
         if (r)
                 return r;
         return merge_start(s, s->runs.data, s->runs.len, s->index.n ? &s->index : NULL, error);
