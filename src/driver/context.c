@@ -17,6 +17,7 @@
 #include "store/disk_dirs.h"
 #include "store/page.h"
 
+#include <assert.h>
 #include <pwd.h>
 #include <sched.h>
 #include <stdio.h>
@@ -285,6 +286,9 @@ FST_API int fst_context_stop(fst_context *sc)
         block_store_free(sc->registry.blocks);
         shuffle_store_free(sc->shuffles);
         disk_dirs_free(sc->dirs);
+        /* Everybody gave back what they had reserved. */
+        assert(!sc->memory || (memory_manager_execution_used(sc->memory) == 0 &&
+                               memory_manager_storage_used(sc->memory) == 0));
         memory_manager_free(sc->memory);
         page_pool_trim();
         if (!sc->status)
