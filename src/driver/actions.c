@@ -154,6 +154,8 @@ FST_API int fst_foreach_at(fst_rdd *rdd, fst_fn f, fst_site site)
         if (r == 0)
                 r = element_check(ELEMENT_FOREACH, rdd->type, rdd->type, &f, &error);
         if (r == 0)
+                r = rdd_registry_describe(rdd->sc, &f, &action.fn.name, &error);
+        if (r == 0)
                 r = action_run(rdd, &action.action, NULL, 0, site, &error);
         return r ? action_failed(rdd, site, r, &error) : 0;
 }
@@ -274,6 +276,8 @@ FST_API int fst_reduce_at(fst_rdd *rdd, fst_fn f, uint32_t result_tag, void *res
                               fst_type_name(rdd->type, have), fst_tag_name(result_tag, want));
         if (r == 0)
                 r = combine_check(rdd->type, &f, &error);
+        if (r == 0)
+                r = rdd_registry_describe(rdd->sc, &f, &action.fn.name, &error);
         if (r == 0) {
                 action.n = rdd->lineage.partitions;
                 action.partial = new_array(struct reduce_value, (size_t)action.n);

@@ -12,6 +12,8 @@
 #include "driver/event_log_setup.h"
 #include "driver/job_runner.h"
 #include "driver/progress_bar.h"
+#include "exec/module.h"
+#include "exec/shutdown.h"
 #include "shuffle/shuffle_store.h"
 #include "store/block_store.h"
 #include "store/disk_dirs.h"
@@ -212,6 +214,32 @@ static int start(struct fst_context *sc, struct fst_error *error)
         return 0;
 }
 
+static int describe(const fst_fn *fn, const char **name, struct fst_error *error)
+{
+        struct module_function function;
+        int r = module_describe(fn->code, fn->name, &function, error);
+        if (r == 0)
+                *name = function.name;
+        return r;
+}
+
+/*
+ * The process ends by a signal: end tasks, close the event log, remove files. The application's own threads may still
+ * be here; what they ask for is answered with an error, and fst_context_stop does not return any more.
+ */
+static void end_by_signal(void *context)
+{
+        struct fst_context *sc = context;
+        progress_bar_stop(steal(sc->progress));
+        job_runner_stop(sc->runner);
+        if (sc->bus) {
+                listener_bus_post_application_end(
+                        sc->bus, &(struct application_end){.ms = context_now_ms(), .exit_code = -1});
+                listener_bus_stop(sc->bus);
+        }
+        disk_dirs_free(steal(sc->dirs));
+}
+
 static void free_properties(void *properties)
 {
         strmap_deinit(properties);
@@ -231,7 +259,10 @@ FST_API fst_context *fst_context_new_conf(fst_conf *conf)
         pthread_mutex_init(&sc->prepare, &recursive);
         pthread_mutexattr_destroy(&recursive);
         pthread_key_create(&sc->local_properties, free_properties);
+        sc->registry.describe = describe;
         sc->status = start(sc, &sc->error);
+        if (sc->status == 0)
+                sc->status = shutdown_add_hook(end_by_signal, sc, &sc->error);
         if (sc->status) {
                 log_error("SparkContext", "Error initializing SparkContext: %s", error_message(&sc->error));
                 sc->first_failure = sc->status;
@@ -273,6 +304,7 @@ static void stop_actions(struct fst_context *sc)
 
 FST_API int fst_context_stop(fst_context *sc)
 {
+        shutdown_remove_hook(end_by_signal, sc);
         int status = sc->first_failure;
         stop_actions(sc);
         job_runner_free(sc->runner);

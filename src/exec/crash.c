@@ -99,6 +99,13 @@ static void send(const struct text *t)
 
 /* ---------------------------------------------------------------------------------------------------- report */
 
+/* What of the user's is running on this thread, or NULL. */
+static const char *function_now(void)
+{
+        const char *watched = crash_call.watched ? __atomic_load_n(crash_call.watched, __ATOMIC_RELAXED) : NULL;
+        return watched ? watched : crash_call.function;
+}
+
 static void put_where(struct text *t)
 {
         const struct fst_task_info *task = crash_call.task;
@@ -116,15 +123,16 @@ static void put_where(struct text *t)
                 put_int(t, task->attempt);
                 put(t, ")");
         } else {
-                put(t, crash_call.function ? "the application" : "this process, outside of all tasks,");
+                put(t, function_now() ? "the application" : "this process, outside of all tasks,");
         }
 }
 
 static void put_function(struct text *t)
 {
-        if (crash_call.function) {
+        const char *function = function_now();
+        if (function) {
                 put(t, " in ");
-                put(t, crash_call.function);
+                put(t, function);
         } else if (crash_call.task) {
                 put(t, " in the engine");
         }
@@ -252,7 +260,7 @@ static void handle(int signal, siginfo_t *info, void *context)
 /* exit() was called by a task's function: user code may not end an executor, and an exit status 0 would be a lie. */
 static void handle_exit(int status, void *unused)
 {
-        if (!crash_call.task || !crash_call.function || !claim_report())
+        if (!crash_call.task || !function_now() || !claim_report())
                 return;
         struct text t;
         t.len = 0;

@@ -23,6 +23,7 @@ struct fst_task_info;
 struct crash_call {
         const char *function;             /* NULL outside user code */
         const struct fst_task_info *task; /* NULL outside tasks */
+        const char *const *watched;       /* crash_watch; NULL: nothing */
 };
 extern __thread struct crash_call crash_call __attribute__((tls_model("initial-exec")));
 
@@ -48,6 +49,15 @@ void crash_add_module(const char *name, uintptr_t start, uintptr_t end);
 static inline void crash_set_task(const struct fst_task_info *task)
 {
         crash_call.task = task;
+}
+
+/*
+ * Where this thread's engine notes the function that it is calling (struct task_run has such a place), for as long as
+ * the thread lives; NULL in there outside user code. It counts before crash_enter. NULL ends it.
+ */
+static inline void crash_watch(const char *const *function)
+{
+        crash_call.watched = function;
 }
 
 /*

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "exec/crash.h"
 #include "shuffle/shuffle_reader.h"
 #include "shuffle/shuffle_writer.h"
 
@@ -112,8 +113,10 @@ static void run_task(struct slot *s, struct stage_work *work, struct slot_task *
         /* The flag is the task's own: one for the slot could still be set when the next task runs. */
         run->task.stopped = &t->killed;
         task_run_begin(run, &t->info, s->env->seed);
+        crash_set_task(&run->task.info);
         int r = compute(s, work, t);
         task_run_end(run);
+        crash_set_task(NULL);
         if (r)
                 note_failure(s, work, t, r);
         else
@@ -158,6 +161,8 @@ static void *slot_main(void *arg)
         on_slot = true;
         snprintf(name, sizeof(name), "task-slot-%d", s->index);
         pthread_setname_np(pthread_self(), name);
+        crash_thread_init();
+        crash_watch(&s->run.function);
         for (;;) {
                 pthread_mutex_lock(&s->lock);
                 while (!s->given && !s->stopping)
@@ -176,6 +181,8 @@ static void *slot_main(void *arg)
                 }
         }
         drop_pipeline(s);
+        crash_watch(NULL);
+        crash_thread_deinit();
         return NULL;
 }
 

@@ -54,10 +54,16 @@ static fst_rdd *rdd_fail_with(fst_rdd *rdd, int status, struct fst_error *error)
         return rdd;
 }
 
+/* Take a copy of @fn, under the name by which messages call it; a function that cannot travel fails the RDD. */
 static void set_fn(fst_rdd *rdd, const fst_fn *fn)
 {
+        struct fst_error error = FST_ERROR_INIT;
+        const char *name = NULL;
+        int r = rdd_registry_describe(rdd->sc, fn, &name, &error);
+        if (r)
+                rdd_fail_with(rdd, r, &error);
         rdd->fn = *fn;
-        rdd->fn.name = mem_strdup(fn->name ? fn->name : "a function");
+        rdd->fn.name = mem_strdup(name ? name : "a function");
         if (fn->captured) {
                 void *copy = mem_alloc(fn->captured_size);
                 memcpy(copy, fn->captured, fn->captured_size);

@@ -52,6 +52,13 @@ const fst_conf *rdd_registry_conf(fst_context *sc)
         return registry_of(sc)->conf;
 }
 
+int rdd_registry_describe(fst_context *sc, const fst_fn *fn, const char **name, struct fst_error *error)
+{
+        const struct rdd_registry *r = registry_of(sc);
+        *name = fn->name;
+        return fn->code && r->describe ? r->describe(fn, name, error) : 0;
+}
+
 struct block_store *rdd_registry_blocks(fst_context *sc)
 {
         return registry_of(sc)->blocks;

@@ -10,11 +10,19 @@
 #include <pthread.h>
 
 struct block_store;
+struct fst_error;
+
+/*
+ * Name a function of the application for messages ("split in wordcount.so"), and refuse one that no executor could find.
+ * 0 with *@name, which lives for ever; -EINVAL with @error.
+ */
+typedef int (*rdd_describe_fn)(const fst_fn *fn, const char **name, struct fst_error *error);
 
 struct rdd_registry {
         pthread_mutex_t lock; /* recursive */
         const fst_conf *conf;
         struct block_store *blocks; /* of this process; NULL: persisted RDDs are not kept */
+        rdd_describe_fn describe; /* NULL: functions keep the names that they were given by */
         fst_rdd *rdds;              /* newest first */
         int next_rdd_id, next_shuffle_id;
 };
@@ -28,6 +36,7 @@ void rdd_registry_deinit(struct rdd_registry *r);
 void rdd_registry_add(fst_context *sc, fst_rdd *rdd);
 int rdd_registry_shuffle_id(fst_context *sc);
 const fst_conf *rdd_registry_conf(fst_context *sc);
+int rdd_registry_describe(fst_context *sc, const fst_fn *fn, const char **name, struct fst_error *error);
 struct block_store *rdd_registry_blocks(fst_context *sc);
 void rdd_registry_lock(fst_context *sc);
 void rdd_registry_unlock(fst_context *sc);

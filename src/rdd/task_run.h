@@ -33,7 +33,7 @@ struct task_run {
         struct fst_error error;        /* the first failure's sentence */
         int status;                    /* 0, or that failure */
         int stop;                      /* what task.stopped points to unless a slot's task has a flag of its own */
-        const char *volatile function; /* of the user that is being called: for crash reports; borrowed */
+        const char *function;          /* of the user that is being called: for crash reports; borrowed */
         bool fetch_failed;             /* the failure is that a map output could not be read: */
         int fetch_shuffle, fetch_map;
         double sample_scale; /* rows that each row seen stands for, when only a sample is read; else 1 */
@@ -80,5 +80,6 @@ static inline const char *task_run_enter(struct task_run *run, const char *funct
 {
         const char *outer = run->function;
         run->function = function;
+        __asm__ volatile("" ::: "memory"); /* a signal handler may look */
         return outer;
 }
