@@ -223,6 +223,17 @@ static int describe(const fst_fn *fn, const char **name, struct fst_error *error
         return r;
 }
 
+/* Jobs of other threads end as cancelled; those threads still need what belongs to the context to say so. */
+static void stop_actions(struct fst_context *sc)
+{
+        if (sc->runner)
+                job_runner_stop(sc->runner);
+        pthread_mutex_lock(&sc->lock);
+        while (sc->acting > 0)
+                pthread_cond_wait(&sc->acted, &sc->lock);
+        pthread_mutex_unlock(&sc->lock);
+}
+
 /*
  * The process ends by a signal: end tasks, close the event log, remove files. The application's own threads may still
  * be here; what they ask for is answered with an error, and fst_context_stop does not return any more.
@@ -231,7 +242,7 @@ static void end_by_signal(void *context)
 {
         struct fst_context *sc = context;
         progress_bar_stop(steal(sc->progress));
-        job_runner_stop(sc->runner);
+        stop_actions(sc);
         if (sc->bus) {
                 listener_bus_post_application_end(
                         sc->bus, &(struct application_end){.ms = context_now_ms(), .exit_code = -1});
@@ -289,17 +300,6 @@ static void stop_listeners(struct fst_context *sc)
         listener_bus_free(sc->bus);
         event_log_setup_free(sc->event_log);
         app_status_free(sc->app_status);
-}
-
-/* Jobs of other threads end as cancelled; those threads still need what belongs to the context to say so. */
-static void stop_actions(struct fst_context *sc)
-{
-        if (sc->runner)
-                job_runner_stop(sc->runner);
-        pthread_mutex_lock(&sc->lock);
-        while (sc->acting > 0)
-                pthread_cond_wait(&sc->acted, &sc->lock);
-        pthread_mutex_unlock(&sc->lock);
 }
 
 FST_API int fst_context_stop(fst_context *sc)
