@@ -220,7 +220,7 @@ static int reduce_partials(fst_rdd *rdd, struct reduce_action *self, struct redu
                            struct fst_error *error)
 {
         struct task_run run;
-        task_run_init(&run, rdd->sc->memory);
+        task_run_init(&run, rdd->sc->memory, NULL);
         struct op *op = reduce_op_new(&run, self->type, &self->fn);
         int r = op_begin(op);
         for (int i = 0; i < self->n && r == 0; i++)

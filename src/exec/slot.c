@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "exec/crash.h"
 #include "shuffle/shuffle_reader.h"
+#include "shuffle/shuffle_store.h"
 #include "shuffle/shuffle_writer.h"
 
 #include <pthread.h>
@@ -196,7 +197,7 @@ int slot_new(int index, const struct exec_env *env, slot_done_fn done, void *own
         s->owner = owner;
         pthread_mutex_init(&s->lock, NULL);
         pthread_cond_init(&s->wake, NULL);
-        task_run_init(&s->run, env->memory);
+        task_run_init(&s->run, env->memory, &env->shuffles->space);
         int r = pthread_create(&s->thread, NULL, slot_main, s);
         if (r) {
                 task_run_deinit(&s->run);

@@ -50,6 +50,7 @@ static int combine_begin(struct op *op)
                                                             .type = op->type,
                                                             .combine = self->fn,
                                                             .task = &op->run->task,
+                                                            .spill = op->run->spill,
                                                             .out = self->emitted ? &self->emitted->out : NULL,
                                                             .out_reset = combine_out_reset},
                                 &error);

@@ -68,7 +68,7 @@ static struct op *op_of(const fst_rdd *rdd, struct task_run *run)
         case RDD_SHUFFLED:
                 if (rdd->shuffle.combine)
                         return combine_op_new(run, rdd->type, &rdd->fn);
-                return NULL;
+                return rdd->shuffle.sort ? sort_op_new(run, rdd->type, rdd->shuffle.order) : NULL;
         default:
                 return NULL;
         }

@@ -367,7 +367,6 @@ static fst_rdd *sorted(fst_rdd *parent, enum fst_order order, int partitions, fs
         int n = rdd->status ? 1 : shuffle_partitions(rdd, partitions);
         partitioner_init_range(&rdd->shuffle.partitioner, n, parent->type, order);
         rdd->shuffle.sort = true;
-        rdd_fail(rdd, -ENOTSUP, "sorting is not supported yet");
         rdd->shuffle.order = order;
         depend_on_shuffle(rdd);
         return rdd;

@@ -7,9 +7,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void task_run_init(struct task_run *run, struct memory_manager *memory_manager)
+void task_run_init(struct task_run *run, struct memory_manager *memory_manager, const struct spill_space *spill)
 {
-        *run = (struct task_run){.memory_manager = memory_manager};
+        *run = (struct task_run){.memory_manager = memory_manager, .spill = spill};
         run->task.run = run;
         run->task.stopped = &run->stop;
 }

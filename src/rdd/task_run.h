@@ -13,6 +13,7 @@
 
 struct memory_manager;
 struct memory_task;
+struct spill_space;
 
 /* Counters of one attempt, as the listeners and the event log name them. Times in ns, sizes in bytes. */
 struct task_counters {
@@ -29,6 +30,7 @@ struct task_counters {
 struct task_run {
         fst_task task; /* what user functions see; task.run points back here */
         struct memory_manager *memory_manager;
+        const struct spill_space *spill; /* where operators write what memory does not hold; NULL: nowhere */
         struct memory_task *memory;    /* created when first needed: task_run_memory */
         struct fst_error error;        /* the first failure's sentence */
         int status;                    /* 0, or that failure */
@@ -43,7 +45,7 @@ struct task_run {
 /* A status that says: another attempt of this task has committed its output. */
 #define FST_COMMIT_DENIED (-EALREADY)
 
-void task_run_init(struct task_run *run, struct memory_manager *memory_manager);
+void task_run_init(struct task_run *run, struct memory_manager *memory_manager, const struct spill_space *spill);
 void task_run_deinit(struct task_run *run);
 
 /* Begin an attempt: ids as given, counters and error cleared, random numbers seeded by @seed, stage and partition. */
