@@ -1,4 +1,5 @@
-/* What the micro benchmarks share: a pinned thread, a clock, random numbers, the best of several rounds. */
+/* What the micro benchmarks share: a pinned thread, the clock of that thread, random numbers, the best of several
+ * rounds. */
 #pragma once
 
 #include <sched.h>
@@ -18,7 +19,7 @@ static inline void bench_pin(void)
 static inline double bench_now(void)
 {
         struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
         return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 

@@ -48,9 +48,9 @@ static inline uint32_t meta_product(const struct combine_table *t, uint64_t meta
 }
 
 /* Where a search begins: the first slot of a cache line. */
-static inline size_t meta_home(const struct combine_table *t, uint64_t meta)
+static inline size_t home_of(uint64_t capacity, uint32_t seed, uint64_t meta)
 {
-        return (size_t)(((uint64_t)meta_product(t, meta) * t->capacity) >> 32) & ~(size_t)1;
+        return (size_t)(((uint64_t)((uint32_t)(meta >> 32) * seed) * capacity) >> 32) & ~(size_t)1;
 }
 
 /* ------------------------------------------------------------------------------------------------- memory */
@@ -180,7 +180,7 @@ static int grow(struct combine_table *t)
         for (size_t i = 0; i < old_capacity; i++) {
                 if (!old[i].meta)
                         continue;
-                size_t at = meta_home(t, old[i].meta);
+                size_t at = home_of(capacity, t->seed, old[i].meta);
                 while (slots[at].meta)
                         at = (at + 1) & mask;
                 slots[at] = old[i];
@@ -526,56 +526,64 @@ int table_init(struct combine_table *t, const struct aggregate_options *options,
 
 /* -------------------------------------------------------------------------------------------------- adding */
 
-static inline __attribute__((always_inline)) void look_for(const struct combine_table *t, struct table_group *g,
-                                                           uint32_t i, uint64_t meta, uint64_t lo, uint64_t hi)
+/* What finding a home takes of the table: in registers, where the compiler knows that no store changes it. */
+struct place {
+        struct slot *slots;
+        uint64_t capacity;
+        uint32_t seed;
+};
+
+static inline __attribute__((always_inline)) void look_for(struct place place, struct table_group *g, uint32_t i,
+                                                           uint64_t meta, uint64_t lo, uint64_t hi)
 {
-        struct slot *home = t->slots + meta_home(t, meta);
+        struct slot *home = place.slots + home_of(place.capacity, place.seed, meta);
+        __builtin_prefetch(home, 1);
         g->meta[i] = meta;
         g->lo[i] = lo;
         g->hi[i] = hi;
         g->home[i] = home;
-        __builtin_prefetch(home, 1);
 }
 
-static inline __attribute__((always_inline)) void look_for_short(const struct combine_table *t, struct table_group *g,
-                                                                 uint32_t i, struct short_key key, uint64_t len)
+static inline __attribute__((always_inline)) void look_for_short(struct place place, struct table_group *g, uint32_t i,
+                                                                 struct short_key key, uint64_t len)
 {
-        look_for(t, g, i, meta_of(key_hash_short(key, len), len), key.lo, key.hi);
+        look_for(place, g, i, meta_of(key_hash_short(key, len), len), key.lo, key.hi);
 }
 
-static inline __attribute__((always_inline)) void look_for_bytes(const struct combine_table *t, struct table_group *g,
-                                                                 uint32_t i, const char *data, size_t len)
+static inline __attribute__((always_inline)) void look_for_bytes(struct place place, struct table_group *g, uint32_t i,
+                                                                 const char *data, size_t len)
 {
         if (likely(len <= KEY_INLINE)) {
-                look_for_short(t, g, i, key_load(data, len), len);
+                look_for_short(place, g, i, key_load(data, len), len);
                 return;
         }
         uint64_t hash = key_hash_long(data, len);
-        look_for(t, g, i, meta_of(hash, MIN(len, (size_t)UINT32_MAX - 1)), (uintptr_t)data, hash);
+        look_for(place, g, i, meta_of(hash, MIN(len, (size_t)UINT32_MAX - 1)), (uintptr_t)data, hash);
 }
 
 static void look_for_rows(const struct combine_table *t, struct table_group *g, const fst_batch *batch, uint32_t first,
                           uint32_t n)
 {
+        const struct place place = {t->slots, t->capacity, t->seed};
         switch (t->type.key) {
         case FST_KIND_I64:
                 for (uint32_t i = 0; i < n; i++)
-                        look_for_short(t, g, i, (struct short_key){(uint64_t)batch->key.i64[first + i], 0}, 8);
+                        look_for_short(place, g, i, (struct short_key){(uint64_t)batch->key.i64[first + i], 0}, 8);
                 break;
         case FST_KIND_F64:
                 for (uint32_t i = 0; i < n; i++)
-                        look_for_short(t, g, i, (struct short_key){key_f64_bits(batch->key.f64[first + i]), 0}, 8);
+                        look_for_short(place, g, i, (struct short_key){key_f64_bits(batch->key.f64[first + i]), 0}, 8);
                 break;
         case FST_KIND_BYTES: {
                 const fst_bytes *keys = batch->key.bytes + first;
                 for (uint32_t i = 0; i < n; i++)
-                        look_for_bytes(t, g, i, keys[i].data, keys[i].len);
+                        look_for_bytes(place, g, i, keys[i].data, keys[i].len);
                 break;
         }
         default: {
                 size_t size = t->type.key_size;
                 for (uint32_t i = 0; i < n; i++)
-                        look_for_bytes(t, g, i, batch->key.fixed + (first + i) * size, size);
+                        look_for_bytes(place, g, i, batch->key.fixed + (first + i) * size, size);
         }
         }
 }

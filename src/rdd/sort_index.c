@@ -2,8 +2,8 @@
  * Index and sort (rdd/sort_index.h).
  *
  * The sort is a radix sort from the most significant bits down: it looks at which bits differ at all, distributes
- * by the topmost of them into about half as many buckets as there are entries (2,048 at most: as many as the
- * processor keeps addresses for), and goes on within each bucket, which fits a near cache after the first round.
+ * by the topmost of them into about as many buckets as there are entries (4,096 at most, and 1,024 while the entries
+ * exceed the near caches: the processor keeps so many addresses and no more), and goes on within each bucket.
  * A handful of entries is sorted by insertion. Where all prefixes are equal, the next eight bytes of the keys
  * become the prefix; keys that end within them come first, the shorter before the longer.
  *
@@ -18,7 +18,9 @@
 #include <sys/mman.h>
 
 #define FEW 20
-#define RADIX_BITS 11
+#define RADIX_BITS 12
+#define WIDE_BITS 10 /* for WIDE entries and more */
+#define WIDE 200000
 #define DEPTH_MOST 24
 #define HUGE_PAGE ((size_t)2 << 20)
 #define ENTRY_COST (2 * sizeof(struct sort_entry))
@@ -275,7 +277,8 @@ static void radix_sort(const struct record_order *order, struct sort_entry *a, s
                         differ |= a[i].prefix ^ sample;
                 if (differ) {
                         unsigned top = 64 - (unsigned)__builtin_clzll(differ);
-                        unsigned bits = MIN(63 - (unsigned)__builtin_clzll(n) - 1, (unsigned)RADIX_BITS);
+                        unsigned bits = MIN(63 - (unsigned)__builtin_clzll(n),
+                                            n < WIDE ? (unsigned)RADIX_BITS : (unsigned)WIDE_BITS);
                         bits = MIN(bits, top);
                         distribute(order, a, other, n, offset, depth, to_other, top - bits, bits);
                         return;
