@@ -34,8 +34,8 @@ static inline void columns_grow(fst_column *column, size_t *held, size_t bytes)
 static inline void columns_start(struct columns *c, fst_type type)
 {
         size_t key = columns_cell(type.key, type.key_size), value = columns_cell(type.value, type.value_size);
-        size_t room = MAX(COLUMN_BYTES / MAX(key, value), (size_t)1);
-        c->room = (uint32_t)MIN(room, (size_t)FST_BATCH_ROWS);
+        size_t cell = MAX(key, value), room = COLUMN_BYTES / cell;
+        c->room = (uint32_t)(room == 0 ? 1 : MIN(room, (size_t)FST_BATCH_ROWS));
         columns_grow(&c->key, &c->key_bytes, key * c->room);
         columns_grow(&c->value, &c->value_bytes, value * c->room);
 }

@@ -95,7 +95,7 @@ int sort_index_reserve(struct sort_index *ix, size_t rows)
         size_t wanted = ix->n + rows;
         if (wanted <= ix->room)
                 return 0;
-        size_t step = MIN(MAX(ix->room / 4, STEP_LEAST), STEP_MOST);
+        size_t quarter = ix->room / 4, step = quarter < STEP_LEAST ? STEP_LEAST : MIN(quarter, STEP_MOST);
         size_t more = MAX(wanted - ix->room, step);
         int r = memory_acquire(ix->memory, more * ENTRY_COST);
         if (r == FST_MEMORY_E_DENIED && more > wanted - ix->room) {
