@@ -33,6 +33,8 @@ struct spill {
         int fd; /* -1 when finished and named */
         fst_type type;
         struct codec codec;
+        uint32_t raw_pages;    /* still to be written as they are, because the last one did not shrink */
+        uint32_t raw_stretch;  /* how many these were; 0 while pages shrink */
         unsigned char *buffer; /* a block of the pool; NULL when finished */
         size_t buffered;
         uint64_t flushed;
@@ -126,16 +128,37 @@ static int flush(struct spill *s, struct fst_error *error)
         return write_parts(s, &part, 1, error);
 }
 
+/*
+ * Data that does not shrink (it is compressed already, or random) costs a compressor most and gives nothing. After a page
+ * that saved less than an eighth the next ones are written as they are: 8, then twice as many each time one more trial
+ * is in vain, 64 at most.
+ */
+#define RAW_FIRST 8u
+#define RAW_MOST 64u
+
+static void judge(struct spill *s, const struct page *page, size_t size)
+{
+        if (s->codec.kind == CODEC_NONE || page->used == 0)
+                return;
+        if (size <= page->used - page->used / 8) {
+                s->raw_stretch = 0;
+                return;
+        }
+        s->raw_stretch = s->raw_stretch ? MIN(s->raw_stretch * 2, RAW_MOST) : RAW_FIRST;
+        s->raw_pages = s->raw_stretch;
+}
+
 int spill_write_page(struct spill *s, const struct page *page, uint64_t *offset, uint32_t *length,
                      struct fst_error *error)
 {
         assert(!s->finished);
         uint64_t at = spill_end(s);
         size_t size = page_frame_bound(page);
+        bool raw = s->codec.kind == CODEC_NONE || s->raw_pages > 0;
         int r = 0;
         if (size > UINT32_MAX)
                 return error_set(error, -EMSGSIZE, "a record of %u bytes is too large to be written", page->used);
-        if (size > PAGE_BLOCK || (s->codec.kind == CODEC_NONE && page->used >= DIRECT_BYTES)) {
+        if (size > PAGE_BLOCK || (raw && page->used >= DIRECT_BYTES)) {
                 unsigned char header[PAGE_FRAME_HEADER];
                 page_frame_header(page, header);
                 struct iovec parts[] = {
@@ -145,12 +168,16 @@ int spill_write_page(struct spill *s, const struct page *page, uint64_t *offset,
                 if (s->buffered + size > PAGE_BLOCK)
                         r = flush(s, error);
                 if (r == 0) {
-                        size = page_frame_encode(page, &s->codec, s->buffer + s->buffered);
+                        size = page_frame_encode(page, raw ? NULL : &s->codec, s->buffer + s->buffered);
                         s->buffered += size;
+                        if (!raw)
+                                judge(s, page, size);
                 }
         }
         if (r)
                 return r;
+        if (raw && s->raw_pages > 0)
+                s->raw_pages--;
         s->counters.pages++;
         s->counters.rows += page->rows;
         s->counters.raw_bytes += page->used;
