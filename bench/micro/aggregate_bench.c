@@ -120,6 +120,7 @@ static void measure(const char *name, fst_type type, const fst_column *keys, siz
                 aggregate_reset(a);
                 memory_task_free(task);
         }
+        (void)touched;
         aggregate_free(a);
         memory_manager_free(manager);
         printf("%-28s %9zu rows %8zu keys: %5.2f ns a row (fresh table %5.2f), reading %5.2f ns a key\n", name, n,
