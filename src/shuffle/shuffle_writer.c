@@ -5,8 +5,13 @@
  * its pages to the output's file and goes on; when another consumer of the task needs memory it is asked to do the
  * same. At the end the pages become storage if the manager takes them, and go to disk otherwise.
  *
+ * With more partitions than there are blocks to be had, pages would be written out with a row or two each. So when
+ * memory ran out and the open pages were found almost empty, the next ones are smaller, and larger again when it is
+ * full pages that fill the memory.
+ *
  * Combining on the map side is only there to shrink the data: when its table is full, what is in it is written
- * out as it is, and when it does not shrink anything, rows go past it.
+ * out as it is, and when it does not shrink anything, rows go past it. The table may take all that the task may have;
+ * what it is drained into is therefore set aside beforehand.
  */
 #include "shuffle/shuffle_writer.h"
 
@@ -14,6 +19,9 @@
 #include "rdd/aggregate.h"
 #include "rdd/op_combine.h"
 #include "shuffle/shuffle_store.h"
+
+#define LEAST_BLOCK ((size_t)1 << 10)
+#define SET_ASIDE (2 * PAGE_BLOCK)
 
 struct shuffle_writer {
         struct op op;
@@ -23,6 +31,8 @@ struct shuffle_writer {
         struct memory_consumer memory;
         struct shuffle_output *output; /* being filled, or finished and not yet taken */
         struct page **open;            /* by partition; NULL: none */
+        size_t block;                  /* of the next pages */
+        size_t aside;                  /* reserved, and not yet used for pages */
         bool started, complete;
 
         struct aggregate *aggregate; /* NULL: nothing is combined */
@@ -49,22 +59,57 @@ static void close_page(struct shuffle_writer *w, uint32_t partition)
                 page_free(&w->memory, page);
 }
 
-/* Everything to disk: 0, or negative after task_run_fail. */
-static int spill_all(struct shuffle_writer *w)
+/* Everything to disk: 0, or negative after task_run_fail. @open and @used: bytes of pages that were open, and in use. */
+static int spill_all(struct shuffle_writer *w, size_t *open, size_t *used, size_t *freed)
 {
         struct fst_error error = FST_ERROR_INIT;
-        size_t freed = 0;
-        for (uint32_t p = 0; p < (uint32_t)w->output->partitions; p++)
+        *open = *used = *freed = 0;
+        for (uint32_t p = 0; p < (uint32_t)w->output->partitions; p++) {
+                if (w->open[p]) {
+                        *open += w->open[p]->block;
+                        *used += w->open[p]->used;
+                }
                 close_page(w, p);
-        int r = shuffle_output_to_disk(w->output, &w->store->space, &freed, &error);
-        memory_release(&w->memory, freed);
-        w->op.run->counters.memory_spilled += (int64_t)freed;
+        }
+        int r = shuffle_output_to_disk(w->output, &w->store->space, freed, &error);
+        size_t keep = w->aggregate ? MIN(*freed, SET_ASIDE - w->aside) : 0;
+        w->aside += keep;
+        memory_release(&w->memory, *freed - keep);
+        w->op.run->counters.memory_spilled += (int64_t)*freed;
         return r ? task_run_fail_with(w->op.run, r, &error) : 0;
 }
 
 static int spill_for_others(struct memory_consumer *consumer, size_t want)
 {
-        return spill_all(container_of(consumer, struct shuffle_writer, memory));
+        size_t open, used, freed;
+        return spill_all(container_of(consumer, struct shuffle_writer, memory), &open, &used, &freed);
+}
+
+/* Memory has run out: everything to disk, and see what size of page would have used it better. */
+static int make_room(struct shuffle_writer *w)
+{
+        size_t open, used, freed;
+        int r = spill_all(w, &open, &used, &freed);
+        if (used < open / 4 && open > freed / 2)
+                w->block = MAX(w->block / 4, LEAST_BLOCK);
+        else if (open < freed / 16)
+                w->block = MIN(w->block * 4, PAGE_BLOCK);
+        return r;
+}
+
+/* A page for a record of @record bytes: from the manager, else out of what was set aside. As page_new. */
+static int new_page(struct shuffle_writer *w, size_t record, struct page **page)
+{
+        bool small = w->block < PAGE_BLOCK && record <= w->block - sizeof(struct page);
+        size_t block = small ? w->block : page_block_size(record);
+        int r = small ? page_new_small(&w->memory, w->op.type, block, page)
+                      : page_new(&w->memory, w->op.type, record, page);
+        if (r != FST_MEMORY_E_DENIED || block > w->aside)
+                return r;
+        r = small ? page_new_small(NULL, w->op.type, block, page) : page_new(NULL, w->op.type, record, page);
+        if (r == 0)
+                w->aside -= block;
+        return r;
 }
 
 /* page_scatter wants room in a partition's page. */
@@ -72,24 +117,24 @@ static int need_page(void *owner, uint32_t partition, size_t record, struct page
 {
         struct shuffle_writer *w = owner;
         close_page(w, partition);
-        int r = page_new(&w->memory, w->op.type, record, open);
+        int r = new_page(w, record, open);
         if (r != FST_MEMORY_E_DENIED)
                 return r;
-        r = spill_all(w);
+        r = make_room(w);
         if (r)
                 return r;
-        r = page_new(&w->memory, w->op.type, record, open);
+        r = new_page(w, record, open);
         if (r == FST_MEMORY_E_DENIED)
                 return task_run_fail(w->op.run, -ENOMEM,
                                      "no memory for a shuffle record of %zu bytes: raise spark.driver.memory or "
-                                     "spark.executor.memory",
+                                     "spark.executor.memory, or run fewer tasks at a time",
                                      record);
         return r;
 }
 
-static int scatter(struct shuffle_writer *w, const fst_batch *batch)
+/* Rows from @first on, whose places are known, into pages. */
+static int scatter(struct shuffle_writer *w, const fst_batch *batch, uint32_t first)
 {
-        uint32_t first = 0;
         int r = page_scatter(batch, w->places, &first, w->open, need_page, w);
         return r && !w->op.run->status ? task_run_fail(w->op.run, r, "writing a shuffle failed") : r;
 }
@@ -124,11 +169,23 @@ static int drain(struct shuffle_writer *w)
         int r;
         while ((r = aggregate_next(w->aggregate, &batch, w->hashes, &error)) == 0 && batch.rows > 0) {
                 partitioner_place_hashes(w->partitioner, w->hashes, batch.rows, w->places);
-                r = scatter(w, &batch);
+                r = scatter(w, &batch, 0);
                 if (r)
                         return r;
         }
         return r ? task_run_fail_with(w->op.run, r, &error) : 0;
+}
+
+/* Combine no more: what is combined so far goes into pages, and so do rows from @first on. */
+static int pass_on(struct shuffle_writer *w, const fst_batch *batch, uint32_t first)
+{
+        int r = drain(w);
+        aggregate_reset(w->aggregate);
+        w->combining = false;
+        if (r || first >= batch->rows)
+                return r;
+        partitioner_place(w->partitioner, batch, w->places);
+        return scatter(w, batch, first);
 }
 
 static int combine(struct shuffle_writer *w, const fst_batch *batch)
@@ -142,14 +199,13 @@ static int combine(struct shuffle_writer *w, const fst_batch *batch)
                 if ((r = drain(w)))
                         break;
         run->function = outer;
-        if (r)
-                task_run_fail_with(run, r, &error);
-        if (r == 0 && !aggregate_reduces(w->aggregate)) {
-                r = drain(w);
-                aggregate_reset(w->aggregate);
-                w->combining = false;
+        if (r == -ENOMEM && !run->status) { /* not even an empty table had room for a row */
+                error_deinit(&error);
+                return pass_on(w, batch, at);
         }
-        return r;
+        if (r)
+                return task_run_fail_with(run, r, &error);
+        return aggregate_reduces(w->aggregate) ? 0 : pass_on(w, batch, batch->rows);
 }
 
 /* ------------------------------------------------------------------------------------------------ the operator */
@@ -161,7 +217,12 @@ static int writer_begin(struct op *op)
         memory_consumer_init(&w->memory, task_run_memory(op->run), "shuffle write", spill_for_others);
         w->started = true;
         w->complete = false;
-        return w->aggregate ? start_combining(w) : 0;
+        w->aside = 0;
+        if (!w->aggregate)
+                return 0;
+        int r = memory_acquire(&w->memory, SET_ASIDE);
+        w->aside = r == 0 ? SET_ASIDE : 0;
+        return r < 0 ? task_run_fail(op->run, r, "another part of the task could not spill") : start_combining(w);
 }
 
 static int writer_consume(struct op *op, const struct rows *in)
@@ -172,7 +233,7 @@ static int writer_consume(struct op *op, const struct rows *in)
         if (w->combining)
                 return combine(w, &in->batch);
         partitioner_place(w->partitioner, &in->batch, w->places);
-        return scatter(w, &in->batch);
+        return scatter(w, &in->batch, 0);
 }
 
 /*
@@ -182,7 +243,8 @@ static int writer_consume(struct op *op, const struct rows *in)
 static int settle(struct shuffle_writer *w, struct fst_error *error)
 {
         struct shuffle_output *o = w->output;
-        memory_release(&w->memory, shuffle_output_shrink(o));
+        memory_release(&w->memory, shuffle_output_shrink(o) + w->aside);
+        w->aside = 0;
         size_t held = w->memory.held, freed = 0;
         memory_release(&w->memory, held);
         if (!o->file && memory_acquire_storage(o->manager, held)) {
@@ -253,6 +315,7 @@ struct op *shuffle_writer_new(struct task_run *run, const fst_rdd *shuffled, str
         w->shuffled = shuffled;
         w->partitioner = &shuffled->shuffle.partitioner;
         w->store = store;
+        w->block = PAGE_BLOCK;
         w->open = new_array(struct page *, (size_t)w->partitioner->partitions);
         if (shuffled->shuffle.combine) {
                 fst_type value = {.key = shuffled->type.value, .key_size = shuffled->type.value_size};

@@ -118,6 +118,23 @@ int page_new(struct memory_consumer *c, fst_type type, size_t record, struct pag
         return 0;
 }
 
+int page_new_small(struct memory_consumer *c, fst_type type, size_t block, struct page **page)
+{
+        assert(block < PAGE_BLOCK && block > sizeof(struct page) && block % 16 == 0);
+        int r = c ? memory_acquire(c, block) : 0;
+        if (r)
+                return r;
+        struct page *p = aligned_alloc(16, block);
+        if (!p) {
+                if (c)
+                        memory_release(c, block);
+                return -ENOMEM;
+        }
+        *p = (struct page){.block = (uint32_t)block, .capacity = (uint32_t)(block - sizeof(struct page)), .type = type};
+        *page = p;
+        return 0;
+}
+
 static void block_free(struct page *page)
 {
         if (page->block == PAGE_BLOCK)
@@ -125,7 +142,7 @@ static void block_free(struct page *page)
         else if (page->block > PAGE_BLOCK)
                 munmap(page, page->block);
         else
-                free(page); /* of page_shrink */
+                free(page); /* of page_shrink or page_new_small */
 }
 
 void page_free(struct memory_consumer *c, struct page *page)
