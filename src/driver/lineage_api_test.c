@@ -28,7 +28,7 @@ struct rows_list {
         size_t len, cap;
 };
 
-enum step_kind { MAP, FLAT_MAP, FILTER, MAP_VALUES, ITERATE, REDUCE, PLACE, COALESCE, PERSIST, STEP_KINDS };
+enum step_kind { MAP, FLAT_MAP, FILTER, MAP_VALUES, ITERATE, REDUCE, PLACE, COALESCE, PERSIST, SORT, STEP_KINDS };
 
 struct step {
         enum step_kind kind;
@@ -378,6 +378,10 @@ static fst_rdd *build(fst_rdd *rdd, const struct step *s, int from)
                 return fst_partition_by(rdd, s->n);
         case COALESCE:
                 return fst_coalesce(rdd, s->n);
+        case SORT:
+                if (type.value)
+                        return fst_sort_by_key_n(rdd, s->a % 2 ? FST_DESCENDING : FST_ASCENDING, s->n);
+                return fst_sort_by_n(rdd, fst_identity, type, s->a % 2 ? FST_DESCENDING : FST_ASCENDING, s->n);
         default:
                 return fst_persist(rdd, (enum fst_storage_level)(1 + s->n % 3));
         }
@@ -526,7 +530,7 @@ static struct step draw_step(struct dice *d, int from)
 static void describe(uint64_t seed, int rows, int partitions, const struct step *steps, int n)
 {
         static const char *const names[] = {"map",           "flat_map",     "filter",   "map_values", "map_partitions",
-                                            "reduce_by_key", "partition_by", "coalesce", "persist"};
+                                            "reduce_by_key", "partition_by", "coalesce", "persist",    "sort"};
         print_error("FIRESTEEL_SEED=%" PRIu64 ": range(%d) in %d partitions", seed, rows, partitions);
         for (int i = 0; i < n; i++)
                 print_error(", %s to type %d (n %d, a %" PRId64 ", fail %" PRId64 ")", names[steps[i].kind],
