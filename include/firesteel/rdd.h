@@ -5,7 +5,8 @@
  * computed from others. Transformations return a new one at once; nothing is computed before an action. The
  * operators are macros only to note the source line for error messages and to check functions; each is used as
  * the call that its comment shows. Names ending in _n take the number of partitions that the short form
- * chooses as Spark does.
+ * chooses as Spark does. A type that cannot be (a FIXED of no bytes, or of more than FST_FIXED_MOST) is reported by
+ * the action.
  */
 #pragma once
 
@@ -161,17 +162,17 @@ FST_API fst_rdd *fst_rdd_set_name(fst_rdd *rdd, const char *name);
 FST_API int fst_count_at(fst_rdd *rdd, int64_t *count, fst_site site);
 
 /*
- * int fst_reduce(fst_rdd *rdd, FUNCTION f, int64_t *result)       or double *, or fst_bytes *
+ * int fst_reduce(fst_rdd *rdd, FUNCTION f, int64_t *result)       or double *, fst_bytes *, struct … * of FIXED
  *
- * All rows combined into one by a function of reduce's form. -ENODATA ("empty collection") if there are none.
- * Bytes are valid until the context stops.
+ * All rows combined into one by a function of reduce's form. -ENODATA ("empty collection") if there are none; -EINVAL
+ * if @result is for another type, or a struct of another size. Bytes are valid until the context stops.
  */
 #define fst_reduce(rdd, f, result)                                                                                     \
         fst_reduce_at((rdd), FST_FN(f),                                                                                \
                       FST_TAG(_Generic(*(result), int64_t: FST_KIND_I64, double: FST_KIND_F64,                         \
                                        fst_bytes: FST_KIND_BYTES, default: FST_KIND_FIXED), FST_KIND_NONE),            \
-                      (result), FST_HERE("reduce"))
-FST_API int fst_reduce_at(fst_rdd *rdd, fst_fn f, uint32_t result_tag, void *result, fst_site site);
+                      (result), sizeof(*(result)), FST_HERE("reduce"))
+FST_API int fst_reduce_at(fst_rdd *rdd, fst_fn f, uint32_t result_tag, void *result, size_t result_size, fst_site site);
 
 /* All rows at the driver, partition by partition; read them with fst_next. Held to spark.driver.maxResultSize. */
 #define fst_collect(rdd, rows) fst_collect_at((rdd), (rows), FST_HERE("collect"))

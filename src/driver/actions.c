@@ -257,7 +257,7 @@ static int give_result(fst_rdd *rdd, struct reduce_value *total, uint32_t tag, v
         }
 }
 
-FST_API int fst_reduce_at(fst_rdd *rdd, fst_fn f, uint32_t result_tag, void *result, fst_site site)
+FST_API int fst_reduce_at(fst_rdd *rdd, fst_fn f, uint32_t result_tag, void *result, size_t result_size, fst_site site)
 {
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
@@ -274,6 +274,9 @@ FST_API int fst_reduce_at(fst_rdd *rdd, fst_fn f, uint32_t result_tag, void *res
         if (r == 0 && fst_type_tag(rdd->type) != result_tag)
                 r = error_set(&error, -EINVAL, "reduce gives %s, but the variable is for %s",
                               fst_type_name(rdd->type, have), fst_tag_name(result_tag, want));
+        if (r == 0 && rdd->type.key == FST_KIND_FIXED && rdd->type.key_size != result_size)
+                r = error_set(&error, -EINVAL, "reduce gives FIXED of %u bytes, but the variable has %zu bytes",
+                              rdd->type.key_size, result_size);
         if (r == 0)
                 r = combine_check(rdd->type, &f, &error);
         if (r == 0)

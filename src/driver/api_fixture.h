@@ -38,3 +38,37 @@ static inline int api_teardown(void **state)
         fst_context_stop(*state);
         return 0;
 }
+
+/* Gather what is written to standard error from here on; api_heard ends that and returns it, to be freed. */
+static inline int api_listen(void)
+{
+        char path[] = "/tmp/firesteel-test-XXXXXX";
+        int was = dup(STDERR_FILENO), file = mkstemp(path);
+        unlink(path);
+        dup2(file, STDERR_FILENO);
+        close(file);
+        return was;
+}
+
+static inline char *api_heard(int was)
+{
+        off_t size = lseek(STDERR_FILENO, 0, SEEK_END);
+        char *text = calloc((size_t)size + 1, 1);
+        ssize_t n = text ? pread(STDERR_FILENO, text, (size_t)size, 0) : -1;
+        dup2(was, STDERR_FILENO);
+        close(was);
+        assert_int_equal(n, size);
+        return text;
+}
+
+/* @call is @status, and tells of @text. */
+#define assert_refused(call, status, text)                                                                             \
+        do {                                                                                                           \
+                int was_ = api_listen();                                                                               \
+                int status_ = (call);                                                                                  \
+                char *heard_ = api_heard(was_);                                                                        \
+                if (!strstr(heard_, (text)))                                                                           \
+                        fail_msg("\"%s\" is not in: %s", (text), heard_);                                              \
+                assert_int_equal(status_, (status));                                                                   \
+                free(heard_);                                                                                          \
+        } while (0)

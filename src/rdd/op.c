@@ -6,6 +6,7 @@
 #include "rdd/op.h"
 
 #include "base/mem.h"
+#include "store/page.h"
 
 #include <stdio.h>
 
@@ -145,4 +146,33 @@ const char *fst_tag_name(uint32_t tag, char text[static 64])
 const char *fst_type_name(fst_type type, char text[static 64])
 {
         return fst_tag_name(fst_type_tag(type), text);
+}
+
+static int check_column(uint8_t kind, uint32_t size, const char *which, struct fst_error *error)
+{
+        bool number = kind == FST_KIND_I64 || kind == FST_KIND_F64;
+        if (kind == FST_KIND_NONE || kind >= ARRAY_SIZE(kind_names))
+                return error_set(error, -EINVAL,
+                                 "the %s's kind is %u, which is no kind: use FST_I64, FST_F64, FST_BYTES "
+                                 "or FST_FIXED(size)",
+                                 which, kind);
+        if (kind == FST_KIND_FIXED && size == 0)
+                return error_set(error, -EINVAL, "FIXED(0) as the %s: a struct has at least one byte", which);
+        if (kind == FST_KIND_FIXED && size > FST_FIXED_MOST)
+                return error_set(error, -EINVAL,
+                                 "FIXED(%u) as the %s: structs may have %d bytes at most "
+                                 "(FST_FIXED_MOST); use BYTES for what is larger",
+                                 size, which, FST_FIXED_MOST);
+        if (kind != FST_KIND_FIXED && size != (number ? 8 : 0))
+                return error_set(error, -EINVAL, "the %s is %s of %u bytes: write types as FST_%s", which,
+                                 kind_names[kind], size, kind_names[kind]);
+        return 0;
+}
+
+_Static_assert(2 * FST_FIXED_MOST + 8 <= PAGE_CAPACITY, "a pair of the largest structs fits into a page");
+
+int fst_type_check(fst_type type, struct fst_error *error)
+{
+        int r = check_column(type.key, type.key_size, type.value ? "key" : "row", error);
+        return r || !type.value ? r : check_column(type.value, type.value_size, "value", error);
 }

@@ -83,6 +83,9 @@ static inline bool fst_type_has_bytes(fst_type type)
 const char *fst_type_name(fst_type type, char text[static 64]);
 const char *fst_tag_name(uint32_t tag, char text[static 64]);
 
+/* 0 if there can be rows of @type, else -EINVAL with what is wrong with it. */
+int fst_type_check(fst_type type, struct fst_error *error);
+
 /* Hand @rows to the next operator, unless it has answered before. */
 int op_push(struct op *op, const struct rows *rows);
 

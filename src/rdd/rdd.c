@@ -23,6 +23,28 @@ static const char *base_name(const char *path)
         return slash ? slash + 1 : path ? path : "?";
 }
 
+static fst_rdd *rdd_fail(fst_rdd *rdd, int status, const char *message)
+{
+        if (!rdd->status)
+                rdd->status = error_set(&rdd->error, status, "%s (%s)", message, rdd->call_site);
+        return rdd;
+}
+
+static fst_rdd *rdd_fail_with(fst_rdd *rdd, int status, struct fst_error *error)
+{
+        rdd_fail(rdd, status, error_message(error));
+        error_deinit(error);
+        return rdd;
+}
+
+static void check_type(fst_rdd *rdd)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        int r = fst_type_check(rdd->type, &error);
+        if (r)
+                rdd_fail_with(rdd, r, &error);
+}
+
 static fst_rdd *rdd_new(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *parent, fst_site site)
 {
         fst_rdd *rdd = new0(fst_rdd);
@@ -37,20 +59,8 @@ static fst_rdd *rdd_new(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd 
         rdd_registry_add(sc, rdd);
         if (parent && parent->status)
                 rdd->status = error_set(&rdd->error, parent->status, "%s", error_message(&parent->error));
-        return rdd;
-}
-
-static fst_rdd *rdd_fail(fst_rdd *rdd, int status, const char *message)
-{
-        if (!rdd->status)
-                rdd->status = error_set(&rdd->error, status, "%s (%s)", message, rdd->call_site);
-        return rdd;
-}
-
-static fst_rdd *rdd_fail_with(fst_rdd *rdd, int status, struct fst_error *error)
-{
-        rdd_fail(rdd, status, error_message(error));
-        error_deinit(error);
+        else
+                check_type(rdd);
         return rdd;
 }
 
@@ -232,17 +242,21 @@ FST_API fst_rdd *fst_parallelize_at(fst_context *sc, const void *data, size_t co
 
 /* ----------------------------------------------------------------------------------------- transformations */
 
-static fst_rdd *element_rdd(fst_rdd *parent, enum rdd_op op, enum element_kind kind, const fst_fn *f, fst_type type,
-                            bool keep_partitioner, fst_site site)
+static fst_rdd *element_init(fst_rdd *rdd, enum element_kind kind, const fst_fn *f, bool keep_partitioner)
 {
-        fst_rdd *rdd = rdd_new(parent->sc, op, type, parent, site);
         struct fst_error error = FST_ERROR_INIT;
         set_fn(rdd, f);
         depend_narrowly(rdd, keep_partitioner);
         if (rdd->status)
                 return rdd;
-        int r = element_check(kind, parent->type, type, f, &error);
+        int r = element_check(kind, rdd->parent->type, rdd->type, f, &error);
         return r ? rdd_fail_with(rdd, r, &error) : rdd;
+}
+
+static fst_rdd *element_rdd(fst_rdd *parent, enum rdd_op op, enum element_kind kind, const fst_fn *f, fst_type type,
+                            bool keep_partitioner, fst_site site)
+{
+        return element_init(rdd_new(parent->sc, op, type, parent, site), kind, f, keep_partitioner);
 }
 
 FST_API fst_rdd *fst_map_at(fst_rdd *rdd, fst_fn f, fst_type type, fst_site site)
@@ -260,12 +274,26 @@ FST_API fst_rdd *fst_filter_at(fst_rdd *rdd, fst_fn f, fst_site site)
         return element_rdd(rdd, RDD_FILTER, ELEMENT_FILTER, &f, rdd->type, true, site);
 }
 
+/* @type must be one column: what is made of it would otherwise silently be cut. */
+static void check_one_column(fst_rdd *rdd, fst_type type, const char *what)
+{
+        char given[64];
+        struct fst_error error = FST_ERROR_INIT;
+        if (type.key && !type.value)
+                return;
+        error_set(&error, -EINVAL, "%s takes the type of %s alone, but was given %s", rdd->site.operation, what,
+                  fst_type_name(type, given));
+        rdd_fail_with(rdd, -EINVAL, &error);
+}
+
 FST_API fst_rdd *fst_map_values_at(fst_rdd *pairs, fst_fn f, fst_type value, fst_site site)
 {
         fst_type type = pairs->type;
         type.value = value.key;
         type.value_size = value.key_size;
-        return element_rdd(pairs, RDD_MAP_VALUES, ELEMENT_MAP_VALUES, &f, type, true, site);
+        fst_rdd *rdd = rdd_new(pairs->sc, RDD_MAP_VALUES, type, pairs, site);
+        check_one_column(rdd, value, "the new values");
+        return element_init(rdd, ELEMENT_MAP_VALUES, &f, true);
 }
 
 FST_API fst_rdd *fst_map_partitions_at(fst_rdd *parent, fst_fn f, fst_type type, fst_site site)
@@ -388,6 +416,7 @@ FST_API fst_rdd *fst_sort_by_at(fst_rdd *parent, fst_fn key, fst_type key_type, 
         struct fst_error error = FST_ERROR_INIT;
         fst_type keyed = fst_type_pair(key_type, key_op_value(parent->type));
         fst_rdd *keys = rdd_new(parent->sc, RDD_KEY_BY, keyed, parent, site);
+        check_one_column(keys, key_type, "the keys");
         set_fn(keys, &key);
         depend_narrowly(keys, false);
         int r = keys->status ? 0 : element_check(ELEMENT_MAP, parent->type, key_type, &key, &error);

@@ -1,0 +1,102 @@
+/* What cannot be is refused, in words that name it. */
+#include "base/mem.h"
+#include "driver/api_fixture.h"
+
+struct small {
+        int64_t x;
+};
+
+struct wide {
+        int64_t x, y;
+};
+
+static int narrow_setup(void **state)
+{
+        *state = api_context("local[2]", "spark.log.level", "ERROR", NULL);
+        return 0;
+}
+
+static int make_small(fst_task *task, int64_t x, fst_out *out)
+{
+        struct small made = {x};
+        fst_emit(out, &made);
+        return 0;
+}
+
+static int add_small(fst_task *task, void *total, const void *x)
+{
+        ((struct small *)total)->x += ((const struct small *)x)->x;
+        return 0;
+}
+
+static int64_t same(fst_task *task, int64_t x)
+{
+        return x;
+}
+
+static int pair(fst_task *task, int64_t x, fst_out *out)
+{
+        fst_emit(out, x, x);
+        return 0;
+}
+
+static int64_t key(fst_task *task, int64_t x, int64_t y)
+{
+        return x;
+}
+
+static void a_struct_of_another_size_is_no_place_for_a_result(void **state)
+{
+        fst_rdd *rows = fst_map(fst_range_n(*state, 0, 100, 3), make_small, FST_FIXED(sizeof(struct small)));
+        struct small total;
+        struct wide wide = {1, 2};
+        char little;
+        assert_int_equal(fst_reduce(rows, add_small, &total), 0);
+        assert_int_equal(total.x, 4950);
+        assert_refused(fst_reduce(rows, add_small, &wide), -EINVAL,
+                       "reduce gives FIXED of 8 bytes, but the variable has 16 bytes");
+        assert_int_equal(wide.x, 1);
+        struct {
+                char bytes[3];
+        } three;
+        assert_refused(fst_reduce(rows, add_small, &three), -EINVAL, "but the variable has 3 bytes");
+        assert_refused(fst_reduce(rows, add_small, &little), -EINVAL, "reduce gives FIXED");
+}
+
+static void types_that_cannot_be_are_refused(void **state)
+{
+        fst_rdd *rows = fst_range_n(*state, 0, 10, 2);
+        int64_t n;
+        assert_refused(fst_count(fst_map(rows, make_small, FST_FIXED(0)), &n), -EINVAL, "FIXED(0)");
+        assert_refused(fst_count(fst_flat_map(rows, make_small, FST_FIXED(FST_FIXED_MOST + 1)), &n), -EINVAL,
+                       "FIXED(65537) as the row: structs may have 65536 bytes at most (FST_FIXED_MOST)");
+        assert_refused(fst_count(fst_map(rows, pair, FST_PAIR(I64, FIXED(0))), &n), -EINVAL, "FIXED(0) as the value");
+        assert_refused(fst_count(fst_map(rows, same, ((fst_type){.key = 9, .key_size = 8})), &n), -EINVAL,
+                       "kind is 9, which is no kind");
+        assert_refused(fst_count(fst_map(rows, same, ((fst_type){.key = FST_KIND_I64})), &n), -EINVAL,
+                       "the row is I64 of 0 bytes");
+        assert_refused(fst_count(fst_map(rows, same, ((fst_type){0})), &n), -EINVAL, "no kind");
+}
+
+static void a_type_of_two_columns_is_not_cut_to_one(void **state)
+{
+        fst_rdd *pairs = fst_map(fst_range_n(*state, 0, 10, 2), pair, FST_PAIR(I64, I64));
+        int64_t n;
+        assert_refused(fst_count(fst_map_values(pairs, same, FST_PAIR(I64, I64)), &n), -EINVAL,
+                       "map_values takes the type of the new values alone, but was given PAIR(I64, I64)");
+        assert_refused(fst_count(fst_map_values(pairs, same, ((fst_type){0})), &n), -EINVAL, "map_values");
+        assert_refused(fst_count(fst_sort_by(pairs, key, FST_PAIR(I64, I64), FST_ASCENDING), &n), -EINVAL,
+                       "sort_by takes the type of the keys alone, but was given PAIR(I64, I64)");
+        assert_int_equal(fst_count(fst_map_values(pairs, same, FST_I64), &n), 0);
+        assert_int_equal(n, 10);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_struct_of_another_size_is_no_place_for_a_result),
+                cmocka_unit_test(types_that_cannot_be_are_refused),
+                cmocka_unit_test(a_type_of_two_columns_is_not_cut_to_one),
+        };
+        return cmocka_run_group_tests(tests, narrow_setup, api_teardown);
+}
