@@ -37,6 +37,14 @@ static inline uint64_t fst_split_hits_64(const char *at, char separator)
 #define FST_MAY_READ_BEHIND 1
 #endif
 
+/* The same for @left < 64 bytes behind which nothing may be read. */
+static __attribute__((noinline, unused)) uint64_t fst_split_hits_copied(const char *at, size_t left, char separator)
+{
+        char copy[64] = {0};
+        memcpy(copy, at, left);
+        return fst_split_hits_64(copy, separator) & (((uint64_t)1 << left) - 1);
+}
+
 /*
  * The separators in the 64 bytes from @at on, as far as @end. Bytes behind the end are read, and not looked at, if they
  * lie in the same page of memory; otherwise what there is, is copied.
@@ -44,12 +52,8 @@ static inline uint64_t fst_split_hits_64(const char *at, char separator)
 static inline uint64_t fst_split_hits(const char *at, const char *end, char separator)
 {
         size_t left = (size_t)(end - at);
-        if (left >= 64)
-                return fst_split_hits_64(at, separator);
-        uint64_t inside = ((uint64_t)1 << left) - 1;
-        if (FST_MAY_READ_BEHIND && ((uintptr_t)at & 4095) <= 4096 - 64)
-                return fst_split_hits_64(at, separator) & inside;
-        char copy[64] = {0};
-        memcpy(copy, at, left);
-        return fst_split_hits_64(copy, separator) & inside;
+        if (!fst_likely(left >= 64 || (FST_MAY_READ_BEHIND && ((uintptr_t)at & 4095) <= 4096 - 64)))
+                return fst_split_hits_copied(at, left, separator);
+        uint64_t hits = fst_split_hits_64(at, separator);
+        return left < 64 ? hits & (((uint64_t)1 << left) - 1) : hits;
 }
