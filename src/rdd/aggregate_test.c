@@ -743,7 +743,7 @@ static void gives_way(void **state)
 /* Keys that all want the last slots: searches wrap around, and reading by bucket still finds each once. */
 static void crowded_table(void **state)
 {
-        enum { KEYS = 940 };
+        enum { KEYS = 700 };
         static int64_t keys[KEYS], values[KEYS];
         struct memory_manager *manager = memory_manager_new(16 << 20, 0.5);
         struct memory_task *task = memory_task_new(manager);
@@ -764,7 +764,7 @@ static void crowded_table(void **state)
         }
         for (int repeat = 0; repeat < 2; repeat++)
                 for (uint32_t done = 0; done < KEYS;) {
-                        fst_batch batch = {.rows = MIN(KEYS - done, 470u), .type = options.type};
+                        fst_batch batch = {.rows = MIN(KEYS - done, 350u), .type = options.type};
                         uint32_t at = 0;
                         batch.key.i64 = keys + done;
                         batch.value.i64 = values + done;

@@ -39,7 +39,7 @@ struct table_cell {
         char data[];
 };
 
-#define TABLE_GROUP 64
+#define TABLE_GROUP 256
 
 /* What the rows of a group look for, and the slots at which each begins to look. */
 struct table_group {
