@@ -11,8 +11,8 @@
 
 static int64_t dart(fst_task *task, int64_t i)
 {
-        double x = fst_random_f64(task) * 2 - 1;
-        double y = fst_random_f64(task) * 2 - 1;
+        double x, y;
+        fst_random_point(task, &x, &y);
         return x * x + y * y <= 1;
 }
 

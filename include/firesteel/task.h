@@ -8,6 +8,10 @@
 
 #include <firesteel/types.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 typedef struct fst_task {
         uint64_t random_state;       /* fst_random_u64 */
         const void *captured;        /* fst_captured: of the function being called */
@@ -82,6 +86,13 @@ static inline double fst_random_f64(fst_task *task)
 static inline void fst_random_point(fst_task *task, double *x, double *y)
 {
         uint64_t bits = fst_random_u64(task);
-        *x = (double)(int64_t)(bits & 0xffffffffu) * 0x1p-32;
-        *y = (double)(int64_t)(bits >> 32) * 0x1p-32;
+#ifdef __SSE2__
+        __m128d point = _mm_cvtepi32_pd(_mm_cvtsi64_si128((long long)bits));
+        point = _mm_add_pd(_mm_mul_pd(point, _mm_set1_pd(0x1p-32)), _mm_set1_pd(0.5));
+        *x = _mm_cvtsd_f64(point);
+        *y = _mm_cvtsd_f64(_mm_unpackhi_pd(point, point));
+#else
+        *x = (double)(int32_t)bits * 0x1p-32 + 0.5;
+        *y = (double)(int32_t)(bits >> 32) * 0x1p-32 + 0.5;
+#endif
 }
