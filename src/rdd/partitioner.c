@@ -142,10 +142,24 @@ void partitioner_set_bounds(struct partitioner *p, struct sample_key *keys, size
                 add_bound(p, &keys[i]);
                 last = &keys[i];
         }
-        p->ready = true;
+        __atomic_store_n(&p->ready, true, __ATOMIC_RELEASE);
 }
 
 /* ------------------------------------------------------------------------------------------------ placing */
+
+/* The same among the bounds from @low on that share the key's prefix, which may be all of them (URLs, dates). */
+static uint32_t range_within(const struct partitioner *p, uint32_t low, uint64_t prefix, fst_bytes bytes)
+{
+        uint32_t high = (uint32_t)p->n_bounds;
+        while (low < high) {
+                uint32_t middle = low + (high - low) / 2;
+                if (p->prefixes[middle] == prefix && fst_bytes_compare(p->bounds[middle], bytes) < 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
 
 /* The number of bounds below the key: a key equal to bound i belongs to partition i. */
 static inline uint32_t range_of(const struct partitioner *p, uint64_t prefix, fst_bytes bytes)
@@ -158,11 +172,9 @@ static inline uint32_t range_of(const struct partitioner *p, uint64_t prefix, fs
                 n -= half;
         }
         below = (uint32_t)(base - p->prefixes) + (n == 1 && base[0] < prefix);
-        if (p->bounds)
-                while (below < (uint32_t)p->n_bounds && p->prefixes[below] == prefix &&
-                       fst_bytes_compare(p->bounds[below], bytes) < 0)
-                        below++;
-        return below;
+        if (!p->bounds || below == (uint32_t)p->n_bounds || p->prefixes[below] != prefix)
+                return below;
+        return range_within(p, below, prefix, bytes);
 }
 
 static inline void place_ranges(const struct partitioner *p, const fst_batch *batch, uint8_t kind, uint32_t *out)

@@ -17,7 +17,7 @@ struct partitioner {
         int partitions;
         fst_type key; /* the key's kind and size (value is none) */
         enum fst_order order;
-        bool ready; /* RANGE: bounds are set */
+        bool ready; /* RANGE: bounds are set; atomic, as other threads' actions look: partitioner_ready */
 
         /* RANGE: partitions - 1 bounds in order, as order-preserving 8-byte prefixes and, for BYTES and FIXED, whole */
         int n_bounds;
@@ -28,6 +28,12 @@ struct partitioner {
 void partitioner_init_hash(struct partitioner *p, int partitions, fst_type key);
 void partitioner_init_range(struct partitioner *p, int partitions, fst_type key, enum fst_order order);
 void partitioner_deinit(struct partitioner *p);
+
+/* Whether keys can be placed; then the bounds do not change any more. Any thread. */
+static inline bool partitioner_ready(const struct partitioner *p)
+{
+        return __atomic_load_n(&p->ready, __ATOMIC_ACQUIRE);
+}
 
 /* Whether two place every key alike, so that no shuffle is needed between them. */
 bool partitioner_equal(const struct partitioner *a, const struct partitioner *b);
