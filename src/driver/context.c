@@ -11,6 +11,7 @@
 #include "driver/app_status.h"
 #include "driver/event_log_setup.h"
 #include "driver/job_runner.h"
+#include "driver/local_properties.h"
 #include "driver/progress_bar.h"
 #include "exec/module.h"
 #include "exec/shutdown.h"
@@ -251,12 +252,6 @@ static void end_by_signal(void *context)
         disk_dirs_free(steal(sc->dirs));
 }
 
-static void free_properties(void *properties)
-{
-        strmap_deinit(properties);
-        free(properties);
-}
-
 FST_API fst_context *fst_context_new_conf(fst_conf *conf)
 {
         struct fst_context *sc = new0(struct fst_context);
@@ -264,12 +259,8 @@ FST_API fst_context *fst_context_new_conf(fst_conf *conf)
         rdd_registry_init(&sc->registry, conf);
         pthread_mutex_init(&sc->lock, NULL);
         pthread_cond_init(&sc->acted, NULL);
-        pthread_mutexattr_t recursive;
-        pthread_mutexattr_init(&recursive);
-        pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
-        pthread_mutex_init(&sc->prepare, &recursive);
-        pthread_mutexattr_destroy(&recursive);
-        pthread_key_create(&sc->local_properties, free_properties);
+        pthread_mutex_init(&sc->prepare, NULL);
+        pthread_cond_init(&sc->prepared, NULL);
         sc->registry.describe = describe;
         sc->status = start(sc, &sc->error);
         if (sc->status == 0)
@@ -305,8 +296,8 @@ static void stop_listeners(struct fst_context *sc)
 FST_API int fst_context_stop(fst_context *sc)
 {
         shutdown_remove_hook(end_by_signal, sc);
-        int status = sc->first_failure;
         stop_actions(sc);
+        int status = sc->first_failure; /* that of an action which was still running counts as well */
         job_runner_free(sc->runner);
         stop_listeners(sc);
         while (sc->kept) {
@@ -325,11 +316,9 @@ FST_API int fst_context_stop(fst_context *sc)
         page_pool_trim();
         if (!sc->status)
                 log_info("SparkContext", "Successfully stopped SparkContext");
-        struct strmap *local = pthread_getspecific(sc->local_properties);
-        if (local)
-                free_properties(local);
-        pthread_key_delete(sc->local_properties);
+        local_properties_forget(sc);
         pthread_cond_destroy(&sc->acted);
+        pthread_cond_destroy(&sc->prepared);
         pthread_mutex_destroy(&sc->lock);
         pthread_mutex_destroy(&sc->prepare);
         free(sc->app_id);
@@ -367,16 +356,6 @@ void context_leave(fst_context **in)
         sc->acting--;
         pthread_cond_signal(&sc->acted);
         pthread_mutex_unlock(&sc->lock);
-}
-
-struct strmap *context_local_properties(struct fst_context *sc, bool create)
-{
-        struct strmap *local = pthread_getspecific(sc->local_properties);
-        if (!local && create) {
-                local = new0(struct strmap);
-                pthread_setspecific(sc->local_properties, local);
-        }
-        return local;
 }
 
 int context_action_failed(struct fst_context *sc, const char *action, int status, struct fst_error *error)
@@ -423,7 +402,7 @@ FST_API int fst_context_set_log_level(fst_context *sc, const char *level)
 
 FST_API void fst_set_local_property(fst_context *sc, const char *key, const char *value)
 {
-        struct strmap *local = context_local_properties(sc, true);
+        struct strmap *local = local_properties(sc, true);
         if (value)
                 strmap_set(local, key, value);
         else

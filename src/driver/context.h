@@ -46,8 +46,8 @@ struct fst_context {
         int acting;                     /* threads inside of an action: fst_context_stop waits for them */
         pthread_cond_t acted;           /* one has left */
         struct kept_result *kept;       /* results that actions handed out: freed at the end */
-        pthread_mutex_t prepare;        /* recursive; who holds it computes bounds of range partitioners */
-        pthread_key_t local_properties; /* struct strmap * of each thread */
+        pthread_mutex_t prepare; /* of rdd_shuffle.sampling */
+        pthread_cond_t prepared; /* some thread has computed bounds, or failed to */
 };
 
 /* Memory that an application was given and that lives until the context stops. */
@@ -56,9 +56,6 @@ struct kept_result {
         void (*free)(struct kept_result *self);
 };
 void context_keep(struct fst_context *sc, struct kept_result *result);
-
-/* The thread's own properties, made if @create. NULL if there are none. */
-struct strmap *context_local_properties(struct fst_context *sc, bool create);
 
 /* Tell the user about an action that failed, remember its status, and return it. Takes @error's message. */
 int context_action_failed(struct fst_context *sc, const char *action, int status, struct fst_error *error);

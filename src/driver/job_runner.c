@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "driver/local_properties.h"
 #include "driver/pools.h"
 #include "driver/task_events.h"
 #include "exec/slot.h"
@@ -519,7 +520,7 @@ void job_runner_free(struct job_runner *r)
 int job_runner_run(struct job_runner *r, const struct job_request *request, struct fst_error *error)
 {
         struct job_wait wait = {.request = request, .job_id = -1};
-        struct strmap *local = context_local_properties(r->sc, false);
+        struct strmap *local = local_properties(r->sc, false);
         if (local)
                 strmap_merge(&wait.properties, local);
         pthread_cond_init(&wait.done, NULL);

@@ -5,6 +5,11 @@
  * from each input partition as its share, and each key stands for the rows that it was drawn from. Where the rows
  * come from text files through element-wise operators only, a task reads some blocks of its split instead of all of
  * it; if that gives too little, everything is read.
+ *
+ * An action whose partitioners are ready takes no lock. One that needs bounds which another thread's action is
+ * computing waits for that; if the sampling job fails or is cancelled, the action it was run for fails with its error,
+ * and one of those that waited samples anew, in a job of its own group. Waiting threads hold no claims, so they form no
+ * circle.
  */
 #include "driver/actions.h"
 
@@ -200,26 +205,47 @@ static int sample(fst_rdd *shuffled, bool quick, fst_site site, struct fst_error
         return r;
 }
 
+/* True if the caller is to compute the bounds; false once they are there, computed by whoever was first. */
+static bool claim(fst_rdd *rdd)
+{
+        fst_context *sc = rdd->sc;
+        pthread_mutex_lock(&sc->prepare);
+        while (rdd->shuffle.sampling)
+                pthread_cond_wait(&sc->prepared, &sc->prepare);
+        bool mine = !partitioner_ready(&rdd->shuffle.partitioner);
+        rdd->shuffle.sampling = mine;
+        pthread_mutex_unlock(&sc->prepare);
+        return mine;
+}
+
+static void release(fst_rdd *rdd)
+{
+        fst_context *sc = rdd->sc;
+        pthread_mutex_lock(&sc->prepare);
+        rdd->shuffle.sampling = false;
+        pthread_cond_broadcast(&sc->prepared);
+        pthread_mutex_unlock(&sc->prepare);
+}
+
+/* Parents first, so that nobody holds a claim while waiting for another. */
 static int prepare(fst_rdd *rdd, fst_site site, struct fst_error *error)
 {
         int r = rdd->parent ? prepare(rdd->parent, site, error) : 0;
-        if (r || rdd->op != RDD_SHUFFLED || rdd->shuffle.partitioner.ready)
+        if (r || rdd->op != RDD_SHUFFLED || partitioner_ready(&rdd->shuffle.partitioner) || !claim(rdd))
                 return r;
         site.operation = rdd->site.operation;
         if (can_read_less(rdd->parent))
                 r = sample(rdd, true, site, error);
-        if (r == 0 && !rdd->shuffle.partitioner.ready)
+        if (r == 0 && !partitioner_ready(&rdd->shuffle.partitioner))
                 r = sample(rdd, false, site, error);
+        release(rdd);
         return r;
 }
 
 int range_bounds_prepare(fst_rdd *rdd, fst_site site, struct fst_error *error)
 {
         bool needed = false;
-        pthread_mutex_lock(&rdd->sc->prepare);
         for (const fst_rdd *at = rdd; at; at = at->parent)
-                needed |= at->op == RDD_SHUFFLED && !at->shuffle.partitioner.ready;
-        int r = needed ? prepare(rdd, site, error) : 0;
-        pthread_mutex_unlock(&rdd->sc->prepare);
-        return r;
+                needed |= at->op == RDD_SHUFFLED && !partitioner_ready(&at->shuffle.partitioner);
+        return needed ? prepare(rdd, site, error) : 0;
 }

@@ -26,7 +26,7 @@ struct lineage_dep {
 struct lineage {
         int id;         /* the RDD's */
         int partitions; /* > 0 once the job is submitted */
-        const char *name; /* the operation or the user's name: "MapPartitionsRDD"-like for logs; borrowed */
+        const char *name; /* the operation or the user's name, for logs; atomic; lives as long as the RDD */
         const char *call_site; /* "reduce_by_key at wordcount.c:14": borrowed */
         int storage_level;     /* enum fst_storage_level; atomic: persist and unpersist may come during jobs */
         struct lineage_dep *deps;

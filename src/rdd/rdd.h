@@ -70,6 +70,7 @@ struct fst_rdd {
                         bool combine;        /* map side and reduce side, by fn */
                         bool sort;
                         enum fst_order order;
+                        bool sampling; /* a thread computes the bounds; under the context's lock `prepare` */
                 } shuffle;
         };
 

@@ -119,8 +119,9 @@ static void submit_missing_tasks(struct sched *s, struct stage *stage)
         set->job->refs++;
         set->epoch = s->epoch;
         stage->set = set;
+        const char *name = __atomic_load_n(&stage->lineage->name, __ATOMIC_ACQUIRE);
         log_info(LOG, "Submitting %d missing tasks from %s %d (%s[%d] at %s)", n, kind(stage), stage->id,
-                 stage->lineage->name ? stage->lineage->name : "RDD", stage->lineage->id,
+                 name ? name : "RDD", stage->lineage->id,
                  stage->lineage->call_site ? stage->lineage->call_site : "?");
         s->ops->stage_submitted(s->owner, stage, set);
         task_scheduler_submit(&s->tasks, set, s->now);
