@@ -153,14 +153,54 @@ static int rows_init(struct rows_action *self, fst_rdd *rdd, int64_t limit, stru
 
 /* ------------------------------------------------------------------------------------ what the application reads */
 
+/*
+ * Rows of collect and take are valid until the context stops. BYTES are views into the pages; so are FIXED rows that
+ * are no pairs. A pair's structs, which the cursor copies out of records, are put into memory that stays; if nothing is
+ * a view then, a page that was read can go.
+ */
+struct kept_column {
+        struct kept_column *next;
+        char data[] __attribute__((aligned(16)));
+};
+
 struct kept_rows {
         fst_iter iter;
         struct kept_result kept;
-        struct page *first, *next;
+        struct page *first, *next; /* first: what is freed at the end */
         struct page_cursor cursor;
+        struct kept_column *columns;
         bool reading;
         int64_t left; /* rows that may still be given */
 };
+
+/* @column of the batch at hand as one that stays, if the cursor is to fill its memory again. */
+static void keep_column(struct kept_rows *rows, fst_column *column, fst_column cursors, uint8_t kind, uint32_t size)
+{
+        if (kind != FST_KIND_FIXED || column->fixed != cursors.fixed)
+                return;
+        size_t bytes = (size_t)rows->iter.batch.rows * size;
+        struct kept_column *kept = mem_alloc(sizeof(*kept) + bytes);
+        memcpy(kept->data, column->fixed, bytes);
+        kept->next = rows->columns;
+        rows->columns = kept;
+        column->fixed = kept->data;
+}
+
+static void keep_columns(struct kept_rows *rows)
+{
+        fst_batch *batch = &rows->iter.batch;
+        keep_column(rows, &batch->key, rows->cursor.key, batch->type.key, batch->type.key_size);
+        keep_column(rows, &batch->value, rows->cursor.value, batch->type.value, batch->type.value_size);
+}
+
+/* The page that was read to its end is not needed any more. */
+static void drop_read_page(struct kept_rows *rows)
+{
+        if (!rows->reading || !rows->columns || fst_type_has_bytes(rows->iter.batch.type))
+                return;
+        rows->first = rows->next;
+        page_free(NULL, (struct page *)rows->cursor.page);
+}
 
 static bool kept_refill(fst_iter *iter)
 {
@@ -170,9 +210,13 @@ static bool kept_refill(fst_iter *iter)
                 if (rows->reading && page_cursor_next(&rows->cursor, &iter->batch)) {
                         iter->batch.rows = (uint32_t)MIN((int64_t)iter->batch.rows, rows->left);
                         rows->left -= iter->batch.rows;
-                        return iter->batch.rows > 0;
+                        if (iter->batch.rows == 0)
+                                return false;
+                        keep_columns(rows);
+                        return true;
                 }
                 iter->batch.rows = 0;
+                drop_read_page(rows);
                 rows->reading = rows->next != NULL;
                 if (!rows->next)
                         return false;
@@ -186,6 +230,11 @@ static void kept_rows_free(struct kept_result *kept)
         struct kept_rows *rows = container_of(kept, struct kept_rows, kept);
         page_list_free(NULL, rows->first);
         page_cursor_deinit(&rows->cursor);
+        while (rows->columns) {
+                struct kept_column *next = rows->columns->next;
+                free(rows->columns);
+                rows->columns = next;
+        }
         free(rows);
 }
 
@@ -198,8 +247,15 @@ static struct kept_rows *kept_rows_new(fst_rdd *rdd, int64_t limit)
         rows->kept.free = kept_rows_free;
         rows->left = limit;
         page_cursor_init(&rows->cursor, rdd->type);
-        context_keep(rdd->sc, &rows->kept);
         return rows;
+}
+
+/* All rows are there: the application has them from now on. */
+static fst_iter *hand_out(fst_rdd *rdd, struct kept_rows *rows)
+{
+        rows->next = rows->first;
+        context_keep(rdd->sc, &rows->kept);
+        return &rows->iter;
 }
 
 /* Put the lists of all outputs behind one another into @rows. Returns how many rows these are. */
@@ -238,8 +294,7 @@ FST_API int fst_collect_at(fst_rdd *rdd, fst_iter **iter, fst_site site)
                 struct kept_rows *rows = kept_rows_new(rdd, INT64_MAX);
                 struct page **tail = &rows->first;
                 gather(&action, rows, &tail);
-                rows->next = rows->first;
-                *iter = &rows->iter;
+                *iter = hand_out(rdd, rows);
         }
         drop_pages(&action);
         return r ? action_failed(rdd, site, r, &error) : 0;
@@ -297,9 +352,10 @@ FST_API int fst_take_at(fst_rdd *rdd, int64_t count, fst_iter **iter, fst_site s
                 r = take_round(rdd, seen, n, count - found, rows, &tail, &found, site, &error);
                 seen += n;
         }
-        if (r)
+        if (r) {
+                kept_rows_free(&rows->kept);
                 return action_failed(rdd, site, r, &error);
-        rows->next = rows->first;
-        *iter = &rows->iter;
+        }
+        *iter = hand_out(rdd, rows);
         return 0;
 }
