@@ -247,7 +247,7 @@ static int settle(struct shuffle_writer *w, struct fst_error *error)
         w->aside = 0;
         size_t held = w->memory.held, freed = 0;
         memory_release(&w->memory, held);
-        if (!o->file && memory_acquire_storage(o->manager, held)) {
+        if (!o->file && memory_acquire_fixed_storage(o->manager, held)) {
                 o->memory = held;
                 shuffle_store_add(w->store, o);
                 return 0;

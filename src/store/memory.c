@@ -275,6 +275,17 @@ bool memory_acquire_storage(struct memory_manager *m, size_t size)
         return granted;
 }
 
+bool memory_acquire_fixed_storage(struct memory_manager *m, size_t size)
+{
+        pthread_mutex_lock(&m->lock);
+        bool granted = m->storage <= m->region && size <= m->region - m->storage &&
+                       size <= m->pool - m->storage - m->execution;
+        if (granted)
+                m->storage += size;
+        pthread_mutex_unlock(&m->lock);
+        return granted;
+}
+
 void memory_release_storage(struct memory_manager *m, size_t size)
 {
         pthread_mutex_lock(&m->lock);

@@ -73,4 +73,10 @@ void memory_release(struct memory_consumer *c, size_t size);
 
 /* Storage: true if @size bytes are now reserved for a block (free memory, or blocks evicted for it). */
 bool memory_acquire_storage(struct memory_manager *m, size_t size);
+
+/*
+ * The same for what may have to stay where it is while tasks read it: only within the part of the pool that execution
+ * may not claim (spark.memory.storageFraction), and nothing is evicted for it. So execution always keeps its part.
+ */
+bool memory_acquire_fixed_storage(struct memory_manager *m, size_t size);
 void memory_release_storage(struct memory_manager *m, size_t size);

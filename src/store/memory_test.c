@@ -314,9 +314,28 @@ static void sums_hold_under_threads(void **state)
         memory_manager_free(model.m);
 }
 
+static void fixed_storage_leaves_execution_its_part(void **state)
+{
+        struct memory_manager *m = memory_manager_new(1000, 0.5);
+        assert_true(memory_acquire_fixed_storage(m, 400));
+        assert_false(memory_acquire_fixed_storage(m, 101));
+        assert_true(memory_acquire_fixed_storage(m, 100));
+        struct memory_task *task = memory_task_new(m);
+        struct memory_consumer consumer;
+        memory_consumer_init(&consumer, task, "test", NULL);
+        assert_int_equal(memory_acquire(&consumer, 500), 0);
+        memory_release_storage(m, 500);
+        assert_int_equal(memory_acquire(&consumer, 500), 0);
+        assert_false(memory_acquire_fixed_storage(m, 1));
+        memory_consumer_deinit(&consumer);
+        memory_task_free(task);
+        memory_manager_free(m);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(fixed_storage_leaves_execution_its_part),
                 cmocka_unit_test(one_task_may_have_all),
                 cmocka_unit_test(two_tasks_have_half_each_at_most),
                 cmocka_unit_test(a_task_waits_for_its_minimum),
