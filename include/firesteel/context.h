@@ -13,15 +13,18 @@ typedef struct fst_conf fst_conf;
 
 /* Spark's keys with Spark's defaults, as `spark-submit` prepared them for this process. Freed by the context. */
 FST_API fst_conf *fst_conf_new(void);
+
+/* Text is copied. A value that the key cannot have is reported by fst_context_new_conf, with key and unit. */
 FST_API void fst_conf_set(fst_conf *conf, const char *key, const char *value);
 
 /* The value set for @key, or its default, or NULL. Borrowed until the key is set again. */
 FST_API const char *fst_conf_get(const fst_conf *conf, const char *key);
 
 /*
- * A context with the given application name and what spark-submit (or the environment) configured. Never NULL:
- * a context that could not start has reported why, and all of its actions and fst_context_stop return that
- * status.
+ * A context with the given application name and what spark-submit (or the environment) configured. As in Spark,
+ * what the program sets goes before what the command line sets: for a name that --name may choose, pass NULL.
+ * Never NULL: a context that could not start has reported why, and all of its actions and fst_context_stop
+ * return that status.
  */
 FST_API fst_context *fst_context_new(const char *name);
 
@@ -30,7 +33,8 @@ FST_API fst_context *fst_context_new_conf(fst_conf *conf);
 
 /*
  * Stop: running jobs are cancelled, files and memory released, the event log closed. Returns 0, or the status
- * of the first action that failed. No handle of this context may be used afterwards.
+ * of the first action that failed. No handle of this context may be used afterwards. Returned from `main`, a
+ * negative status makes spark-submit exit with 1.
  */
 FST_API int fst_context_stop(fst_context *sc);
 

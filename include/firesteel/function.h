@@ -20,6 +20,9 @@
  *      int      f(fst_task *task, fst_bytes a, fst_bytes b, fst_out *out)      emits the combined bytes
  *      int      f(fst_task *task, void *a, const void *b)                      combines b into a (FIXED)
  *
+ * A function of no such form is refused by the compiler: "selector of type 'int (*)(fst_task *, int)' is not
+ * compatible with any association"; here the parameter should have been int64_t.
+ *
  * `int` is a status: 0, or negative for failure (see fst_fail). Every function of an operator must be one of the
  * application's own modules, not a nested function, because executors find it by module and symbol.
  */

@@ -156,7 +156,10 @@ FST_API fst_type fst_rdd_type(const fst_rdd *rdd);
 FST_API fst_rdd *fst_rdd_set_name(fst_rdd *rdd, const char *name);
 
 /* ----------------------------------------------------------------------------------------------- actions */
-/* Each runs a job and returns 0, or a negative status whose message was logged; outputs are then untouched. */
+/*
+ * Each runs a job and returns 0, or a negative status whose message was logged. Outputs are then untouched: look at
+ * the status before you read them.
+ */
 
 #define fst_count(rdd, count) fst_count_at((rdd), (count), FST_HERE("count"))
 FST_API int fst_count_at(fst_rdd *rdd, int64_t *count, fst_site site);

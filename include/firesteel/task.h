@@ -59,8 +59,10 @@ static inline const void *fst_captured(const fst_task *task)
 }
 
 /*
- * Fail the task with a message for the user: `return fst_fail(task, "line %zu is no number", i);`. The task is
- * tried again up to spark.task.maxFailures times, then the job fails with the last message. Always returns -1.
+ * Fail the task with a message for the user, before which the function's name is put:
+ * `return fst_fail(task, "line %zu is no number", i);`. The task is tried again up to spark.task.maxFailures times
+ * (with a local master: not at all, or as often as local[N,maxFailures] says), then the job fails with the last
+ * message. Always returns -1.
  */
 FST_API int fst_fail(fst_task *task, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
@@ -72,7 +74,7 @@ FST_API int fst_fail(fst_task *task, const char *format, ...) __attribute__((for
 static inline uint64_t fst_random_u64(fst_task *task)
 {
         uint64_t s = task->random_state += 0xa0761d6478bd642fu;
-        unsigned __int128 product = (unsigned __int128)s * (s ^ 0xe7037ed1a0b428dbu);
+        __extension__ unsigned __int128 product = (unsigned __int128)s * (s ^ 0xe7037ed1a0b428dbu);
         return (uint64_t)(product >> 64) ^ (uint64_t)product;
 }
 

@@ -90,6 +90,10 @@ static int start_memory(struct fst_context *sc, struct fst_error *error)
             (r = conf_get_double(sc->conf, "spark.memory.fraction", &fraction, error)) ||
             (r = conf_get_double(sc->conf, "spark.memory.storageFraction", &storage, error)))
                 return r;
+        if (!(fraction > 0 && fraction <= 1))
+                return error_set(error, -EINVAL, "spark.memory.fraction is %g: it must be above 0 and at most 1", fraction);
+        if (!(storage >= 0 && storage < 1))
+                return error_set(error, -EINVAL, "spark.memory.storageFraction is %g: it must be in [0, 1)", storage);
         if (memory < 32 << 20)
                 return error_set(error, -EINVAL, "spark.driver.memory is %lld bytes: at least 32m are needed",
                                  (long long)memory);
@@ -276,7 +280,7 @@ FST_API fst_context *fst_context_new(const char *name)
 {
         fst_conf *conf = fst_conf_new();
         if (name)
-                conf_set_if_missing(conf, "spark.app.name", name);
+                conf_set(conf, "spark.app.name", name);
         return fst_context_new_conf(conf);
 }
 

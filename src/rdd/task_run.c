@@ -98,6 +98,8 @@ FST_API int fst_fail(fst_task *task, const char *format, ...)
         if (vasprintf(&message, format, args) < 0)
                 message = mem_strdup("out of memory");
         va_end(args);
-        fail(task->run, -EIO, message);
+        const char *function = task->run->function;
+        fail(task->run, -EIO, function ? mem_printf("%s: %s", function, message) : mem_strdup(message));
+        free(message);
         return -1;
 }

@@ -45,11 +45,13 @@
 
 static inline void fst_set_i64(fst_out *out, fst_column column, uint32_t size, int64_t x)
 {
+        (void)size;
         column.i64[out->rows] = x;
 }
 
 static inline void fst_set_f64(fst_out *out, fst_column column, uint32_t size, double x)
 {
+        (void)size;
         column.f64[out->rows] = x;
 }
 
@@ -60,6 +62,7 @@ static inline void fst_set_fixed(fst_out *out, fst_column column, uint32_t size,
 
 static inline void fst_set_bytes(fst_out *out, fst_column column, uint32_t size, fst_bytes x)
 {
+        (void)size;
         uintptr_t at = (uintptr_t)x.data;
         if (!fst_likely(at - out->stable[0].start < out->stable[0].size) &&
             at - out->stable[1].start >= out->stable[1].size)

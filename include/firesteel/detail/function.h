@@ -97,6 +97,7 @@ FST_CONSTRUCTOR(int, INTO, FIXED, FIXED, rows, (fst_task *, void *, const void *
 
 static inline fst_fn fst_fn_same(fst_fn f, const char *name)
 {
+        (void)name; /* it has one */
         return f;
 }
 

@@ -19,21 +19,25 @@
 
 static inline void fst_get_i64(fst_column column, uint32_t row, uint32_t size, int64_t *x)
 {
+        (void)size;
         *x = column.i64[row];
 }
 
 static inline void fst_get_long_long(fst_column column, uint32_t row, uint32_t size, long long *x)
 {
+        (void)size;
         *x = column.i64[row];
 }
 
 static inline void fst_get_f64(fst_column column, uint32_t row, uint32_t size, double *x)
 {
+        (void)size;
         *x = column.f64[row];
 }
 
 static inline void fst_get_bytes(fst_column column, uint32_t row, uint32_t size, fst_bytes *x)
 {
+        (void)size;
         *x = column.bytes[row];
 }
 

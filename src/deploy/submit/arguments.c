@@ -316,14 +316,14 @@ static int validate_numbers(const struct submit_arguments *a, struct fst_error *
         static const struct {
                 enum submit_field field;
                 bool (*good)(const char *text);
-                const char *what;
+                const char *what, *example;
         } checks[] = {
-                {SUBMIT_DRIVER_MEMORY, is_memory, "Driver memory"},
-                {SUBMIT_EXECUTOR_MEMORY, is_memory, "Executor memory"},
-                {SUBMIT_DRIVER_CORES, is_positive, "Driver cores"},
-                {SUBMIT_EXECUTOR_CORES, is_positive, "Executor cores"},
-                {SUBMIT_TOTAL_EXECUTOR_CORES, is_positive, "Total executor cores"},
-                {SUBMIT_NUM_EXECUTORS, is_positive, "Number of executors"},
+                {SUBMIT_DRIVER_MEMORY, is_memory, "Driver memory", "spark.driver.memory=512m"},
+                {SUBMIT_EXECUTOR_MEMORY, is_memory, "Executor memory", "spark.executor.memory=2g"},
+                {SUBMIT_DRIVER_CORES, is_positive, "Driver cores", "spark.driver.cores=1"},
+                {SUBMIT_EXECUTOR_CORES, is_positive, "Executor cores", "spark.executor.cores=1"},
+                {SUBMIT_TOTAL_EXECUTOR_CORES, is_positive, "Total executor cores", "spark.cores.max=4"},
+                {SUBMIT_NUM_EXECUTORS, is_positive, "Number of executors", "spark.executor.instances=2"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(checks); i++) {
                 const char *value = a->value[checks[i].field];
@@ -331,7 +331,8 @@ static int validate_numbers(const struct submit_arguments *a, struct fst_error *
                         continue;
                 if (checks[i].field == SUBMIT_NUM_EXECUTORS && dynamic_allocation(a))
                         continue;
-                return error_set(error, -EINVAL, "%s must be a positive number", checks[i].what);
+                return error_set(error, -EINVAL, "%s must be a positive number, but is '%s' (as in %s)", checks[i].what,
+                                 value, checks[i].example);
         }
         return 0;
 }

@@ -69,13 +69,20 @@ static void errors_are_spark_s(void **state)
         assert_error("--deploy-mode foo x.so", "--deploy-mode must be either \"client\" or \"cluster\"", false);
         assert_error("--kill a --status b", "Action cannot be both KILL and REQUEST_STATUS.", false);
         assert_error("--status a --kill b", "Action cannot be both REQUEST_STATUS and KILL.", false);
-        assert_error("--driver-memory 0 x.so", "Driver memory must be a positive number", false);
-        assert_error("--driver-memory many x.so", "Driver memory must be a positive number", false);
-        assert_error("--executor-memory -1g x.so", "Executor memory must be a positive number", false);
-        assert_error("--driver-cores 0 x.so", "Driver cores must be a positive number", false);
-        assert_error("--executor-cores 1.5 x.so", "Executor cores must be a positive number", false);
-        assert_error("--total-executor-cores x x.so", "Total executor cores must be a positive number", false);
-        assert_error("--num-executors 0 x.so", "Number of executors must be a positive number", false);
+        assert_error("--driver-memory 0 x.so",
+                     "Driver memory must be a positive number, but is '0' (as in spark.driver.memory=512m)", false);
+        assert_error("--driver-memory many x.so",
+                     "Driver memory must be a positive number, but is 'many' (as in spark.driver.memory=512m)", false);
+        assert_error("--executor-memory -1g x.so",
+                     "Executor memory must be a positive number, but is '-1g' (as in spark.executor.memory=2g)", false);
+        assert_error("--driver-cores 0 x.so",
+                     "Driver cores must be a positive number, but is '0' (as in spark.driver.cores=1)", false);
+        assert_error("--executor-cores 1.5 x.so",
+                     "Executor cores must be a positive number, but is '1.5' (as in spark.executor.cores=1)", false);
+        assert_error("--total-executor-cores x x.so",
+                     "Total executor cores must be a positive number, but is 'x' (as in spark.cores.max=4)", false);
+        assert_error("--num-executors 0 x.so",
+                     "Number of executors must be a positive number, but is '0' (as in spark.executor.instances=2)", false);
         assert_error("--remote sc://a --master local x.so",
                      "Remote cannot be specified with master and/or deploy mode.", false);
         assert_error("--master yarn x.so",

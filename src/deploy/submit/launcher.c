@@ -164,6 +164,6 @@ int submit_launch(const struct submit_arguments *a, int *status, struct fst_erro
                 error_errno(error, "standard output");
                 answer = 1;
         }
-        *status = answer;
+        *status = answer < 0 ? 1 : answer; /* a status of fst_context_stop: not what a signal's end looks like */
         return 0;
 }

@@ -1,0 +1,342 @@
+"""What a user sees when something is wrong: one clear message, an exit status that is not 0, and no output that looks complete."""
+import gzip
+import os
+import re
+import resource
+import signal
+import subprocess
+import time
+
+import pytest
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
+
+FAULTY = """
+#include <firesteel/firesteel.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct size { int64_t bytes; };
+
+static int same(fst_task *task, fst_bytes line, fst_out *out) { fst_emit(out, line); return 0; }
+static int refuse(fst_task *task, fst_bytes line, fst_out *out)
+{
+        return fst_fail(task, "line \\"%.*s\\" is no number", (int)line.len, line.data);
+}
+static int silent(fst_task *task, fst_bytes line, fst_out *out) { return -7; }
+static int scribble(fst_task *task, fst_bytes line, fst_out *out) { *(volatile int *)16 = 1; return 0; }
+static int give_up(fst_task *task, fst_bytes line, fst_out *out) { abort(); }
+static int leave(fst_task *task, fst_bytes line, fst_out *out) { exit(0); }
+static int wrong(fst_task *task, fst_bytes line, fst_out *out) { fst_emit(out, 1); return 0; }
+static int huge(fst_task *task, fst_bytes line, fst_out *out)
+{
+        size_t size = 1ul << 30;
+        char *record = malloc(size);
+        memset(record, 'x', size);
+        fst_emit(out, ((fst_bytes){record, size}), 1);
+        free(record);
+        return 0;
+}
+static int slow(fst_task *task, fst_bytes line, fst_out *out)
+{
+        puts("started");
+        fflush(stdout);
+        while (!fst_task_interrupted(task))
+                usleep(1000);
+        return 0;
+}
+
+int main(int argc, char **argv)
+{
+        static const struct {
+                const char *name;
+                int (*f)(fst_task *, fst_bytes, fst_out *);
+        } modes[] = {{"same", same},   {"refuse", refuse}, {"silent", silent}, {"scribble", scribble},
+                     {"abort", give_up}, {"leave", leave},   {"wrong", wrong},   {"slow", slow}};
+        fst_context *sc = fst_context_new("faulty");
+        fst_rdd *lines = fst_text_file_n(sc, argv[2], 2);
+        for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+                if (strcmp(argv[1], modes[i].name) == 0)
+                        lines = fst_flat_map(lines, modes[i].f, FST_BYTES);
+        if (strcmp(argv[1], "sort") == 0)
+                lines = fst_sort_by(lines, fst_identity, FST_BYTES, FST_ASCENDING);
+        if (strcmp(argv[1], "huge") == 0)
+                lines = fst_reduce_by_key(fst_flat_map(lines, huge, FST_PAIR(BYTES, I64)), fst_sum);
+        fst_save_as_text_file(lines, argv[3]);
+        return fst_context_stop(sc);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """The application, compiled once, and the input that most tests read."""
+    folder = tmp_path_factory.mktemp("errors")
+    (folder / "faulty.c").write_text(FAULTY)
+    (folder / "in.txt").write_text("one\ntwo\n")
+    (folder / "conf").mkdir()
+    done = run(folder, [os.path.join(BIN, "firesteel"), "compile", "faulty.c", "-o", "faulty.so", "--", "-O1"])
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def environment(shared):
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "MASTER", "DEPLOY_MODE"))}
+    return dict(kept, XDG_CACHE_HOME=str(shared / "cache"), SPARK_CONF_DIR=str(shared / "conf"), LC_ALL="C",
+                ASAN_OPTIONS="handle_segv=0:handle_abort=0:allocator_may_return_null=1:detect_leaks=0")
+
+
+def no_core():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def run(shared, command):
+    return subprocess.run(list(map(str, command)), cwd=shared, env=environment(shared), stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors="replace", check=False, timeout=60,
+                          preexec_fn=no_core)
+
+
+def submit(shared, mode, source, out, *options, master="local[2]"):
+    return run(shared, [os.path.join(BIN, "spark-submit"), "--master", master, "--conf", "spark.log.level=WARN",
+                        *options, "faulty.so", mode, source, out])
+
+
+def last_line(done):
+    return done.stderr.strip().splitlines()[-1]
+
+
+def assert_incomplete(out):
+    """Neither the mark of a complete job nor a part under its own name."""
+    found = [os.path.join(where, name) for where, _, names in os.walk(out) for name in names]
+    assert not [f for f in found if os.path.basename(f) == "_SUCCESS"]
+    assert not [f for f in found if os.path.dirname(f) == str(out)]
+
+
+def test_it_works_when_nothing_is_wrong(shared, tmp_path):
+    done = submit(shared, "same", "in.txt", tmp_path / "out")
+    assert done.returncode == 0 and done.stderr == ""
+    assert (tmp_path / "out/_SUCCESS").exists()
+
+
+# ------------------------------------------------------------------------------------------------------ input
+
+def bad_inputs(tmp_path):
+    text = "\n".join(f"line {i * i}" for i in range(20000)).encode()
+    packed = gzip.compress(text)
+    (tmp_path / "folder/inner").mkdir(parents=True)
+    (tmp_path / "folder/plain").write_text("x\n")
+    (tmp_path / "short.gz").write_bytes(packed[:len(packed) // 2])
+    (tmp_path / "spoilt.gz").write_bytes(packed[:5000] + b"zzzz" + packed[5004:])
+    (tmp_path / "spoilt.zst").write_bytes(b"this was never packed by zstd")
+    (tmp_path / "spoilt.lz4").write_bytes(b"this was never packed by lz4")
+
+
+@pytest.mark.parametrize("name, message", [
+    ("nowhere", "Input path does not exist: file:{path} (text_file at faulty.c:"),
+    ("none-*", "Input Pattern file:{path} matches 0 files"),
+    ("folder", "{path}/inner is a directory, which is not supported"),
+    ("short.gz", "file:{path}: corrupt gzip data at byte "),
+    ("spoilt.gz", "file:{path}: corrupt gzip data at byte "),
+    ("spoilt.zst", "file:{path}: corrupt zstd data at byte 0"),
+    ("spoilt.lz4", "file:{path}: corrupt lz4 data at byte 0"),
+])
+def test_input_that_cannot_be_read_is_named(shared, tmp_path, name, message):
+    bad_inputs(tmp_path)
+    done = submit(shared, "same", tmp_path / name, tmp_path / "out")
+    assert done.returncode == 1
+    assert message.format(path=tmp_path / name) in last_line(done)
+    assert last_line(done).split(" ", 2)[2].startswith("ERROR SparkContext: save_as_text_file at faulty.c:")
+    assert_incomplete(tmp_path / "out")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_input_without_permission_is_named(shared, tmp_path):
+    (tmp_path / "secret").write_text("x\n")
+    (tmp_path / "secret").chmod(0)
+    done = submit(shared, "same", tmp_path / "secret", tmp_path / "out")
+    assert done.returncode == 1
+    assert f"{tmp_path}/secret: Permission denied" in last_line(done)
+    assert_incomplete(tmp_path / "out")
+
+
+# ---------------------------------------------------------------------------------------------- the application
+
+def test_an_unknown_class_names_what_there_is(shared, tmp_path):
+    done = submit(shared, "same", "in.txt", tmp_path / "out", "--class", "Main")
+    assert done.returncode == 101
+    assert done.stderr == "Error: no such function in faulty.so: Main; it has: main\n"
+
+
+def test_another_interface_is_refused(shared, tmp_path):
+    module = (shared / "faulty.so").read_bytes()
+    at = module.index(b"Firesteel\0")
+    abi = module[at + 12]
+    (shared / "old.so").write_bytes(module[:at + 12] + b"\x63" + module[at + 13:])
+    done = run(shared, [os.path.join(BIN, "spark-submit"), "old.so"])
+    assert done.returncode == 1
+    assert f"old.so was built against interface 99 of Firesteel, this is interface {abi}: compile it again" in done.stderr
+
+
+def test_a_module_without_build_id_is_refused(shared):
+    done = run(shared, [os.path.join(BIN, "firesteel"), "compile", "faulty.c", "-o", "anonymous.so", "--",
+                        "-Wl,--build-id=none"])
+    if done.returncode == 0:
+        done = run(shared, [os.path.join(BIN, "spark-submit"), "anonymous.so"])
+    assert done.returncode == 1
+    assert "anonymous.so has no build-id" in done.stderr
+
+
+def test_what_does_not_compile_shows_the_compiler_s_words(shared):
+    (shared / "bad.c").write_text("#include <firesteel/firesteel.h>\nint main(void) { return missing; }\n")
+    done = run(shared, [os.path.join(BIN, "spark-submit"), "bad.c"])
+    assert done.returncode == 1
+    assert "bad.c:2:" in done.stderr and "missing" in done.stderr
+    assert re.fullmatch(r"Error: bad\.c does not compile: see the messages of \S+ above", last_line(done))
+
+
+# ------------------------------------------------------------------------------------------------ configuration
+
+@pytest.mark.parametrize("setting, message", [
+    ("spark.driver.memory=12parsecs", "but is '12parsecs' (as in spark.driver.memory=512m)"),
+    ("spark.task.cpus=x", "spark.task.cpus should be int, but was x"),
+    ("spark.task.cpus=9", "spark.task.cpus is 9, but the master has 2 cores"),
+    ("spark.io.compression.codec=snappy", "spark.io.compression.codec=lz4 or zstd"),
+    ("spark.log.level=LOUD", "spark.log.level: unknown log level 'LOUD': use one of ALL, TRACE, DEBUG"),
+    ("spark.shuffle.compress=maybe", "spark.shuffle.compress should be boolean, but was maybe"),
+    ("spark.memory.fraction=2", "spark.memory.fraction is 2: it must be above 0 and at most 1"),
+    ("spark.local.dir=/proc/nowhere", "spark.local.dir: Failed to create any local dir in \"/proc/nowhere\""),
+    ("spark.eventLog.buffer.kb=12parsecs", "spark.eventLog.buffer.kb"),
+])
+def test_a_bad_value_is_named_with_its_key(shared, tmp_path, setting, message):
+    done = submit(shared, "same", "in.txt", tmp_path / "out", "--conf", "spark.eventLog.enabled=true",
+                  "--conf", f"spark.eventLog.dir={tmp_path}", "--conf", setting)
+    assert done.returncode == 1, done.stderr
+    assert message in last_line(done)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_master_without_threads_is_refused(shared, tmp_path):
+    done = submit(shared, "same", "in.txt", tmp_path / "out", master="local[0]")
+    assert done.returncode == 1
+    assert done.stderr == "Error: Asked to run locally with 0 threads (master 'local[0]'): at least 1 is needed\n"
+
+
+# ------------------------------------------------------------------------------------------------------- output
+
+def test_an_output_that_exists_stays(shared, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/mine").write_text("precious")
+    done = submit(shared, "same", "in.txt", tmp_path / "out")
+    assert done.returncode == 1
+    assert last_line(done).endswith(f"Output directory file:{tmp_path}/out already exists")
+    assert [p.name for p in (tmp_path / "out").iterdir()] == ["mine"]
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    path = tmp_path / "disk"
+    path.mkdir()
+    mounted = os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(path)],
+                                                   stderr=subprocess.DEVNULL, check=False).returncode == 0
+    if not mounted:
+        pytest.skip("no right to mount a small disk")
+    yield path
+    subprocess.run(["umount", "-l", str(path)], check=False)
+
+
+def much_text(tmp_path):
+    (tmp_path / "much.txt").write_text("".join(f"{i * 2654435761 % 2**32:010} and so on\n" for i in range(400000)))
+    return tmp_path / "much.txt"
+
+
+def test_a_full_disk_fails_the_job(shared, tmp_path, small_disk):
+    done = submit(shared, "same", much_text(tmp_path), small_disk / "out")
+    assert done.returncode == 1
+    assert "Job aborted" in last_line(done) and last_line(done).endswith("No space left on device")
+    assert_incomplete(small_disk / "out")
+    assert not (small_disk / "out/_temporary").exists()
+
+
+def test_a_full_local_dir_fails_the_sort_that_spills(shared, tmp_path, small_disk):
+    done = submit(shared, "sort", much_text(tmp_path), tmp_path / "out", "--driver-memory", "32m",
+                  "--conf", f"spark.local.dir={small_disk}", "--conf", "spark.shuffle.compress=false",
+                  "--conf", "spark.shuffle.spill.compress=false")
+    assert done.returncode == 1
+    assert "No space left on device; make room there or set spark.local.dir to a larger disk" in last_line(done)
+    assert_incomplete(tmp_path / "out")
+    assert list(small_disk.iterdir()) == []
+
+
+# ------------------------------------------------------------------------------------------------ user functions
+
+def test_a_function_that_fails_is_named_with_its_message(shared, tmp_path):
+    done = submit(shared, "refuse", "in.txt", tmp_path / "out")
+    assert done.returncode == 1
+    assert re.search(r"Job aborted due to stage failure: Task \d in stage 0\.0 failed 1 times, most recent failure: "
+                     r'Lost task \d\.0 in stage 0\.0 .*refuse in faulty\.so: line "(one|two)" is no number$',
+                     last_line(done))
+    assert_incomplete(tmp_path / "out")
+
+
+def test_a_function_that_fails_silently_is_named(shared, tmp_path):
+    done = submit(shared, "silent", "in.txt", tmp_path / "out")
+    assert done.returncode == 1
+    assert last_line(done).endswith("function silent in faulty.so returned -7")
+
+
+def test_a_function_that_emits_another_type_is_told(shared, tmp_path):
+    done = submit(shared, "wrong", "in.txt", tmp_path / "out")
+    assert done.returncode == 1
+    assert "emits I64 where its operator declares BYTES" in last_line(done)
+
+
+def test_retries_are_counted(shared, tmp_path):
+    done = submit(shared, "refuse", "in.txt", tmp_path / "out", master="local[1,3]")
+    assert done.returncode == 1
+    assert "failed 3 times, most recent failure: Lost task 0.2 in stage 0.0" in last_line(done)
+
+
+@pytest.mark.parametrize("mode, function, what, status", [
+    ("scribble", "scribble", "SIGSEGV, invalid memory access at address 0x10", -signal.SIGSEGV),
+    ("abort", "give_up", "SIGABRT, abort() was called", -signal.SIGABRT),
+    ("leave", "leave", "it called exit(0)", 50),
+])
+def test_a_crash_names_signal_function_and_task(shared, tmp_path, mode, function, what, status):
+    done = submit(shared, mode, "in.txt", tmp_path / "out", "--conf", f"spark.local.dir={tmp_path}")
+    assert done.returncode == status
+    assert re.search(r"ERROR Executor: task \d in stage 0\.0 \(partition \d, attempt 0\) crashed in "
+                     rf"{function} in faulty\.so: {re.escape(what)}", done.stderr)
+    assert_incomplete(tmp_path / "out")
+
+
+def test_a_record_beyond_memory_fails_its_task(shared, tmp_path):
+    done = submit(shared, "huge", "in.txt", tmp_path / "out", "--driver-memory", "64m")
+    assert done.returncode == 1, done.stderr[-2000:]
+    assert "memory" in last_line(done)
+    assert_incomplete(tmp_path / "out")
+
+
+# ------------------------------------------------------------------------------------------------------ signals
+
+@pytest.mark.parametrize("sent, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_in_order(shared, tmp_path, sent, status):
+    for name in ("local", "events"):
+        (tmp_path / name).mkdir()
+    command = [os.path.join(BIN, "spark-submit"), "--master", "local[2]", "--conf", f"spark.local.dir={tmp_path}/local",
+               "--conf", "spark.eventLog.enabled=true", "--conf", f"spark.eventLog.dir={tmp_path}/events",
+               "--conf", "spark.eventLog.rolling.enabled=false", "--conf", "spark.eventLog.compress=false",
+               "faulty.so", "slow", "in.txt", str(tmp_path / "out")]
+    with subprocess.Popen(command, cwd=shared, env=environment(shared), stdout=subprocess.PIPE, text=True,
+                          stderr=subprocess.DEVNULL) as process:
+        assert process.stdout.readline() == "started\n"
+        process.send_signal(sent)
+        start = time.monotonic()
+        assert process.wait(timeout=30) == status
+        assert time.monotonic() - start < 10
+    assert list((tmp_path / "local").iterdir()) == []
+    log, = (tmp_path / "events").iterdir()
+    assert not log.name.endswith(".inprogress")
+    assert '"SparkListenerApplicationEnd"' in log.read_text().splitlines()[-1]
+    assert_incomplete(tmp_path / "out")
