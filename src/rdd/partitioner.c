@@ -8,8 +8,7 @@
 
 #include "base/mem.h"
 #include "rdd/hash.h"
-
-#include <endian.h>
+#include "rdd/record.h"
 
 void partitioner_init_hash(struct partitioner *p, int partitions, fst_type key)
 {
@@ -47,44 +46,20 @@ bool partitioner_equal(const struct partitioner *a, const struct partitioner *b)
 
 /* ----------------------------------------------------------------------------------------------- prefixes */
 
-static inline uint64_t i64_prefix(int64_t x)
+static inline uint64_t bytes_prefix(fst_bytes key)
 {
-        return (uint64_t)x ^ (uint64_t)1 << 63;
-}
-
-/* The order of Double.compare: -0.0 before 0.0, every NaN alike and last. */
-static inline uint64_t f64_prefix(double x)
-{
-        uint64_t bits;
-        if (x != x)
-                return UINT64_MAX;
-        memcpy(&bits, &x, 8);
-        return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
-}
-
-static inline uint64_t bytes_prefix(const char *data, size_t len)
-{
-        uint64_t word = 0;
-        if (likely(len >= 8)) {
-                memcpy(&word, data, 8);
-                return be64toh(word);
-        }
-        for (size_t i = 0; i < len; i++)
-                word |= (uint64_t)(unsigned char)data[i] << (56 - 8 * i);
-        return word;
+        return record_bytes((const unsigned char *)key.data, key.len, 0, key.len);
 }
 
 uint64_t key_prefix(fst_type key, fst_column keys, uint32_t row)
 {
         switch (key.key) {
         case FST_KIND_I64:
-                return i64_prefix(keys.i64[row]);
+                return record_i64_prefix(keys.i64[row]);
         case FST_KIND_F64:
-                return f64_prefix(keys.f64[row]);
-        case FST_KIND_BYTES:
-                return bytes_prefix(keys.bytes[row].data, keys.bytes[row].len);
+                return record_f64_prefix(keys.f64[row]);
         default:
-                return bytes_prefix(keys.fixed + (size_t)row * key.key_size, key.key_size);
+                return bytes_prefix(key_view(key, keys, row));
         }
 }
 
@@ -183,12 +158,12 @@ static inline void place_ranges(const struct partitioner *p, const fst_batch *ba
                 fst_bytes bytes = {0};
                 uint64_t prefix;
                 if (kind == FST_KIND_I64) {
-                        prefix = i64_prefix(batch->key.i64[i]);
+                        prefix = record_i64_prefix(batch->key.i64[i]);
                 } else if (kind == FST_KIND_F64) {
-                        prefix = f64_prefix(batch->key.f64[i]);
+                        prefix = record_f64_prefix(batch->key.f64[i]);
                 } else {
                         bytes = key_view(p->key, batch->key, i);
-                        prefix = bytes_prefix(bytes.data, bytes.len);
+                        prefix = bytes_prefix(bytes);
                 }
                 uint32_t place = range_of(p, prefix, bytes);
                 out[i] = p->order == FST_ASCENDING ? place : (uint32_t)p->n_bounds - place;
