@@ -101,7 +101,7 @@ static int no_memory(struct fst_error *error, const char *what)
                          what);
 }
 
-static int spill_for_others(struct memory_consumer *consumer, size_t want);
+static int spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error);
 
 int aggregate_start(struct aggregate *a, const struct aggregate_options *options, struct fst_error *error)
 {
@@ -183,12 +183,12 @@ static int spill_table(struct aggregate *a, struct fst_error *error)
         return 0;
 }
 
-static int spill_for_others(struct memory_consumer *consumer, size_t want)
+static int spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
 {
         struct aggregate *a = container_of(consumer, struct aggregate, memory);
         if (a->state != AGGREGATE_ADDING || a->busy || a->table.count == 0)
                 return 0;
-        int r = spill_table(a, NULL);
+        int r = spill_table(a, error);
         if (!r)
                 table_shrink(&a->table);
         return r;

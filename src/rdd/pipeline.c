@@ -24,8 +24,8 @@
 
 struct node {
         const fst_rdd *rdd;
-        struct op *op;  /* NULL where rows pass unchanged: sources, coalesce */
-        struct op *tee; /* behind op, where the RDD is persisted: rdd/op_tee.h */
+        struct op *op;                /* NULL where rows pass unchanged: sources, coalesce */
+        struct op *tee;               /* behind op, where the RDD is persisted: rdd/op_tee.h */
         enum fst_storage_level level; /* as it was when the pipeline was made: unpersist may come at any time */
         struct text_reader *text;
         struct page_cursor cursor;
@@ -343,7 +343,13 @@ static int feed_persisted(struct pipeline *p, int i, int partition)
         struct block_id id = {node->rdd->lineage.id, partition};
         struct block *block;
         struct block_writer *writer = NULL;
-        int r = block_store_acquire(p->env.blocks, p->env.run, id, node->level, node->rdd->type, &block, &writer);
+        struct task_run *run = p->env.run;
+        struct block_asker asker = {.task = run,
+                                    .holds_memory = run->memory && memory_task_held(run->memory) > 0,
+                                    .stopped = run->task.stopped};
+        int r = block_store_acquire(p->env.blocks, &asker, id, node->level, node->rdd->type, &block, &writer);
+        if (r < 0)
+                return task_run_cancelled(run);
         if (r == 0) {
                 r = feed_block(p, i, block);
                 block_release(block);
@@ -367,11 +373,11 @@ int pipeline_run(struct pipeline *p, int partition)
         if (r == 0)
                 r = feed(p, 0, partition);
         /* A function may have called fst_fail and answered 0: then nothing may become of its rows. */
-        if (p->env.run->status)
+        if (task_run_check(p->env.run))
                 r = p->env.run->status;
         if (r >= 0)
                 r = op_end(p->sink);
-        if (p->env.run->status)
+        if (task_run_check(p->env.run))
                 r = p->env.run->status;
         if (r < 0)
                 op_abandon(p->sink);

@@ -93,12 +93,12 @@ void sorter_reset(struct sorter *s)
 static int write_run(struct sorter *s, struct fst_error *error);
 
 /* Another consumer of the task needs memory. */
-static int spill_for_others(struct memory_consumer *consumer, size_t want)
+static int spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
 {
         struct sorter *s = container_of(consumer, struct sorter, memory);
         if (s->state != SORTER_ADDING || s->index.n == 0)
                 return 0;
-        return write_run(s, NULL);
+        return write_run(s, error);
 }
 
 int sorter_start(struct sorter *s, const struct sorter_options *options, struct fst_error *error)

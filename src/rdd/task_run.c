@@ -53,18 +53,41 @@ struct memory_task *task_run_memory(struct task_run *run)
 {
         if (!run->memory)
                 run->memory = memory_task_new(run->memory_manager);
+        /* The flag is another one for each task of a slot. */
+        memory_task_set_stopped(run->memory, run->task.stopped);
         return run->memory;
+}
+
+/* A part of the task could not be written when another one needed memory: whatever followed has its cause in that. */
+static int spill_failure(const struct task_run *run, const char **why)
+{
+        *why = NULL;
+        return run->memory ? memory_task_failure(run->memory, why) : 0;
 }
 
 static int fail(struct task_run *run, int status, char *message)
 {
+        const char *why;
         if (run->status) {
                 free(message);
                 return run->status;
         }
+        int spill = spill_failure(run, &why);
+        if (spill && why) {
+                free(message);
+                message = mem_strdup(why);
+                status = spill;
+        }
         error_deinit(&run->error);
         run->error.message = message;
         return run->status = status < 0 ? status : -EIO;
+}
+
+int task_run_check(struct task_run *run)
+{
+        const char *why;
+        int spill = run->status ? 0 : spill_failure(run, &why);
+        return spill ? task_run_fail(run, spill, "writing to disk failed: %s", strerror(-spill)) : run->status;
 }
 
 int task_run_fail(struct task_run *run, int status, const char *format, ...)
@@ -87,7 +110,7 @@ int task_run_fail_by(struct task_run *run, int status, const char *function)
 
 int task_run_fail_with(struct task_run *run, int status, struct fst_error *error)
 {
-        return fail(run, status, error->message ? steal(error->message) : mem_printf("failed with status %d", status));
+        return fail(run, status, error->message ? steal(error->message) : mem_strdup(strerror(-status)));
 }
 
 FST_API int fst_fail(fst_task *task, const char *format, ...)

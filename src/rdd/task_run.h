@@ -31,12 +31,12 @@ struct task_run {
         fst_task task; /* what user functions see; task.run points back here */
         struct memory_manager *memory_manager;
         const struct spill_space *spill; /* where operators write what memory does not hold; NULL: nowhere */
-        struct memory_task *memory;    /* created when first needed: task_run_memory */
-        struct fst_error error;        /* the first failure's sentence */
-        int status;                    /* 0, or that failure */
-        int stop;                      /* what task.stopped points to unless a slot's task has a flag of its own */
-        const char *function;          /* of the user that is being called: for crash reports; borrowed */
-        bool fetch_failed;             /* the failure is that a map output could not be read: */
+        struct memory_task *memory;      /* created when first needed: task_run_memory */
+        struct fst_error error;          /* the first failure's sentence */
+        int status;                      /* 0, or that failure */
+        int stop;                        /* what task.stopped points to unless a slot's task has a flag of its own */
+        const char *function;            /* of the user that is being called: for crash reports; borrowed */
+        bool fetch_failed;               /* the failure is that a map output could not be read: */
         int fetch_shuffle, fetch_map;
         double sample_scale; /* rows that each row seen stands for, when only a sample is read; else 1 */
         struct task_counters counters;
@@ -65,6 +65,9 @@ int task_run_fail_by(struct task_run *run, int status, const char *function);
 
 /* Record a failure that a lower layer described; takes the message out of @error. */
 int task_run_fail_with(struct task_run *run, int status, struct fst_error *error);
+
+/* 0, or the attempt's failure: also that of a spill which nobody has forwarded. */
+int task_run_check(struct task_run *run);
 
 static inline bool task_run_stopped(const struct task_run *run)
 {

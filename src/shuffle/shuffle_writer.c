@@ -59,7 +59,8 @@ static void close_page(struct shuffle_writer *w, uint32_t partition)
                 page_free(&w->memory, page);
 }
 
-/* Everything to disk: 0, or negative after task_run_fail. @open and @used: bytes of pages that were open, and in use. */
+/* Everything to disk: 0, or negative after task_run_fail. @open and @used: bytes of pages that were open, and in use.
+ */
 static int spill_all(struct shuffle_writer *w, size_t *open, size_t *used, size_t *freed)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -79,7 +80,7 @@ static int spill_all(struct shuffle_writer *w, size_t *open, size_t *used, size_
         return r ? task_run_fail_with(w->op.run, r, &error) : 0;
 }
 
-static int spill_for_others(struct memory_consumer *consumer, size_t want)
+static int spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
 {
         size_t open, used, freed;
         return spill_all(container_of(consumer, struct shuffle_writer, memory), &open, &used, &freed);
@@ -118,25 +119,24 @@ static int need_page(void *owner, uint32_t partition, size_t record, struct page
         struct shuffle_writer *w = owner;
         close_page(w, partition);
         int r = new_page(w, record, open);
-        if (r != FST_MEMORY_E_DENIED)
-                return r;
-        r = make_room(w);
+        if (r == FST_MEMORY_E_DENIED) {
+                r = make_room(w);
+                if (r)
+                        return r;
+                r = new_page(w, record, open);
+        }
         if (r)
-                return r;
-        r = new_page(w, record, open);
-        if (r == FST_MEMORY_E_DENIED)
-                return task_run_fail(w->op.run, -ENOMEM,
+                return task_run_fail(w->op.run, r < 0 ? r : -ENOMEM,
                                      "no memory for a shuffle record of %zu bytes: raise spark.driver.memory or "
                                      "spark.executor.memory, or run fewer tasks at a time",
                                      record);
-        return r;
+        return 0;
 }
 
 /* Rows from @first on, whose places are known, into pages. */
 static int scatter(struct shuffle_writer *w, const fst_batch *batch, uint32_t first)
 {
-        int r = page_scatter(batch, w->places, &first, w->open, need_page, w);
-        return r && !w->op.run->status ? task_run_fail(w->op.run, r, "writing a shuffle failed") : r;
+        return page_scatter(batch, w->places, &first, w->open, need_page, w); /* need_page says what failed */
 }
 
 /* ------------------------------------------------------------------------------------------------- combining */
@@ -222,7 +222,7 @@ static int writer_begin(struct op *op)
                 return 0;
         int r = memory_acquire(&w->memory, SET_ASIDE);
         w->aside = r == 0 ? SET_ASIDE : 0;
-        return r < 0 ? task_run_fail(op->run, r, "another part of the task could not spill") : start_combining(w);
+        return r < 0 ? task_run_fail(op->run, r, "no memory to begin writing a shuffle") : start_combining(w);
 }
 
 static int writer_consume(struct op *op, const struct rows *in)

@@ -24,6 +24,10 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <time.h>
+
+/* How often a waiting task looks whether it was stopped: who stops it does not know what it waits for. */
+#define LOOK_NS 20000000
 
 enum block_state { WRITING, IN_MEMORY, MOVING, ON_DISK };
 
@@ -324,7 +328,11 @@ struct block_store *block_store_new(const struct block_store_options *options)
         struct block_store *s = new0(struct block_store);
         s->options = *options;
         pthread_mutex_init(&s->lock, NULL);
-        pthread_cond_init(&s->changed, NULL);
+        pthread_condattr_t monotonic;
+        pthread_condattr_init(&monotonic);
+        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+        pthread_cond_init(&s->changed, &monotonic);
+        pthread_condattr_destroy(&monotonic);
         s->slots = 64;
         s->table = new_array(struct block *, s->slots);
         s->use.newer = s->use.older = &s->use;
@@ -394,18 +402,38 @@ static void hold(struct block *b)
                 use_now(b);
 }
 
-int block_store_acquire(struct block_store *s, const void *task, struct block_id id, enum fst_storage_level level,
-                        fst_type type, struct block **block, struct block_writer **writer)
+/* Wait for a change of some block, under the lock; false if the asking task was told to stop. */
+static bool wait_for_change(struct block_store *s, const struct block_asker *asker)
+{
+        if (!asker->stopped) {
+                pthread_cond_wait(&s->changed, &s->lock);
+                return true;
+        }
+        if (__atomic_load_n(asker->stopped, __ATOMIC_RELAXED))
+                return false;
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += LOOK_NS;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&s->changed, &s->lock, &until);
+        return true;
+}
+
+int block_store_acquire(struct block_store *s, const struct block_asker *asker, struct block_id id,
+                        enum fst_storage_level level, fst_type type, struct block **block, struct block_writer **writer)
 {
         assert(level != FST_STORAGE_NONE);
         pthread_mutex_lock(&s->lock);
         struct block *b;
         while ((b = table_find(s, id)) && (b->state == WRITING || b->state == MOVING)) {
-                if (b->state == WRITING && b->task == task) {
+                int r = b->state == WRITING && (b->task == asker->task || asker->holds_memory) ? FST_BLOCK_E_BYPASS
+                        : wait_for_change(s, asker)                                            ? 0
+                                                                                               : -ECANCELED;
+                if (r) {
                         pthread_mutex_unlock(&s->lock);
-                        return FST_BLOCK_E_BYPASS;
+                        return r;
                 }
-                pthread_cond_wait(&s->changed, &s->lock);
         }
         if (b) {
                 hold(b);
@@ -414,7 +442,7 @@ int block_store_acquire(struct block_store *s, const void *task, struct block_id
                 return 0;
         }
         b = new0(struct block);
-        *b = (struct block){.store = s, .id = id, .type = type, .level = level, .state = WRITING, .task = task};
+        *b = (struct block){.store = s, .id = id, .type = type, .level = level, .state = WRITING, .task = asker->task};
         table_add(s, b);
         pthread_mutex_unlock(&s->lock);
         *writer = new0(struct block_writer);

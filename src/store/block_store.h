@@ -4,13 +4,15 @@
  * A block is written while its partition is computed: the pipeline passes every batch on and appends it to the
  * writer as well (a tee), so that giving a block up loses nothing; the rows went their way already.
  *
- *      r = block_store_acquire(store, task, id, level, type, &block, &writer);
+ *      r = block_store_acquire(store, &asker, id, level, type, &block, &writer);
  *      0                       read: block_reader_init(&reader, block), …, block_release(block)
  *      FST_BLOCK_E_COMPUTE     compute, block_writer_append for each batch, block_writer_commit or _abort
- *      FST_BLOCK_E_BYPASS      compute, and do not cache: this task is writing that very block already
+ *      FST_BLOCK_E_BYPASS      compute, and do not cache: this task is writing that very block already, or may not wait
  *
  * A block that another task is writing is waited for, as Spark's BlockInfoManager does; if that task gives up, one of
- * the waiting computes. Waits cannot go in a circle, because a partition is computed only from RDDs with smaller ids.
+ * the waiting computes. Waits for blocks cannot go in a circle, because a partition is computed only from RDDs with
+ * smaller ids. But the writing task may wait for execution memory, until it has its least share; so a task that holds
+ * such memory does not wait for a writer, or each could wait for the other.
  *
  * Pages of blocks are storage memory, acquired one by one. When memory is refused, the least recently used
  * blocks of *other* RDDs that nobody reads go: to disk with MEMORY_AND_DISK, away with MEMORY_ONLY. If that is
@@ -78,12 +80,19 @@ bool block_store_contains(struct block_store *store, struct block_id id);
 /* The block's status; false if there is none. */
 bool block_store_status(struct block_store *store, struct block_id id, struct block_status *status);
 
+struct block_asker {
+        const void *task;   /* any pointer that is the task's alone */
+        bool holds_memory;  /* execution memory is reserved for it: it must not wait for another task */
+        const int *stopped; /* atomic; not 0 ends the waiting. NULL: nobody stops it */
+};
+
 /*
- * Find or start a block; see above. @task says who asks (any pointer that is the task's alone). May wait for
- * another task. @level is not FST_STORAGE_NONE.
+ * Find or start a block; see above. May wait for another task: -ECANCELED if the asking one was told to stop
+ * meanwhile. @level is not FST_STORAGE_NONE.
  */
-int block_store_acquire(struct block_store *store, const void *task, struct block_id id, enum fst_storage_level level,
-                        fst_type type, struct block **block, struct block_writer **writer);
+int block_store_acquire(struct block_store *store, const struct block_asker *asker, struct block_id id,
+                        enum fst_storage_level level, fst_type type, struct block **block,
+                        struct block_writer **writer);
 
 /* A reader's hold on a block that is complete, or NULL: for serving others. Released with block_release. */
 struct block *block_store_find(struct block_store *store, struct block_id id);

@@ -23,7 +23,7 @@ static char base[64];
 static struct disk_dirs *dirs;
 static struct memory_manager *memory;
 static struct block_store *store;
-static char task_a, task_b; /* their addresses say who asks */
+static const struct block_asker task_a = {.task = &task_a}, task_b = {.task = &task_b};
 
 static int setup(void **state)
 {
@@ -297,6 +297,51 @@ static void a_second_task_waits_and_then_reads_or_computes(void **state)
         stop();
 }
 
+/* A writer may be waiting for execution memory: who holds some must not wait for the writer. */
+static void who_holds_memory_does_not_wait_for_a_writer(void **state)
+{
+        start(4 * MIB, 0.5);
+        struct block_id id = {1, 0};
+        struct block_asker holder = {.task = &holder, .holds_memory = true};
+        struct block *block = NULL;
+        struct block_writer *w = NULL, *none = NULL;
+        assert_int_equal(block_store_acquire(store, &task_a, id, FST_MEMORY_ONLY, TYPE, &block, &w),
+                         FST_BLOCK_E_COMPUTE);
+        assert_int_equal(block_store_acquire(store, &holder, id, FST_MEMORY_ONLY, TYPE, &block, &none),
+                         FST_BLOCK_E_BYPASS);
+        assert_null(none);
+        assert_int_equal(append_rows(w, id, 10), 0);
+        assert_int_equal(block_writer_commit(w, NULL), 0);
+        assert_int_equal(block_store_acquire(store, &holder, id, FST_MEMORY_ONLY, TYPE, &block, &none), 0);
+        block_release(block);
+        stop();
+}
+
+static void *stop_soon(void *flag)
+{
+        usleep(10000);
+        __atomic_store_n((int *)flag, 1, __ATOMIC_RELAXED);
+        return NULL;
+}
+
+static void a_stopped_task_waits_no_longer(void **state)
+{
+        start(4 * MIB, 0.5);
+        struct block_id id = {1, 0};
+        int flag = 0;
+        struct block_asker stopped = {.task = &stopped, .stopped = &flag};
+        struct block *block = NULL;
+        struct block_writer *w = NULL, *none = NULL;
+        pthread_t thread;
+        assert_int_equal(block_store_acquire(store, &task_a, id, FST_MEMORY_ONLY, TYPE, &block, &w),
+                         FST_BLOCK_E_COMPUTE);
+        assert_int_equal(pthread_create(&thread, NULL, stop_soon, &flag), 0);
+        assert_int_equal(block_store_acquire(store, &stopped, id, FST_MEMORY_ONLY, TYPE, &block, &none), -ECANCELED);
+        pthread_join(thread, NULL);
+        block_writer_abort(w);
+        stop();
+}
+
 static void unpersist_lets_readers_and_writers_end(void **state)
 {
         start(4 * MIB, 0.5);
@@ -370,7 +415,7 @@ static void a_full_disk_loses_only_the_block(void **state)
 static void *churn(void *argument)
 {
         unsigned seed = (unsigned)(uintptr_t)argument;
-        char me;
+        const struct block_asker me = {.task = &me};
         for (int i = 0; i < 150; i++) {
                 struct block_id id = {rand_r(&seed) % 3, rand_r(&seed) % 6};
                 uint64_t rows = 5000u * (unsigned)(1 + (id.rdd + id.partition) % 4);
@@ -427,6 +472,8 @@ int main(void)
                 cmocka_unit_test(the_least_recently_used_of_other_rdds_goes),
                 cmocka_unit_test(execution_takes_memory_from_blocks),
                 cmocka_unit_test(a_second_task_waits_and_then_reads_or_computes),
+                cmocka_unit_test(who_holds_memory_does_not_wait_for_a_writer),
+                cmocka_unit_test(a_stopped_task_waits_no_longer),
                 cmocka_unit_test(unpersist_lets_readers_and_writers_end),
                 cmocka_unit_test(a_damaged_block_is_found_and_removed),
                 cmocka_unit_test(many_tasks_churn),

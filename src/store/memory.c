@@ -19,6 +19,7 @@
  */
 #include "store/memory.h"
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "store/page_pool.h"
 
@@ -26,6 +27,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <time.h>
 
 struct memory_manager {
         pthread_mutex_t lock;
@@ -41,9 +43,15 @@ struct memory_task {
         struct memory_manager *manager;
         struct memory_consumer *consumers;
         size_t held, peak;
-        bool counted;  /* among the N */
-        bool spilling; /* one of its consumers spills: no further spill, no waiting */
+        bool counted;       /* among the N */
+        bool spilling;      /* one of its consumers spills: no further spill, no waiting */
+        const int *stopped; /* atomic; NULL: nobody stops it */
+        int failed;         /* status of the first spill that failed, and its sentence */
+        struct fst_error error;
 };
+
+/* How often a waiting task looks whether it was stopped: who stops it does not know what it waits for. */
+#define LOOK_NS 20000000
 
 /* Free blocks that the page pool may keep beyond the reservations, so that it does not breathe with each page. */
 #define SLACK(m) MAX((m)->pool / 16, (size_t)8 << 20)
@@ -52,7 +60,11 @@ struct memory_manager *memory_manager_new(size_t pool_bytes, double storage_frac
 {
         struct memory_manager *m = new0(struct memory_manager);
         pthread_mutex_init(&m->lock, NULL);
-        pthread_cond_init(&m->changed, NULL);
+        pthread_condattr_t monotonic;
+        pthread_condattr_init(&monotonic);
+        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+        pthread_cond_init(&m->changed, &monotonic);
+        pthread_condattr_destroy(&monotonic);
         m->pool = pool_bytes;
         m->region = (size_t)((double)pool_bytes * storage_fraction);
         return m;
@@ -122,7 +134,24 @@ void memory_task_free(struct memory_task *task)
                 m->tasks--;
         pthread_cond_broadcast(&m->changed);
         pthread_mutex_unlock(&m->lock);
+        error_deinit(&task->error);
         free(task);
+}
+
+void memory_task_set_stopped(struct memory_task *task, const int *stopped)
+{
+        task->stopped = stopped;
+}
+
+size_t memory_task_held(const struct memory_task *task)
+{
+        return task->held;
+}
+
+int memory_task_failure(const struct memory_task *task, const char **why)
+{
+        *why = task->error.message;
+        return task->failed;
 }
 
 size_t memory_task_peak(const struct memory_task *task)
@@ -131,7 +160,7 @@ size_t memory_task_peak(const struct memory_task *task)
 }
 
 void memory_consumer_init(struct memory_consumer *c, struct memory_task *task, const char *name,
-                          int (*spill)(struct memory_consumer *, size_t))
+                          int (*spill)(struct memory_consumer *, size_t, struct fst_error *))
 {
         *c = (struct memory_consumer){.name = name, .task = task, .next = task->consumers, .spill = spill};
         task->consumers = c;
@@ -158,8 +187,27 @@ static void shed(struct memory_manager *m, size_t reserved)
         page_pool_shed(m->pool - MIN(m->pool, reserved) + SLACK(m));
 }
 
-/* Reserve for the task, waiting for its minimal share and evicting storage: true, or false if it is denied. */
-static bool reserve(struct memory_task *task, size_t size)
+/* Wait for a change, under the lock; false if the task was told to stop. */
+static bool wait_for_change(struct memory_task *task)
+{
+        struct memory_manager *m = task->manager;
+        if (!task->stopped) {
+                pthread_cond_wait(&m->changed, &m->lock);
+                return true;
+        }
+        if (__atomic_load_n(task->stopped, __ATOMIC_RELAXED))
+                return false;
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += LOOK_NS;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&m->changed, &m->lock, &until);
+        return true;
+}
+
+/* Reserve for the task, waiting for its minimal share and evicting storage: as memory_acquire, but for spilling. */
+static int reserve(struct memory_task *task, size_t size)
 {
         struct memory_manager *m = task->manager;
         bool may_evict = m->evict != NULL;
@@ -169,7 +217,7 @@ static bool reserve(struct memory_task *task, size_t size)
                 m->tasks++;
                 pthread_cond_broadcast(&m->changed); /* the others' shares are smaller now */
         }
-        bool granted = false;
+        bool granted = false, stopped = false;
         for (;;) {
                 size_t most = (m->pool - MIN(m->storage, m->region)) / m->tasks;
                 if (task->held + size > most)
@@ -188,7 +236,10 @@ static bool reserve(struct memory_task *task, size_t size)
                 }
                 if (task->spilling || task->held + available >= (m->pool - m->storage) / (2 * m->tasks))
                         break;
-                pthread_cond_wait(&m->changed, &m->lock);
+                if (!wait_for_change(task)) {
+                        stopped = true;
+                        break;
+                }
                 may_evict = m->evict != NULL;
         }
         if (granted) {
@@ -200,7 +251,7 @@ static bool reserve(struct memory_task *task, size_t size)
         pthread_mutex_unlock(&m->lock);
         if (granted)
                 shed(m, reserved);
-        return granted;
+        return granted ? 0 : stopped ? -ECANCELED : FST_MEMORY_E_DENIED;
 }
 
 /* The consumer that holds most, of those that can spill and were not asked yet. */
@@ -213,27 +264,40 @@ static struct memory_consumer *spill_candidate(struct memory_consumer *asking)
         return best;
 }
 
+/* Let @victim spill: 0, or negative with the failure noted. */
+static int spill(struct memory_consumer *victim, size_t size)
+{
+        struct memory_task *task = victim->task;
+        struct fst_error error = FST_ERROR_INIT;
+        victim->asked = true;
+        task->spilling = true;
+        int r = victim->spill(victim, size, &error);
+        task->spilling = false;
+        if (r < 0 && !task->failed) {
+                task->failed = r;
+                task->error = error;
+        } else {
+                error_deinit(&error);
+        }
+        return MIN(r, 0);
+}
+
 int memory_acquire(struct memory_consumer *c, size_t size)
 {
         struct memory_task *task = c->task;
-        bool granted = reserve(task, size);
-        if (!granted && !task->spilling) {
+        int r = reserve(task, size);
+        if (r == FST_MEMORY_E_DENIED && !task->spilling) {
                 for (struct memory_consumer *i = task->consumers; i; i = i->next)
                         i->asked = false;
-                for (struct memory_consumer *victim; !granted && (victim = spill_candidate(c));) {
-                        victim->asked = true;
-                        task->spilling = true;
-                        int r = victim->spill(victim, size);
-                        task->spilling = false;
-                        if (r < 0)
-                                return r;
-                        granted = reserve(task, size);
+                for (struct memory_consumer *victim; r > 0 && (victim = spill_candidate(c));) {
+                        r = spill(victim, size);
+                        if (r == 0)
+                                r = reserve(task, size);
                 }
         }
-        if (!granted)
-                return FST_MEMORY_E_DENIED;
-        c->held += size;
-        return 0;
+        if (r == 0)
+                c->held += size;
+        return r;
 }
 
 void memory_release(struct memory_consumer *c, size_t size)

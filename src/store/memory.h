@@ -20,6 +20,7 @@
 
 struct memory_manager;
 struct memory_task;
+struct fst_error;
 
 struct memory_consumer {
         const char *name; /* for messages: "hash aggregate" */
@@ -28,9 +29,10 @@ struct memory_consumer {
         size_t held;                  /* bytes reserved now */
         /*
          * Write what can be written to disk and release at least @want bytes if possible; 0, or a negative status
-         * which fails the task. NULL for a consumer that cannot spill. Never called for the consumer that asks.
+         * which fails the task (memory_task_failure). NULL for a consumer that cannot spill. Never called for the
+         * consumer that asks.
          */
-        int (*spill)(struct memory_consumer *consumer, size_t want);
+        int (*spill)(struct memory_consumer *consumer, size_t want, struct fst_error *error);
         bool asked; /* the manager's own: to spill, in the present acquisition */
 };
 
@@ -50,6 +52,18 @@ size_t memory_manager_storage_used(const struct memory_manager *m);
 /* A running task, counted among the N from its first acquisition until memory_task_free. */
 struct memory_task *memory_task_new(struct memory_manager *m);
 
+/* What to look at while waiting: not 0 says that the task is to end. NULL: it waits as long as it takes. */
+void memory_task_set_stopped(struct memory_task *task, const int *stopped);
+
+/* Bytes that its consumers hold now. */
+size_t memory_task_held(const struct memory_task *task);
+
+/*
+ * 0, or the status of the first spill that failed, with its sentence in *@why (borrowed; NULL if it gave none). Rows
+ * may be incomplete then: the task must not succeed, even if whoever asked for memory could do without.
+ */
+int memory_task_failure(const struct memory_task *task, const char **why);
+
 /* Releases whatever its consumers still hold and forgets them; their storage must still be there. */
 void memory_task_free(struct memory_task *task);
 
@@ -57,14 +71,15 @@ void memory_task_free(struct memory_task *task);
 size_t memory_task_peak(const struct memory_task *task);
 
 void memory_consumer_init(struct memory_consumer *c, struct memory_task *task, const char *name,
-                          int (*spill)(struct memory_consumer *, size_t));
+                          int (*spill)(struct memory_consumer *, size_t, struct fst_error *));
 
 /* Release all that @c holds and forget it. */
 void memory_consumer_deinit(struct memory_consumer *c);
 
 /*
  * Reserve @size bytes: 0; FST_MEMORY_E_DENIED (positive) when the caller must spill first or do without; or
- * negative when another consumer's spill failed. Storage is evicted and the task's other consumers are asked to
+ * negative when another consumer's spill failed (memory_task_failure says why), or -ECANCELED when the task was told to
+ * stop while it waited. Storage is evicted and the task's other consumers are asked to
  * spill, the largest first, before it is denied.
  */
 int memory_acquire(struct memory_consumer *c, size_t size);

@@ -1,6 +1,7 @@
 /* The behaviours that Spark's UnifiedMemoryManagerSuite and MemoryManagerSuite name, and a model under threads. */
 #include "store/memory.h"
 
+#include "base/error.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -59,6 +60,7 @@ struct waiter {
         struct memory_task *task;
         struct memory_consumer consumer;
         size_t size;
+        const int *stopped;
         atomic_int done; /* 1 + the answer */
 };
 
@@ -73,6 +75,7 @@ static pthread_t waiter_start(struct waiter *w, struct memory_manager *m, size_t
 {
         pthread_t thread;
         w->task = memory_task_new(m);
+        memory_task_set_stopped(w->task, w->stopped);
         w->size = size;
         w->done = 0;
         memory_consumer_init(&w->consumer, w->task, "w", NULL);
@@ -87,7 +90,7 @@ static void a_task_waits_for_its_minimum(void **state)
         struct memory_consumer c;
         memory_consumer_init(&c, t, "c", NULL);
         assert_int_equal(memory_acquire(&c, 1000), 0);
-        struct waiter w;
+        struct waiter w = {0};
         pthread_t thread = waiter_start(&w, m, 250);
         usleep(20000);
         assert_int_equal(atomic_load(&w.done), 0);
@@ -112,13 +115,34 @@ static void a_task_that_ends_wakes_the_waiting(void **state)
         struct memory_consumer c;
         memory_consumer_init(&c, t, "c", NULL);
         assert_int_equal(memory_acquire(&c, 1000), 0);
-        struct waiter w;
+        struct waiter w = {0};
         pthread_t thread = waiter_start(&w, m, 400);
         usleep(5000);
         memory_task_free(t);
         pthread_join(thread, NULL);
         assert_int_equal(atomic_load(&w.done), 1);
         memory_task_free(w.task);
+        memory_manager_free(m);
+}
+
+static void a_stopped_task_leaves(void **state)
+{
+        struct memory_manager *m = memory_manager_new(1000, 0.5);
+        struct memory_task *t = memory_task_new(m);
+        struct memory_consumer c;
+        int flag = 0;
+        memory_consumer_init(&c, t, "c", NULL);
+        assert_int_equal(memory_acquire(&c, 1000), 0);
+        assert_int_equal(memory_task_held(t), 1000);
+        struct waiter w = {.stopped = &flag};
+        pthread_t thread = waiter_start(&w, m, 400);
+        usleep(5000);
+        assert_int_equal(atomic_load(&w.done), 0);
+        __atomic_store_n(&flag, 1, __ATOMIC_RELAXED);
+        pthread_join(thread, NULL);
+        assert_int_equal(atomic_load(&w.done), 1 - ECANCELED);
+        memory_task_free(w.task);
+        memory_task_free(t);
         memory_manager_free(m);
 }
 
@@ -129,12 +153,12 @@ struct spiller {
         int calls, fail;
 };
 
-static int spiller_spill(struct memory_consumer *c, size_t want)
+static int spiller_spill(struct memory_consumer *c, size_t want, struct fst_error *error)
 {
         struct spiller *s = container_of(c, struct spiller, consumer);
         s->calls++;
         if (s->fail)
-                return s->fail;
+                return error_set(error, s->fail, "/tmp/spill is full");
         memory_release(c, MIN(s->gives, c->held));
         return 0;
 }
@@ -158,7 +182,11 @@ static void other_consumers_spill_the_largest_first(void **state)
         memory_release(&s[2].consumer, 500);
         assert_int_equal(memory_acquire(&s[0].consumer, 500), 0);
         s[2].fail = -EIO;
+        const char *why;
+        assert_int_equal(memory_task_failure(t, &why), 0);
         assert_int_equal(memory_acquire(&s[0].consumer, 100), -EIO);
+        assert_int_equal(memory_task_failure(t, &why), -EIO);
+        assert_string_equal(why, "/tmp/spill is full");
         s[2].fail = 0;
         s[2].gives = 0; /* asked once and no more */
         s[2].calls = 0;
@@ -340,6 +368,7 @@ int main(void)
                 cmocka_unit_test(two_tasks_have_half_each_at_most),
                 cmocka_unit_test(a_task_waits_for_its_minimum),
                 cmocka_unit_test(a_task_that_ends_wakes_the_waiting),
+                cmocka_unit_test(a_stopped_task_leaves),
                 cmocka_unit_test(other_consumers_spill_the_largest_first),
                 cmocka_unit_test(storage_uses_what_execution_leaves),
                 cmocka_unit_test(blocks_that_cannot_go_deny_without_a_loop),
