@@ -266,7 +266,8 @@ static bool use_result(struct job_runner *r, struct action *action, struct slot_
                 return true;
         t->state = OUTCOME_FAILED;
         t->status = e;
-        t->message = error.message ? steal(error.message) : mem_strdup("its result could not be used");
+        t->message =
+                error.message ? steal(error.message) : mem_printf("its result could not be used: %s", strerror(-e));
         return false;
 }
 
@@ -431,10 +432,11 @@ static int read_config(struct fst_context *sc, struct sched_config *config, stru
         config->task_cpus = (int)cpus;
         config->max_stage_attempts = (int)attempts;
         if (cpus < 1 || cpus > sc->master.threads)
-                return error_set(error, -EINVAL,
-                                 "spark.task.cpus is %lld, but the master has %d cores: no task could ever run; make it "
-                                 "at most that, or ask for more cores (local[N])",
-                                 (long long)cpus, sc->master.threads);
+                return error_set(
+                        error, -EINVAL,
+                        "spark.task.cpus is %lld, but the master has %d cores: no task could ever run; make it "
+                        "at most that, or ask for more cores (local[N])",
+                        (long long)cpus, sc->master.threads);
         if (mode && strcasecmp(mode, "FAIR") == 0)
                 config->mode = SCHEDULING_FAIR;
         else if (mode && strcasecmp(mode, "FIFO") != 0)
@@ -534,7 +536,7 @@ int job_runner_run(struct job_runner *r, const struct job_request *request, stru
         if (wait.result == JOB_SUCCEEDED)
                 return 0;
         int status = wait.status ? wait.status : wait.result == JOB_CANCELLED ? -ECANCELED : -EIO;
-        error_set(error, status, "%s", wait.message ? wait.message : "the job failed");
+        error_set(error, status, "%s", wait.message ? wait.message : strerror(-status));
         free(wait.message);
         return status;
 }

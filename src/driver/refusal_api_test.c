@@ -2,6 +2,9 @@
 #include "base/mem.h"
 #include "driver/api_fixture.h"
 
+#include <signal.h>
+#include <sys/resource.h>
+
 struct small {
         int64_t x;
 };
@@ -91,12 +94,51 @@ static void a_type_of_two_columns_is_not_cut_to_one(void **state)
         assert_int_equal(n, 10);
 }
 
+static int text_of(fst_task *task, int64_t x, fst_out *out)
+{
+        char text[100];
+        snprintf(text, sizeof(text), "%099lld", (long long)(x * 7919 % 1000000007));
+        fst_emit(out, text, x);
+        return 0;
+}
+
+/* A file that may not grow stands for a disk that is full. */
+static void a_full_disk_is_named_with_path_and_reason(void **state)
+{
+        char dir[] = "/tmp/firesteel-full-XXXXXX";
+        assert_non_null(mkdtemp(dir));
+        fst_context *sc = api_context("local[2]", "spark.log.level", "ERROR", "spark.driver.memory", "32m",
+                                      "spark.memory.fraction", "0.1", "spark.local.dir", dir, NULL);
+        fst_rdd *rows = fst_map(fst_range_n(sc, 0, 300000, 4), text_of, FST_PAIR(BYTES, I64));
+        struct rlimit before, small = {.rlim_cur = 200000};
+        int64_t n;
+        getrlimit(RLIMIT_FSIZE, &before);
+        small.rlim_max = before.rlim_max;
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &small);
+        fst_rdd *all[] = {fst_partition_by(rows, 8), fst_reduce_by_key(rows, fst_sum),
+                          fst_sort_by_key(rows, FST_ASCENDING)};
+        for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+                int was = api_listen();
+                int r = fst_count(all[i], &n);
+                _cleanup_free_ char *heard = api_heard(was);
+                assert_true(r < 0);
+                if (!strstr(heard, dir) || !strstr(heard, "File too large"))
+                        fail_msg("neither path nor reason are in: %s", heard);
+        }
+        setrlimit(RLIMIT_FSIZE, &before);
+        signal(SIGXFSZ, SIG_DFL);
+        fst_context_stop(sc);
+        rmdir(dir);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_struct_of_another_size_is_no_place_for_a_result),
                 cmocka_unit_test(types_that_cannot_be_are_refused),
                 cmocka_unit_test(a_type_of_two_columns_is_not_cut_to_one),
+                cmocka_unit_test(a_full_disk_is_named_with_path_and_reason),
         };
         return cmocka_run_group_tests(tests, narrow_setup, api_teardown);
 }

@@ -89,7 +89,7 @@ static void note_failure(struct slot *s, struct stage_work *work, struct slot_ta
 {
         struct task_run *run = &s->run;
         t->status = r;
-        t->message = run->error.message ? steal(run->error.message) : mem_printf("task failed with status %d", r);
+        t->message = run->error.message ? steal(run->error.message) : mem_printf("task failed: %s", strerror(-r));
         if (task_run_stopped(run)) {
                 t->state = OUTCOME_KILLED;
         } else if (run->fetch_failed) {
