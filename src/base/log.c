@@ -504,6 +504,11 @@ void log_set_structured(bool json)
 void log_set_context(const char *app_id, int stage, int64_t task)
 {
         context.app_id = app_id;
+        log_set_work(stage, task);
+}
+
+void log_set_work(int stage, int64_t task)
+{
         context.stage = stage;
         context.task = task;
 }

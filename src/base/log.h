@@ -31,6 +31,19 @@ extern enum log_level log_threshold;
 #define log_debug(component, ...) log_at(LOG_DEBUG, component, __VA_ARGS__)
 
 /*
+ * The same about a stage and, unless @task_ is negative, a task, although this thread works for all of them: structured
+ * lines carry the two ids.
+ */
+#define log_about(level, stage_, task_, component, ...)                                                                \
+        do {                                                                                                           \
+                if ((level) <= __atomic_load_n(&log_threshold, __ATOMIC_RELAXED)) {                                    \
+                        log_set_work((stage_), (task_));                                                               \
+                        log_write((level), (component), __VA_ARGS__);                                                  \
+                        log_set_work(-1, -1);                                                                          \
+                }                                                                                                      \
+        } while (0)
+
+/*
  * @component is the name Spark's users know: "SparkContext", "DAGScheduler", "TaskSetManager", … Does nothing if
  * @level is off for it. Keeps errno; what cannot be written is dropped.
  */
@@ -71,6 +84,9 @@ void log_set_structured(bool json);
 
 /* What this thread works on, for structured lines; -1 and NULL clear. @app_id is borrowed. */
 void log_set_context(const char *app_id, int stage, int64_t task);
+
+/* The same for stage and task alone. */
+void log_set_work(int stage, int64_t task);
 
 /*
  * A status line (the console progress bar) that log lines must not tear: @text is erased before a log line and

@@ -202,6 +202,7 @@ static int start(struct fst_context *sc, struct fst_error *error)
         int r;
         if ((r = start_log(sc, error)) || (r = read_identity(sc, error)))
                 return r;
+        log_set_context(sc->app_id, -1, -1);
         log_info("SparkContext", "Running Firesteel version %s", FIRESTEEL_VERSION);
         log_info("SparkContext", "Submitted application: %s", sc->app_name);
         if ((r = start_memory(sc, error)) || (r = start_disk(sc, error)) || (r = start_listeners(sc, error)))
@@ -320,6 +321,7 @@ FST_API int fst_context_stop(fst_context *sc)
         page_pool_trim();
         if (!sc->status)
                 log_info("SparkContext", "Successfully stopped SparkContext");
+        log_set_context(NULL, -1, -1);
         local_properties_forget(sc);
         pthread_cond_destroy(&sc->acted);
         pthread_cond_destroy(&sc->prepared);

@@ -393,6 +393,7 @@ static void *runner_main(void *arg)
 {
         struct job_runner *r = arg;
         pthread_setname_np(pthread_self(), "dag-scheduler");
+        log_set_context(r->sc->app_id, -1, -1);
         while (!r->quitting || !idle(r)) {
                 struct message *m = take_messages(r);
                 while (m) {

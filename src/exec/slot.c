@@ -115,6 +115,7 @@ static void run_task(struct slot *s, struct stage_work *work, struct slot_task *
         run->task.stopped = &t->killed;
         task_run_begin(run, &t->info, s->env->seed);
         crash_set_task(&run->task.info);
+        log_set_context(s->env->app_id, t->info.stage, t->info.id);
         int r = compute(s, work, t);
         task_run_end(run);
         crash_set_task(NULL);

@@ -63,10 +63,11 @@ static void finish_stage(struct sched *s, struct stage *stage, const char *failu
         double seconds = (double)(s->now - stage->submitted) / 1e9;
 
         if (failure)
-                log_info(LOG, "%s %d (%s) failed in %.3f s due to %s", kind(stage), stage->id, site(stage), seconds,
-                         failure);
+                log_about(LOG_INFO, stage->id, -1, LOG, "%s %d (%s) failed in %.3f s due to %s", kind(stage), stage->id,
+                          site(stage), seconds, failure);
         else
-                log_info(LOG, "%s %d (%s) finished in %.3f s", kind(stage), stage->id, site(stage), seconds);
+                log_about(LOG_INFO, stage->id, -1, LOG, "%s %d (%s) finished in %.3f s", kind(stage), stage->id,
+                          site(stage), seconds);
         if (!failure)
                 stage->failed_attempts = 0;
         stage->state = STAGE_IDLE;
@@ -88,8 +89,7 @@ static void release_set(struct sched *s, struct task_set *set)
 
 static bool output_missing(const struct stage *stage, int output)
 {
-        return stage_is_result(stage) ? !stage->job->output_done[output]
-                                      : !map_outputs_has(stage->outputs, output);
+        return stage_is_result(stage) ? !stage->job->output_done[output] : !map_outputs_has(stage->outputs, output);
 }
 
 /* A new attempt for the outputs that are not there. */
@@ -120,9 +120,9 @@ static void submit_missing_tasks(struct sched *s, struct stage *stage)
         set->epoch = s->epoch;
         stage->set = set;
         const char *name = __atomic_load_n(&stage->lineage->name, __ATOMIC_ACQUIRE);
-        log_info(LOG, "Submitting %d missing tasks from %s %d (%s[%d] at %s)", n, kind(stage), stage->id,
-                 name ? name : "RDD", stage->lineage->id,
-                 stage->lineage->call_site ? stage->lineage->call_site : "?");
+        log_about(LOG_INFO, stage->id, -1, LOG, "Submitting %d missing tasks from %s %d (%s[%d] at %s)", n, kind(stage),
+                  stage->id, name ? name : "RDD", stage->lineage->id,
+                  stage->lineage->call_site ? stage->lineage->call_site : "?");
         s->ops->stage_submitted(s->owner, stage, set);
         task_scheduler_submit(&s->tasks, set, s->now);
         if (task_set_unref(set))
@@ -162,8 +162,8 @@ static void submit_one(struct sched *s, struct stage *stage, stage_list *stack)
         }
         stage_graph_missing(s, stage, &missing);
         if (missing.len == 0) {
-                log_info(LOG, "Submitting %s %d (%s), which has no missing parents", kind(stage), stage->id,
-                         site(stage));
+                log_about(LOG_INFO, stage->id, -1, LOG, "Submitting %s %d (%s), which has no missing parents",
+                          kind(stage), stage->id, site(stage));
                 submit_missing_tasks(s, stage);
         } else {
                 stage->state = STAGE_WAITING;
@@ -408,13 +408,12 @@ static void map_stage_ended(struct sched *s, struct stage *stage)
                 submit_waiting_children(s, stage);
                 return;
         }
-        log_info(LOG, "Resubmitting %s %d (%s) because %d of its outputs have been lost", kind(stage), stage->id,
-                 site(stage), stage->outputs->n - stage->outputs->available);
+        log_about(LOG_INFO, stage->id, -1, LOG, "Resubmitting %s %d (%s) because %d of its outputs have been lost",
+                  kind(stage), stage->id, site(stage), stage->outputs->n - stage->outputs->available);
         submit_stage(s, stage);
 }
 
-static void map_task_succeeded(struct sched *s, const struct task_attempt_info *info,
-                               const struct task_status *status)
+static void map_task_succeeded(struct sched *s, const struct task_attempt_info *info, const struct task_status *status)
 {
         struct stage *stage = info->set->stage;
         int p = info->output;
@@ -481,8 +480,8 @@ static void forget_unfetched(struct sched *s, const struct task_set *set, const 
         if (e && e->loss_epoch > set->epoch)
                 return;
         if (shuffle && fetch->map_partition >= 0 && fetch->map_partition < shuffle->outputs->n) {
-                map_outputs_remove(shuffle->outputs, fetch->map_partition, fetch->executor,
-                                   s->ops->map_output_removed, s->owner);
+                map_outputs_remove(shuffle->outputs, fetch->map_partition, fetch->executor, s->ops->map_output_removed,
+                                   s->owner);
                 s->epoch++;
         }
         if (!e || s->config.outputs_outlive_executors)
@@ -517,10 +516,10 @@ static void fetch_failed(struct sched *s, const struct task_attempt_info *info, 
         if (status->fetch)
                 forget_unfetched(s, info->set, status->fetch);
         if (give_up) {
-                _cleanup_free_ char *reason = mem_printf("%s %d (%s) has failed the maximum allowable number of "
-                                                         "times: %d. Most recent failure reason:\n%s",
-                                                         kind(stage), stage->id, site(stage),
-                                                         s->config.max_stage_attempts, message);
+                _cleanup_free_ char *reason =
+                        mem_printf("%s %d (%s) has failed the maximum allowable number of "
+                                   "times: %d. Most recent failure reason:\n%s",
+                                   kind(stage), stage->id, site(stage), s->config.max_stage_attempts, message);
                 abort_stage(s, stage, reason);
                 return;
         }

@@ -24,9 +24,8 @@
 #define LOG "TaskSchedulerImpl"
 #define LOG_SET "TaskSetManager"
 
-void task_scheduler_init(struct task_scheduler *ts, const struct sched_config *config,
-                         const struct task_events *events, void *owner, const struct sched_ops *ops,
-                         void *ops_owner)
+void task_scheduler_init(struct task_scheduler *ts, const struct sched_config *config, const struct task_events *events,
+                         void *owner, const struct sched_ops *ops, void *ops_owner)
 {
         *ts = (struct task_scheduler){.config = *config,
                                       .events = events,
@@ -186,7 +185,8 @@ void task_scheduler_submit(struct task_scheduler *ts, struct task_set *set, int6
 {
         const char *pool = strmap_get(&set->job->properties, "spark.scheduler.pool");
 
-        log_info(LOG, "Adding task set %s with %d tasks resource profile 0", set->id, set->n);
+        log_about(LOG_INFO, set->stage_id, -1, LOG, "Adding task set %s with %d tasks resource profile 0", set->id,
+                  set->n);
         for (struct task_set *old = ts->first, *next; old; old = next) {
                 next = old->next;
                 if (old->stage != set->stage)
@@ -242,14 +242,14 @@ static void log_launch(const struct task_scheduler *ts, const struct task_set *s
         const struct executor *e = &ts->executors.data[executor];
 
         if (n == 1)
-                log_info(LOG_SET, "Starting task %d.%d in stage %s (TID %" PRId64 ") (%s, executor %s, partition %d)",
-                         run->index, run->attempt, set->id, run->task_id, e->host, e->id, run->partition);
+                log_about(LOG_INFO, set->stage_id, run->task_id, LOG_SET,
+                          "Starting task %d.%d in stage %s (TID %" PRId64 ") (%s, executor %s, partition %d)",
+                          run->index, run->attempt, set->id, run->task_id, e->host, e->id, run->partition);
         else
-                log_info(LOG_SET,
-                         "Starting %d tasks %d.0 to %d.0 in stage %s (TID %" PRId64 " to %" PRId64
-                         ") (%s, executor %s)",
-                         n, run[0].index, run[n - 1].index, set->id, run[0].task_id, run[n - 1].task_id, e->host,
-                         e->id);
+                log_about(
+                        LOG_INFO, set->stage_id, -1, LOG_SET,
+                        "Starting %d tasks %d.0 to %d.0 in stage %s (TID %" PRId64 " to %" PRId64 ") (%s, executor %s)",
+                        n, run[0].index, run[n - 1].index, set->id, run[0].task_id, run[n - 1].task_id, e->host, e->id);
 }
 
 static void launch(struct task_scheduler *ts, struct task_set *set, int executor, const int32_t *indexes, int n)
@@ -309,13 +309,13 @@ static void fill_info(struct task_attempt_info *info, const struct task_attempt 
         struct task_set *set = a->run->set;
 
         *info = (struct task_attempt_info){.set = set,
-                                   .index = a->index,
-                                   .partition = task_set_partition(set, a->index),
-                                   .output = task_set_output(set, a->index),
-                                   .attempt = a->number,
-                                   .executor = a->run->executor,
-                                   .launched = a->run->launched,
-                                   .state = TASK_RUNNING};
+                                           .index = a->index,
+                                           .partition = task_set_partition(set, a->index),
+                                           .output = task_set_output(set, a->index),
+                                           .attempt = a->number,
+                                           .executor = a->run->executor,
+                                           .launched = a->run->launched,
+                                           .state = TASK_RUNNING};
 }
 
 bool task_scheduler_task(const struct task_scheduler *ts, int64_t task_id, struct task_attempt_info *info)
@@ -349,12 +349,12 @@ static void succeeded(struct task_scheduler *ts, const struct task_attempt_info 
                 for (struct task_run *run = set->runs; run; run = run->next_in_set)
                         kill_run(ts, run, info->index, true, "another attempt succeeded");
         if (unlikely((alone ? LOG_INFO : LOG_DEBUG) <= log_threshold))
-                log_at(alone ? LOG_INFO : LOG_DEBUG, LOG_SET,
-                         "Finished task %d.%d in stage %s (TID %" PRId64 ") in %" PRId64
-                         " ms on %s (executor %s) (%d/%d)",
-                         info->index, info->attempt, set->id, status->task_id, status->run_ns / 1000000,
-                         executor_at(ts, info->executor)->host, executor_at(ts, info->executor)->id,
-                         set->n_succeeded, set->n);
+                log_about(alone ? LOG_INFO : LOG_DEBUG, set->stage_id, status->task_id, LOG_SET,
+                          "Finished task %d.%d in stage %s (TID %" PRId64 ") in %" PRId64
+                          " ms on %s (executor %s) (%d/%d)",
+                          info->index, info->attempt, set->id, status->task_id, status->run_ns / 1000000,
+                          executor_at(ts, info->executor)->host, executor_at(ts, info->executor)->id, set->n_succeeded,
+                          set->n);
         struct task_set *newest = set->stage->set;
 
         if (unlikely(newest && newest != set)) {
@@ -368,21 +368,21 @@ static void succeeded(struct task_scheduler *ts, const struct task_attempt_info 
         ts->events->task_succeeded(ts->owner, info, status);
 }
 
-static void log_failure(struct task_set *set, const char *lost, const char *message)
+static void log_failure(struct task_set *set, int64_t task_id, const char *lost, const char *message)
 {
         if (set->last_failure && strcmp(set->last_failure, message) == 0) {
-                log_info(LOG_SET, "%s [duplicate %d]", lost, ++set->same_failures);
+                log_about(LOG_INFO, set->stage_id, task_id, LOG_SET, "%s [duplicate %d]", lost, ++set->same_failures);
                 return;
         }
         free(set->last_failure);
         set->last_failure = mem_strdup(message);
         set->same_failures = 0;
-        log_warn(LOG_SET, "%s", lost);
+        log_about(LOG_WARN, set->stage_id, task_id, LOG_SET, "%s", lost);
 }
 
 static void give_up(struct task_scheduler *ts, struct task_set *set, const char *message)
 {
-        log_error(LOG_SET, "%s", message);
+        log_about(LOG_ERROR, set->stage_id, -1, LOG_SET, "%s", message);
         set->zombie = true;
         ts->events->task_set_failed(ts->owner, set, message);
 }
@@ -400,7 +400,7 @@ static void failed(struct task_scheduler *ts, const struct task_attempt_info *in
                            info->attempt, set->id, status->task_id, e->host, e->id, message);
 
         set->n_failed++;
-        log_failure(set, lost, message);
+        log_failure(set, status->task_id, lost, message);
         if (status->state == TASK_FETCH_FAILED) {
                 mark_done(ts, set, info->index);
                 set->zombie = true;
@@ -494,9 +494,8 @@ static void lose_run(struct task_scheduler *ts, struct task_run *run, bool charg
 
                 if (!a || a->run != run)
                         continue;
-                struct task_status status = {.task_id = id,
-                                             .state = charge ? TASK_EXECUTOR_LOST : TASK_PREEMPTED,
-                                             .message = message};
+                struct task_status status = {
+                        .task_id = id, .state = charge ? TASK_EXECUTOR_LOST : TASK_PREEMPTED, .message = message};
                 bool last = run->left == 1;
 
                 ts->ops->task_lost(ts->ops_owner, run->executor, run->set, id, status.state, message);
