@@ -1,12 +1,15 @@
 """What the engine promises beyond right results: pools, retries, reuse, spilling, and what it tells in logs and event logs."""
 import collections
+import fcntl
 import gzip
 import json
 import os
 import pty
 import re
 import shutil
+import struct
 import subprocess
+import termios
 
 import pytest
 
@@ -318,7 +321,10 @@ def test_structured_lines_are_json(shared):
     assert all({"ts", "level", "msg", "logger"} <= entry.keys() for entry in objects)
     assert {"INFO"} == {entry["level"] for entry in objects}
     assert any(entry["logger"].endswith("DAGScheduler") for entry in objects)
-    assert any("app_id" in json.dumps(entry.get("context", {})) for entry in objects)
+    assert all(entry["context"]["app_id"].startswith("local-") for entry in objects[1:-1])
+    starts = [entry["context"] for entry in objects if entry["msg"].startswith(("Starting task", "Finished task"))]
+    assert collections.Counter(entry["task_id"] for entry in starts) == {str(task): 2 for task in range(9)}
+    assert all(entry["stage_id"].isdigit() for entry in starts)
 
 
 def test_log4j2_sets_levels(shared):
@@ -333,7 +339,9 @@ def test_log4j2_sets_levels(shared):
 
 def test_a_terminal_has_a_progress_bar(shared):
     ours, theirs = pty.openpty()
-    with subprocess.Popen(command("nap"), cwd=shared, env=environment(shared), stderr=theirs,
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    bar = ["spark.ui.showConsoleProgress=true"]
+    with subprocess.Popen(command("nap", conf=bar), cwd=shared, env=environment(shared), stderr=theirs,
                           stdin=subprocess.DEVNULL) as process:
         os.close(theirs)
         seen = b""
@@ -348,4 +356,4 @@ def test_a_terminal_has_a_progress_bar(shared):
     os.close(ours)
     assert process.returncode == 0
     assert re.search(rb"\[Stage 0:=*>? *\(\d \+ 2\) / 4\]", seen), seen
-    assert seen.split(b"\r")[-1].strip() == b""     # nothing of it stays
+    assert seen.split(b"\r")[-1] == b"\x1b[K"     # nothing of it stays
