@@ -66,6 +66,10 @@ void arena_reset(struct arena *a)
                 return;
         free_chunks(a, a->chunks->older);
         a->chunks->older = NULL;
+        if (a->chunks->size > LARGEST_CHUNK) { /* of one large request, not worth to be kept */
+                arena_deinit(a);
+                return;
+        }
         a->next = a->chunks->data;
         a->end = a->chunks->data + a->chunks->size;
 }

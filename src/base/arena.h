@@ -23,6 +23,6 @@ char *arena_copy(struct arena *a, const void *data, size_t size);
 /* The newest chunk and how many bytes of it are in use; NULL if nothing was allocated yet. */
 void *arena_newest(const struct arena *a, size_t *used);
 
-/* Give everything back but one chunk, which the next round reuses. */
+/* Give everything back but one chunk of ordinary size, which the next round reuses. */
 void arena_reset(struct arena *a);
 void arena_deinit(struct arena *a);

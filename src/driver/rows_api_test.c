@@ -91,6 +91,90 @@ static void structs_and_bytes_stay_side_by_side(void **state)
         }
 }
 
+/* Values that are large, and rubbish where they are small. */
+enum { LARGE = 100 << 10 };
+
+static int large(fst_task *task, int64_t x, fst_out *out)
+{
+        char *text = mem_alloc(LARGE);
+        memset(text, (int)('a' + x % 26), LARGE);
+        memcpy(text, &x, sizeof(x));
+        fst_emit(out, ((fst_bytes){text, LARGE}));
+        free(text);
+        return 0;
+}
+
+/* Rows with the bytes that their batch holds, which must be few at a time. */
+static int look_at_batch(fst_task *task, const fst_batch *batch, fst_out *out)
+{
+        const fst_bytes *rows = batch->type.value ? batch->value.bytes : batch->key.bytes;
+        if ((size_t)batch->rows * LARGE > (size_t)8 << 20)
+                return fst_fail(task, "%u rows in a batch", batch->rows);
+        for (uint32_t i = 0; i < batch->rows; i++) {
+                int64_t x;
+                memcpy(&x, rows[i].data, sizeof(x));
+                if (rows[i].len != LARGE || rows[i].data[LARGE - 1] != 'a' + x % 26)
+                        return fst_fail(task, "a row is damaged");
+                if (batch->type.value && batch->key.i64[i] != -x)
+                        return fst_fail(task, "%lld with the key %lld", (long long)x, (long long)batch->key.i64[i]);
+                fst_emit(out, x);
+        }
+        return 0;
+}
+
+static int negative(fst_task *task, int64_t x, fst_out *out)
+{
+        fst_emit(out, -x, x);
+        return 0;
+}
+
+static int twice_or_never(fst_task *task, int64_t x, fst_out *out)
+{
+        if (x % 100 == 50)
+                return large(task, x, out) | large(task, x, out);
+        return x % 100 == 51 ? 0 : large(task, x, out);
+}
+
+static void large_rows_do_not_pile_up(void **state)
+{
+        fst_rdd *numbers = fst_range_n(*state, 0, 2000, 1);
+        int64_t n;
+        assert_int_equal(
+                fst_reduce(fst_map_partitions(fst_map(numbers, large, FST_BYTES), look_at_batch, FST_I64), fst_sum, &n),
+                0);
+        assert_int_equal(n, 1999 * 1000);
+        fst_rdd *pairs = fst_map_values(fst_map(numbers, negative, FST_PAIR(I64, I64)), large, FST_BYTES);
+        assert_int_equal(fst_reduce(fst_map_partitions(pairs, look_at_batch, FST_I64), fst_sum, &n), 0);
+        assert_int_equal(n, 1999 * 1000);
+        assert_true(fst_count(fst_map(numbers, twice_or_never, FST_BYTES), &n) < 0);
+}
+
+static int large_key(fst_task *task, int64_t x, fst_out *out)
+{
+        char *text = mem_alloc(LARGE);
+        memset(text, '0', LARGE);
+        snprintf(text, LARGE, "%08lld", (long long)(x * 7 % 1999));
+        fst_emit(out, ((fst_bytes){text, LARGE}));
+        free(text);
+        return 0;
+}
+
+static int64_t inverse(fst_task *task, int64_t x)
+{
+        return x * 7 % 1999;
+}
+
+static void large_keys_stay_beside_their_rows(void **state)
+{
+        fst_rdd *sorted = fst_sort_by_n(fst_range_n(*state, 0, 1999, 1), large_key, FST_BYTES, FST_ASCENDING, 1);
+        fst_iter *rows;
+        int64_t x, n = 0;
+        assert_int_equal(fst_collect(fst_map(sorted, inverse, FST_I64), &rows), 0);
+        for (; fst_next(rows, &x); n++)
+                assert_int_equal(x, n);
+        assert_int_equal(n, 1999);
+}
+
 static void a_failed_take_keeps_no_rows(void **state)
 {
         fst_context *sc = api_context("local[2]", NULL);
@@ -109,6 +193,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(structs_stay_until_the_context_stops),
                 cmocka_unit_test(structs_and_bytes_stay_side_by_side),
+                cmocka_unit_test(large_rows_do_not_pile_up),
+                cmocka_unit_test(large_keys_stay_beside_their_rows),
                 cmocka_unit_test(a_failed_take_keeps_no_rows),
         };
         return cmocka_run_group_tests(tests, api_setup, api_teardown);

@@ -109,7 +109,7 @@ bool fst_out_more(fst_out *out, uint32_t tag)
                 return false;
         }
         if (op->one_for_one) {
-                if (!op->status)
+                if (!op->status || op->status == OP_FULL)
                         op->status = task_run_fail(op->run, -EINVAL, "a function of %s emitted more than one row",
                                                    op->class->name);
                 return false;
@@ -124,8 +124,12 @@ fst_bytes fst_out_copy(fst_out *out, const void *data, size_t len)
 {
         struct op *op = out->op;
         char *copy = arena_copy(&op->heap, data, len);
-        if (op->heap.bytes > HEAP_ENOUGH && !op->one_for_one)
+        if (op->heap.bytes <= HEAP_ENOUGH)
+                return (fst_bytes){copy, len};
+        if (!op->one_for_one)
                 out->room = out->rows + 1;
+        else if (op->in_parts && !op->status)
+                op->status = OP_FULL;
         return (fst_bytes){copy, len};
 }
 

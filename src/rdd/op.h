@@ -21,6 +21,9 @@
 
 #define OP_ENOUGH 1
 
+/* Between an operator that is one_for_one and its out: no further row before those made so far were pushed on. */
+#define OP_FULL 2
+
 /* A batch with the memory that its bytes may point to and that lives as long as the batch. */
 struct rows {
         fst_batch batch;
@@ -50,7 +53,8 @@ struct op {
         fst_out out;                 /* the batch being made */
         struct arena heap;           /* bytes of that batch that had to be copied */
         struct fst_stable source[2]; /* of the input batch at hand: what `out` may borrow from */
-        bool one_for_one;            /* each input batch makes one output batch; never flushed half-way */
+        bool one_for_one;            /* each input row makes one row: an excess row is an error, nothing is flushed */
+        bool in_parts;               /* one_for_one: OP_FULL in `status` when `heap` is large */
 };
 
 /* Prepare the common part; @type is what the operator makes (what a sink takes). */
@@ -85,6 +89,29 @@ const char *fst_tag_name(uint32_t tag, char text[static 64]);
 
 /* 0 if there can be rows of @type, else -EINVAL with what is wrong with it. */
 int fst_type_check(fst_type type, struct fst_error *error);
+
+/* @column from row @at on. */
+static inline fst_column column_from(fst_column column, uint8_t kind, uint32_t size, uint32_t at)
+{
+        if (kind == FST_KIND_BYTES)
+                column.bytes += at;
+        else if (kind == FST_KIND_FIXED)
+                column.fixed += (size_t)at * size;
+        else if (kind != FST_KIND_NONE)
+                column.i64 += at;
+        return column;
+}
+
+/* Rows @at … @at + @n of @rows. */
+static inline struct rows rows_part(const struct rows *rows, uint32_t at, uint32_t n)
+{
+        struct rows part = *rows;
+        fst_type type = rows->batch.type;
+        part.batch.rows = n;
+        part.batch.key = column_from(rows->batch.key, type.key, type.key_size, at);
+        part.batch.value = column_from(rows->batch.value, type.value, type.value_size, at);
+        return part;
+}
 
 /* Hand @rows to the next operator, unless it has answered before. */
 int op_push(struct op *op, const struct rows *rows);

@@ -13,6 +13,7 @@ struct element_op {
         struct op op;
         fst_fn fn;
         fst_type in;
+        uint32_t called; /* for how many rows, after an emitting loop ended early */
         int (*loop)(struct element_op *self, const struct rows *in);
 };
 
@@ -34,8 +35,10 @@ struct element_op {
                         int r = f(task ROW_ARGS(first, second), &self->op.out);                                        \
                         if (unlikely(r != 0))                                                                          \
                                 return task_run_fail_by(self->op.run, r, self->fn.name);                               \
-                        if (unlikely(self->op.status != 0))                                                            \
+                        if (unlikely(self->op.status != 0)) {                                                          \
+                                self->called = i + 1;                                                                  \
                                 return self->op.status;                                                                \
+                        }                                                                                              \
                 }                                                                                                      \
                 return 0;                                                                                              \
         }
@@ -125,6 +128,24 @@ static int call(struct element_op *self, const struct rows *in)
         return r;
 }
 
+static int push_rows(struct element_op *self, const struct rows *in, uint32_t at)
+{
+        return op_flush(&self->op);
+}
+
+/* The values in `out` beside the keys of @in from row @at on. */
+static int push_values(struct element_op *self, const struct rows *in, uint32_t at)
+{
+        struct op *op = &self->op;
+        struct rows pairs = rows_part(in, at, op->out.rows);
+        pairs.batch.type = op->type;
+        pairs.batch.value = op->out.key;
+        int r = op_push(op, &pairs);
+        op->out.rows = 0;
+        arena_reset(&op->heap);
+        return r;
+}
+
 static int flat_map_consume(struct op *op, const struct rows *in)
 {
         op_borrow(op, in);
@@ -132,21 +153,44 @@ static int flat_map_consume(struct op *op, const struct rows *in)
         return r ? r : op_input_done(op);
 }
 
-/* map by an emitting function: as flat_map, but each call must emit once, so a batch maps to a batch. */
+/*
+ * Call an emitting function, which must emit once for each row of @args, and push on what it made: part by part when
+ * values are large, so that a batch of them does not pile up in memory.
+ */
+static int emit_one_for_one(struct element_op *self, const struct rows *args, const char *what,
+                            int (*push)(struct element_op *, const struct rows *in, uint32_t at), const struct rows *in)
+{
+        struct op *op = &self->op;
+        for (uint32_t at = 0; at < args->batch.rows;) {
+                struct rows part = rows_part(args, at, args->batch.rows - at);
+                uint32_t n = part.batch.rows;
+                op->out.room = FST_BATCH_ROWS + 1; /* an excess row is noticed, not flushed */
+                int r = call(self, &part);
+                if (r == OP_FULL) {
+                        n = self->called;
+                        op->status = 0;
+                } else if (r) {
+                        return r;
+                }
+                if (op->out.rows != n)
+                        return task_run_fail(op->run, -EINVAL, "%s emitted %u %s for %u: %s", self->fn.name,
+                                             op->out.rows, what, n,
+                                             push == push_rows ? "a function of map emits one row for each (flat_map "
+                                                                 "takes any number)"
+                                                               : "map_values needs one for each");
+                r = push(self, in, at);
+                if (r)
+                        return r;
+                at += n;
+        }
+        return 0;
+}
+
+/* map by an emitting function: as flat_map, but each call must emit once. */
 static int map_emit_consume(struct op *op, const struct rows *in)
 {
-        struct element_op *self = element_of(op);
         op_borrow(op, in);
-        op->out.room = FST_BATCH_ROWS + 1; /* an excess row is noticed, not flushed */
-        int r = call(self, in);
-        if (r)
-                return r;
-        if (op->out.rows != in->batch.rows)
-                return task_run_fail(op->run, -EINVAL,
-                                     "%s emitted %u rows for %u: a function of map emits one row for each "
-                                     "(flat_map takes any number)",
-                                     self->fn.name, op->out.rows, in->batch.rows);
-        return op_flush(op);
+        return emit_one_for_one(element_of(op), in, "rows", push_rows, in);
 }
 
 static int map_value_consume(struct op *op, const struct rows *in)
@@ -162,21 +206,10 @@ static int map_values_consume(struct op *op, const struct rows *in)
         values.batch.type = (fst_type){.key = in->batch.type.value, .key_size = in->batch.type.value_size};
         values.batch.key = in->batch.value;
         op_borrow(op, in);
-        op->out.room = FST_BATCH_ROWS + 1;
+        if (FST_SHAPE_FORM(self->fn.shape) == FST_FORM_EMIT)
+                return emit_one_for_one(self, &values, "values", push_values, in);
         int r = call(self, &values);
-        if (r)
-                return r;
-        if (op->out.rows != in->batch.rows)
-                return task_run_fail(op->run, -EINVAL, "%s emitted %u values for %u: map_values needs one for each",
-                                     self->fn.name, op->out.rows, in->batch.rows);
-        struct rows pairs = {
-                .batch = {.rows = in->batch.rows, .type = op->type, .key = in->batch.key, .value = op->out.key},
-                .stable = {in->stable[0], in->stable[1]},
-        };
-        r = op_push(op, &pairs);
-        op->out.rows = 0;
-        arena_reset(&op->heap);
-        return r;
+        return r ? r : push_values(self, in, 0);
 }
 
 static void gather(fst_column to, fst_column from, uint8_t kind, uint32_t size, const uint16_t *kept, uint32_t n)
@@ -356,6 +389,6 @@ struct op *element_op_new(enum element_kind kind, struct task_run *run, fst_type
         self->fn = *fn;
         self->in = in;
         self->loop = loop_of(kind, form, FST_SHAPE_TAG(fn->shape));
-        self->op.one_for_one = kind == ELEMENT_MAP || kind == ELEMENT_MAP_VALUES;
+        self->op.one_for_one = self->op.in_parts = kind == ELEMENT_MAP || kind == ELEMENT_MAP_VALUES;
         return &self->op;
 }

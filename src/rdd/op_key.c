@@ -1,8 +1,8 @@
 /*
  * Keys on and off; see op_key.h.
  *
- * The key function is a map operator of its own whose downstream is `collector`: it makes one batch of keys for each
- * input batch, which the collector puts beside the rows at hand.
+ * The key function is a map operator of its own whose downstream is `collector`: it makes one key for each row of the
+ * input batch, in one batch or several, which the collector puts beside the rows at hand.
  */
 #include "rdd/op_key.h"
 
@@ -14,6 +14,7 @@ struct key_op {
         struct op *keys;     /* in → key */
         struct op collector; /* takes what `keys` makes */
         const struct rows *in;
+        uint32_t at;        /* its first row that has no key yet */
         fst_bytes *encoded; /* pairs: the rows at hand as bytes, in op.heap */
 };
 
@@ -60,7 +61,7 @@ static void encode_pairs(struct key_op *self, const fst_batch *in)
 static int collect(struct op *op, const struct rows *keys)
 {
         struct key_op *self = container_of(op, struct key_op, collector);
-        const struct rows *in = self->in;
+        struct rows part = rows_part(self->in, self->at, keys->batch.rows), *in = &part;
         struct rows pairs = {
                 .batch = {.rows = keys->batch.rows,
                           .type = self->op.type,
@@ -72,6 +73,7 @@ static int collect(struct op *op, const struct rows *keys)
                 encode_pairs(self, &in->batch);
                 pairs.batch.value.bytes = self->encoded;
         }
+        self->at += keys->batch.rows;
         int r = op_push(&self->op, &pairs);
         arena_reset(&self->op.heap);
         return r;
@@ -81,6 +83,7 @@ static int key_consume(struct op *op, const struct rows *in)
 {
         struct key_op *self = container_of(op, struct key_op, op);
         self->in = in;
+        self->at = 0;
         self->keys->status = 0;
         return self->keys->class->consume(self->keys, in);
 }
@@ -101,8 +104,7 @@ static void key_free(struct op *op)
         free(self);
 }
 
-static const struct op_class key_class = {
-        "sort_by", .consume = key_consume, .abandon = key_abandon, .free = key_free};
+static const struct op_class key_class = {"sort_by", .consume = key_consume, .abandon = key_abandon, .free = key_free};
 static const struct op_class collector_class = {"sort_by", .consume = collect};
 
 struct op *key_op_new(struct task_run *run, fst_type in, fst_type keyed, const fst_fn *fn)
