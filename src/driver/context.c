@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/log4j2.h"
+#include "conf/settings.h"
 #include "driver/app_status.h"
 #include "driver/event_log_setup.h"
 #include "driver/job_runner.h"
@@ -90,13 +91,6 @@ static int start_memory(struct fst_context *sc, struct fst_error *error)
             (r = conf_get_double(sc->conf, "spark.memory.fraction", &fraction, error)) ||
             (r = conf_get_double(sc->conf, "spark.memory.storageFraction", &storage, error)))
                 return r;
-        if (!(fraction > 0 && fraction <= 1))
-                return error_set(error, -EINVAL, "spark.memory.fraction is %g: it must be above 0 and at most 1", fraction);
-        if (!(storage >= 0 && storage < 1))
-                return error_set(error, -EINVAL, "spark.memory.storageFraction is %g: it must be in [0, 1)", storage);
-        if (memory < 32 << 20)
-                return error_set(error, -EINVAL, "spark.driver.memory is %lld bytes: at least 32m are needed",
-                                 (long long)memory);
         sc->memory = memory_manager_new((size_t)((double)memory * fraction), storage);
         return 0;
 }
@@ -200,7 +194,7 @@ static void post_start(struct fst_context *sc)
 static int start(struct fst_context *sc, struct fst_error *error)
 {
         int r;
-        if ((r = start_log(sc, error)) || (r = read_identity(sc, error)))
+        if ((r = start_log(sc, error)) || (r = settings_check(sc->conf, error)) || (r = read_identity(sc, error)))
                 return r;
         log_set_context(sc->app_id, -1, -1);
         log_info("SparkContext", "Running Firesteel version %s", FIRESTEEL_VERSION);
@@ -388,9 +382,11 @@ FST_API const char *fst_context_conf(const fst_context *sc, const char *key)
 
 FST_API int fst_context_default_parallelism(const fst_context *sc)
 {
-        const char *set = fst_conf_get(sc->conf, "spark.default.parallelism");
-        int n = set && *set ? atoi(set) : 0;
-        return n > 0 ? n : MAX(sc->master.threads, 1);
+        int64_t set;
+        /* A value that is none was refused when the context started. */
+        if (conf_get_int(sc->conf, "spark.default.parallelism", &set, NULL) == 0 && set > 0)
+                return (int)set;
+        return MAX(sc->master.threads, 1);
 }
 
 FST_API int fst_context_set_log_level(fst_context *sc, const char *level)

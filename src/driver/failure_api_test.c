@@ -164,6 +164,8 @@ static void broken_settings_stop_the_context_cleanly(void **state)
                 {"spark.io.compression.codec", "zip"},
                 {"spark.local.dir", "/proc/1/nowhere"},
                 {"spark.memory.fraction", "x"},
+                {"spark.task.cpus", "0.5"},
+                {"spark.default.parallelism", "7x"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
                 int64_t n;
