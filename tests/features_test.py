@@ -250,9 +250,12 @@ def test_a_persisted_rdd_is_not_read_again(shared, tmp_path):
     assert done.stdout == "1000 0\n" and "forget.txt" in done.stderr
 
 
+@pytest.mark.parametrize("codec", ["lz4", "zstd", "none"])
 @pytest.mark.parametrize("mode, result", [("sort", "1000000\n"), ("reduce", f"{999999 * 500000}\n")])
-def test_little_memory_means_spilling(shared, tmp_path, mode, result):
-    done = submit(shared, mode, conf=logged(tmp_path, "spark.driver.memory=64m", "spark.memory.fraction=0.3"))
+def test_little_memory_means_spilling(shared, tmp_path, mode, result, codec):
+    codec = ["spark.shuffle.compress=false", "spark.shuffle.spill.compress=false"] if codec == "none" else \
+        [f"spark.io.compression.codec={codec}"]
+    done = submit(shared, mode, conf=logged(tmp_path, "spark.driver.memory=64m", "spark.memory.fraction=0.3", *codec))
     assert done.stdout == result
     metrics = [end["Task Metrics"] for end in events(tmp_path)["TaskEnd"]]
     assert sum(m["Disk Bytes Spilled"] for m in metrics) > 0

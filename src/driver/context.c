@@ -176,7 +176,8 @@ static int start_progress_bar(struct fst_context *sc, struct fst_error *error)
 
 static void post_start(struct fst_context *sc)
 {
-        struct block_manager_ref manager = {.executor_id = "driver", .host = sc->host, .port = 0};
+        /* Nobody listens there, but Spark's history server rejects a log whose block manager has port 0. */
+        struct block_manager_ref manager = {.executor_id = "driver", .host = sc->host, .port = 1};
         listener_bus_post_application_start(
                 sc->bus, &(struct application_start){
                                  .name = sc->app_name, .id = sc->app_id, .ms = sc->started_ms, .user = sc->user});
