@@ -74,3 +74,15 @@ def test_spark_pi(submit):
     done = submit("--master", "local[2]", os.path.join(TOP, "examples/spark_pi.c"), 4)
     assert done.returncode == 0, done.stderr
     assert re.fullmatch(r"Pi is roughly 3\.1[34]\d*\n", done.stdout)
+
+
+def test_stations(submit, tmp_path):
+    (tmp_path / "in.txt").write_text("a;1\nb;2.5\na;3\nc;-40\nb;3.5\nd;1.5\ne;0.25\n")
+    done = submit("--master", "local[2]", os.path.join(TOP, "examples/stations.c"), tmp_path / "in.txt", -20, 50)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ("6 measurements\nb: 2.5 to 3.5, on average 3.00\na: 1.0 to 3.0, on average 2.00\n"
+                           "d: 1.5 to 1.5, on average 1.50\n")
+    (tmp_path / "in.txt").write_text("nonsense\n")
+    done = submit("--master", "local[2]", os.path.join(TOP, "examples/stations.c"), tmp_path / "in.txt", -20, 50)
+    assert done.returncode == 1
+    assert 'parse in stations.so: "nonsense" is not STATION;DEGREES' in done.stderr
