@@ -11,6 +11,8 @@
 #include "shuffle/shuffle_store.h"
 #include "store/spill.h"
 
+_Static_assert(sizeof(struct shuffle_partition) == 16, "a million of them are 16 MB");
+
 struct shuffle_output *shuffle_output_new(int partitions, fst_type type, struct memory_manager *manager)
 {
         struct shuffle_output *o = mem_zero(sizeof(*o) + (size_t)partitions * sizeof(o->at[0]));
@@ -28,14 +30,27 @@ struct shuffle_output *shuffle_output_ref(struct shuffle_output *o)
         return o;
 }
 
+/* The first page in memory of a partition that has one, out of its ring. */
+static struct page *take_first(struct shuffle_output *o, struct shuffle_partition *at)
+{
+        struct page *first = at->last->next;
+        if (first == at->last)
+                at->last = NULL;
+        else
+                at->last->next = first->next;
+        o->pages--;
+        return first;
+}
+
 void shuffle_output_unref(struct shuffle_output *o)
 {
         if (!o || __atomic_sub_fetch(&o->refs, 1, __ATOMIC_ACQ_REL) > 0)
                 return;
         if (o->store)
                 shuffle_store_remove(o->store, o);
-        for (int p = 0; p < o->partitions; p++)
-                page_list_free(NULL, o->at[p].first);
+        for (int p = 0; p < o->partitions && o->pages; p++)
+                while (o->at[p].last)
+                        page_free(NULL, take_first(o, &o->at[p]));
         if (o->memory)
                 memory_release_storage(o->manager, o->memory);
         spill_free(o->file);
@@ -47,32 +62,13 @@ void shuffle_output_unref(struct shuffle_output *o)
 void shuffle_output_add(struct shuffle_output *o, uint32_t partition, struct page *page)
 {
         struct shuffle_partition *at = &o->at[partition];
-        page->next = NULL;
+        page->next = at->last ? at->last->next : page;
         if (at->last)
                 at->last->next = page;
-        else
-                at->first = page;
         at->last = page;
-        at->bytes += page->used;
+        o->pages++;
         o->bytes += page->used;
         o->rows += page->rows;
-}
-
-size_t shuffle_output_shrink(struct shuffle_output *o)
-{
-        size_t freed = 0;
-        for (int p = 0; p < o->partitions; p++) {
-                struct shuffle_partition *at = &o->at[p];
-                struct page **link = &at->first;
-                while (*link && *link != at->last)
-                        link = &(*link)->next;
-                if (!*link)
-                        continue;
-                size_t before = at->last->block;
-                at->last = *link = page_shrink(at->last);
-                freed += before - at->last->block;
-        }
-        return freed;
 }
 
 static void note_extent(struct shuffle_output *o, struct shuffle_partition *at, uint64_t offset, uint32_t length)
@@ -99,22 +95,19 @@ int shuffle_output_to_disk(struct shuffle_output *o, const struct spill_space *s
                                                       .codec = space->shuffle_codec,
                                                       .level = space->level},
                               &o->file, error);
-        for (int p = 0; p < o->partitions && r == 0; p++) {
+        for (int p = 0; p < o->partitions && o->pages && r == 0; p++) {
                 struct shuffle_partition *at = &o->at[p];
-                while (at->first) {
-                        struct page *page = at->first;
+                while (at->last) {
                         uint64_t offset;
                         uint32_t length;
-                        r = spill_write_page(o->file, page, &offset, &length, error);
+                        r = spill_write_page(o->file, at->last->next, &offset, &length, error);
                         if (r)
                                 break;
                         note_extent(o, at, offset, length);
-                        at->first = page->next;
+                        struct page *page = take_first(o, at);
                         *freed += page->block;
                         page_free(NULL, page);
                 }
-                if (!at->first)
-                        at->last = NULL;
         }
         return r;
 }

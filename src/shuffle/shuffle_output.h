@@ -25,10 +25,10 @@ struct shuffle_extent {
         uint32_t next; /* index + 1 of the next extent of the same partition; 0 ends */
 };
 
+/* Kept small, as there are as many as map tasks times partitions, most of them empty where that is large. */
 struct shuffle_partition {
-        struct page *first, *last;     /* in memory */
+        struct page *last;             /* in memory; its `next` is the first, in a ring. NULL: none */
         uint32_t extents, last_extent; /* on disk: index + 1 into `extents`; 0: none */
-        uint64_t bytes;                /* of records, in all */
 };
 
 struct shuffle_output {
@@ -36,6 +36,7 @@ struct shuffle_output {
         int partitions;
         fst_type type;
         uint64_t rows, bytes;
+        size_t pages;  /* in memory */
         size_t memory; /* reserved as storage for the pages */
         struct memory_manager *manager;
         struct shuffle_extent *extents;
@@ -58,12 +59,6 @@ void shuffle_output_unref(struct shuffle_output *output);
 
 /* Put @page behind the pages of @partition; steals it. For the writer only. */
 void shuffle_output_add(struct shuffle_output *output, uint32_t partition, struct page *page);
-
-/*
- * Give back what the last page of each partition does not need; returns the bytes that need not be reserved any
- * more. For the writer, at the end.
- */
-size_t shuffle_output_shrink(struct shuffle_output *output);
 
 /*
  * Move all pages to the output's file, which is made if there is none. *@freed grows by the bytes of memory that

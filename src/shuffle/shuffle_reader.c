@@ -14,6 +14,7 @@ struct shuffle_input {
         int at;                  /* the output being read */
         bool pinned;             /* it is */
         const struct page *page; /* next in memory */
+        const struct page *last; /* and the last one there */
         uint32_t extent;         /* next on disk: index + 1 */
         struct page *loaded;     /* the last one from disk */
         struct memory_consumer memory;
@@ -71,12 +72,10 @@ static int next_output(struct shuffle_input *in)
         shuffle_output_pin(output);
         in->pinned = true;
         const struct shuffle_partition *p = &output->at[in->partition];
-        in->page = p->first;
+        in->last = p->last;
+        in->page = p->last ? p->last->next : NULL;
         in->extent = p->extents;
-        if (p->bytes) {
-                in->run->counters.shuffle_read_blocks++;
-                in->run->counters.shuffle_read_bytes += (int64_t)p->bytes;
-        }
+        in->run->counters.shuffle_read_blocks += in->page || in->extent;
         return 1;
 }
 
@@ -108,14 +107,17 @@ static int reader_next(struct shuffle_input *in, const struct page **page)
                         return r;
                 }
         }
+        int r = 0;
         if (in->extent) {
-                int r = load(in);
+                r = load(in);
                 *page = in->loaded;
-                return r;
+        } else {
+                *page = in->page;
+                in->page = in->page == in->last ? NULL : in->page->next;
         }
-        *page = in->page;
-        in->page = in->page->next;
-        return 0;
+        if (r == 0)
+                in->run->counters.shuffle_read_bytes += (*page)->used;
+        return r;
 }
 
 static void reader_close(struct shuffle_input *in)

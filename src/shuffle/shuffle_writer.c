@@ -243,7 +243,7 @@ static int writer_consume(struct op *op, const struct rows *in)
 static int settle(struct shuffle_writer *w, struct fst_error *error)
 {
         struct shuffle_output *o = w->output;
-        memory_release(&w->memory, shuffle_output_shrink(o) + w->aside);
+        memory_release(&w->memory, w->aside);
         w->aside = 0;
         size_t held = w->memory.held, freed = 0;
         memory_release(&w->memory, held);
@@ -256,6 +256,21 @@ static int settle(struct shuffle_writer *w, struct fst_error *error)
         return r ? r : shuffle_output_finish(o, error);
 }
 
+/* What was written is complete: the open pages get the size of what is in them. */
+static void close_all(struct shuffle_writer *w)
+{
+        size_t saved = 0;
+        for (uint32_t p = 0; p < (uint32_t)w->output->partitions; p++) {
+                if (!w->open[p])
+                        continue;
+                size_t before = w->open[p]->block;
+                w->open[p] = page_shrink(w->open[p]);
+                saved += before - w->open[p]->block;
+                close_page(w, p);
+        }
+        memory_release(&w->memory, saved);
+}
+
 static int writer_end(struct op *op)
 {
         struct shuffle_writer *w = writer_of(op);
@@ -263,8 +278,7 @@ static int writer_end(struct op *op)
         int r = w->combining ? drain(w) : 0;
         if (r)
                 return r;
-        for (uint32_t p = 0; p < (uint32_t)w->output->partitions; p++)
-                close_page(w, p);
+        close_all(w);
         r = settle(w, &error);
         if (r)
                 return task_run_fail_with(op->run, r, &error);
