@@ -21,7 +21,7 @@ static void names_ascend_and_are_found(void **state)
                 if (strcmp(before, key.name) >= 0)
                         fail_msg("%s must stand before %s", key.name, before);
                 assert_true(strlen(key.name) < sizeof(before));
-                strcpy(before, key.name);
+                memcpy(before, key.name, strlen(key.name) + 1);
                 assert_true(key_find(key.name, &found));
                 assert_ptr_equal(found.name, key.name);
         }

@@ -1,8 +1,8 @@
 /*
  * Settings that cannot be: what is checked before an application starts.
  *
- * The typed getters (conf/conf.h) refuse a value that is no number; here are the ranges of what the engine reads, and the
- * rules between keys of Spark's SparkConf.validateSettings.
+ * The typed getters (conf/conf.h) refuse a value that is no number; here are the ranges of what the engine reads, and
+ * the rules between keys of Spark's SparkConf.validateSettings.
  */
 #pragma once
 

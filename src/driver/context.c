@@ -245,8 +245,8 @@ static void end_by_signal(void *context)
         progress_bar_stop(steal(sc->progress));
         stop_actions(sc);
         if (sc->bus) {
-                listener_bus_post_application_end(
-                        sc->bus, &(struct application_end){.ms = context_now_ms(), .exit_code = -1});
+                listener_bus_post_application_end(sc->bus,
+                                                  &(struct application_end){.ms = context_now_ms(), .exit_code = -1});
                 listener_bus_stop(sc->bus);
         }
         disk_dirs_free(steal(sc->dirs));
@@ -310,8 +310,8 @@ FST_API int fst_context_stop(fst_context *sc)
         shuffle_store_free(sc->shuffles);
         disk_dirs_free(sc->dirs);
         /* Everybody gave back what they had reserved. */
-        assert(!sc->memory || (memory_manager_execution_used(sc->memory) == 0 &&
-                               memory_manager_storage_used(sc->memory) == 0));
+        assert(!sc->memory ||
+               (memory_manager_execution_used(sc->memory) == 0 && memory_manager_storage_used(sc->memory) == 0));
         memory_manager_free(sc->memory);
         page_pool_trim();
         if (!sc->status)

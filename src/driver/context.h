@@ -41,13 +41,13 @@ struct fst_context {
         struct app_status *app_status;
         struct progress_bar *progress;
 
-        pthread_mutex_t lock;           /* of what follows */
-        int first_failure;              /* of an action */
-        int acting;                     /* threads inside of an action: fst_context_stop waits for them */
-        pthread_cond_t acted;           /* one has left */
-        struct kept_result *kept;       /* results that actions handed out: freed at the end */
-        pthread_mutex_t prepare; /* of rdd_shuffle.sampling */
-        pthread_cond_t prepared; /* some thread has computed bounds, or failed to */
+        pthread_mutex_t lock;     /* of what follows */
+        int first_failure;        /* of an action */
+        int acting;               /* threads inside of an action: fst_context_stop waits for them */
+        pthread_cond_t acted;     /* one has left */
+        struct kept_result *kept; /* results that actions handed out: freed at the end */
+        pthread_mutex_t prepare;  /* of rdd_shuffle.sampling */
+        pthread_cond_t prepared;  /* some thread has computed bounds, or failed to */
 };
 
 /* Memory that an application was given and that lives until the context stops. */

@@ -137,7 +137,7 @@ static void an_action_inside_of_a_task_is_refused(void **state)
 static void everything_can_be_taken(void **state)
 {
         fst_iter *rows;
-        int64_t x, n = 0;
+        int64_t x = 0, n = 0;
         assert_int_equal(fst_take(fst_range_n(*state, 0, 1000, 16), INT64_MAX, &rows), 0);
         for (; fst_next(rows, &x); n++)
                 assert_int_equal(x, n);

@@ -153,7 +153,7 @@ int module_inspect(const void *data, size_t len, const char *name, struct module
 {
         struct file f = {data, len};
         struct module_info info = {0};
-        Header header;
+        Header header = {0};
         int r = check_header(&f, name, &header, error);
         if (r < 0)
                 return r;
@@ -189,7 +189,7 @@ struct symbols {
 static bool symbols_find(struct symbols *s, const void *data, size_t len, unsigned type)
 {
         s->f = (struct file){data, len};
-        Header header;
+        Header header = {0};
         if (check_header(&s->f, "", &header, NULL) < 0)
                 return false;
         for (unsigned i = 0; i < header.e_shnum; i++) {

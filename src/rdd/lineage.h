@@ -18,15 +18,15 @@ enum lineage_dep_kind { LINEAGE_NARROW, LINEAGE_SHUFFLE };
 struct lineage_dep {
         enum lineage_dep_kind kind;
         struct lineage *parent;
-        int shuffle_id;         /* LINEAGE_SHUFFLE: unique in the application */
-        int reduce_partitions;  /* LINEAGE_SHUFFLE: how many outputs each map task writes */
-        struct lineage *child;  /* LINEAGE_SHUFFLE: who reads it */
+        int shuffle_id;        /* LINEAGE_SHUFFLE: unique in the application */
+        int reduce_partitions; /* LINEAGE_SHUFFLE: how many outputs each map task writes */
+        struct lineage *child; /* LINEAGE_SHUFFLE: who reads it */
 };
 
 struct lineage {
-        int id;         /* the RDD's */
-        int partitions; /* > 0 once the job is submitted */
-        const char *name; /* the operation or the user's name, for logs; atomic; lives as long as the RDD */
+        int id;                /* the RDD's */
+        int partitions;        /* > 0 once the job is submitted */
+        const char *name;      /* the operation or the user's name, for logs; atomic; lives as long as the RDD */
         const char *call_site; /* "reduce_by_key at wordcount.c:14": borrowed */
         int storage_level;     /* enum fst_storage_level; atomic: persist and unpersist may come during jobs */
         struct lineage_dep *deps;

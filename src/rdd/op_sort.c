@@ -15,10 +15,12 @@ static int sort_begin(struct op *op)
 {
         struct sort_op *self = container_of(op, struct sort_op, op);
         struct fst_error error = FST_ERROR_INIT;
-        int r = sorter_start(
-                self->sorter,
-                &(struct sorter_options){.memory = task_run_memory(op->run), .type = op->type, .order = self->order, .spill = op->run->spill},
-                &error);
+        int r = sorter_start(self->sorter,
+                             &(struct sorter_options){.memory = task_run_memory(op->run),
+                                                      .type = op->type,
+                                                      .order = self->order,
+                                                      .spill = op->run->spill},
+                             &error);
         self->started = r == 0;
         return r ? task_run_fail_with(op->run, r, &error) : 0;
 }

@@ -74,9 +74,9 @@ struct fst_rdd {
                 } shuffle;
         };
 
-        const char *name;        /* the user's, in `names`; atomic; NULL: none was given */
-        struct rdd_name *names;  /* all that were ever given: jobs of other threads may be reading one */
-        char *call_site;         /* owned; lineage borrows it */
+        const char *name;       /* the user's, in `names`; atomic; NULL: none was given */
+        struct rdd_name *names; /* all that were ever given: jobs of other threads may be reading one */
+        char *call_site;        /* owned; lineage borrows it */
         fst_rdd *next;          /* all RDDs of the context */
 };
 

@@ -13,8 +13,8 @@ struct block_store;
 struct fst_error;
 
 /*
- * Name a function of the application for messages ("split in wordcount.so"), and refuse one that no executor could find.
- * 0 with *@name, which lives for ever; -EINVAL with @error.
+ * Name a function of the application for messages ("split in wordcount.so"), and refuse one that no executor could
+ * find. 0 with *@name, which lives for ever; -EINVAL with @error.
  */
 typedef int (*rdd_describe_fn)(const fst_fn *fn, const char **name, struct fst_error *error);
 
@@ -22,7 +22,7 @@ struct rdd_registry {
         pthread_mutex_t lock; /* recursive */
         const fst_conf *conf;
         struct block_store *blocks; /* of this process; NULL: persisted RDDs are not kept */
-        rdd_describe_fn describe; /* NULL: functions keep the names that they were given by */
+        rdd_describe_fn describe;   /* NULL: functions keep the names that they were given by */
         fst_rdd *rdds;              /* newest first */
         int next_rdd_id, next_shuffle_id;
 };

@@ -361,9 +361,10 @@ static void too_many_fetch_failures_in_a_row_abort(void **state)
                 if (i < 3)
                         fix_tick(&f);
         }
-        assert_string_equal(buf_text(&f.message),
-                            "Job aborted due to stage failure: ResultStage 1 (count at test.c:1) has failed the maximum "
-                            "allowable number of times: 4. Most recent failure reason:\nFetchFailed");
+        assert_string_equal(
+                buf_text(&f.message),
+                "Job aborted due to stage failure: ResultStage 1 (count at test.c:1) has failed the maximum "
+                "allowable number of times: 4. Most recent failure reason:\nFetchFailed");
         assert_int_equal(sched_deadline(f.s), INT64_MAX);
         fix_end(&f);
 }

@@ -23,11 +23,11 @@ struct pool_spec {
 /* What a pool and a task set have in common; embedded in both. */
 struct schedulable {
         struct pool *parent;
-        struct pool *pool;              /* itself, if it is a pool; NULL for a task set */
+        struct pool *pool;               /* itself, if it is a pool; NULL for a task set */
         struct schedulable *prev, *next; /* among the parent's active ones */
-        bool active;                    /* has something to launch */
+        bool active;                     /* has something to launch */
         int min_share, weight;
-        int running;                    /* runs that are out, each on one core (of the whole subtree) */
+        int running;                     /* runs that are out, each on one core (of the whole subtree) */
         int priority, stage_id, attempt; /* task set: job id, and what tells it from its siblings */
 };
 

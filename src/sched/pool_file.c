@@ -181,8 +181,7 @@ static int parse(struct reader *r, const char *text, size_t length, struct fst_e
                                    : XML_ErrorString(XML_GetErrorCode(r->parser)));
 }
 
-int pool_file_parse(struct pool_file *file, const char *text, size_t length, const char *name,
-                    struct fst_error *error)
+int pool_file_parse(struct pool_file *file, const char *text, size_t length, const char *name, struct fst_error *error)
 {
         struct reader r = {.file = name, .property = -1, .parser = XML_ParserCreate(NULL)};
         int result;

@@ -34,6 +34,5 @@ enum { POOL_FILE_MAX = 1 << 20 };
  * declares entities (never needed here, and a way to make a small file huge), or is too long; @file is then
  * untouched.
  */
-int pool_file_parse(struct pool_file *file, const char *text, size_t length, const char *name,
-                    struct fst_error *error);
+int pool_file_parse(struct pool_file *file, const char *text, size_t length, const char *name, struct fst_error *error);
 void pool_file_deinit(struct pool_file *file);

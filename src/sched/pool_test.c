@@ -61,8 +61,8 @@ static void fifo_goes_by_job_then_stage(void **state)
 /* PoolSuite's fair scheduler: pool 1 has a minimum share of 2, pool 2 of 3. */
 static void fair_serves_minimum_shares_first(void **state)
 {
-        struct pool_spec specs[] = {{"1", SCHEDULING_FIFO, 2, 1}, {"2", SCHEDULING_FIFO, 3, 1},
-                                    {"3", SCHEDULING_FIFO, 0, 1}};
+        struct pool_spec specs[] = {
+                {"1", SCHEDULING_FIFO, 2, 1}, {"2", SCHEDULING_FIFO, 3, 1}, {"3", SCHEDULING_FIFO, 0, 1}};
         struct pool *root = pool_build(SCHEDULING_FAIR, specs, 3);
         struct schedulable *a = leaf(pool_for_job(root, "1"), 0, 10), *b = leaf(pool_for_job(root, "2"), 1, 20);
         struct schedulable *c = leaf(pool_for_job(root, "3"), 2, 30);

@@ -156,8 +156,8 @@ int sched_cancel_all(struct sched *s, int64_t now)
 
 int sched_cancel_stage(struct sched *s, int stage_id, const char *reason, int64_t now)
 {
-        _cleanup_free_ char *why = mem_printf("because Stage %d was cancelled%s%s", stage_id, reason ? ": " : "",
-                                              reason ? reason : "");
+        _cleanup_free_ char *why =
+                mem_printf("because Stage %d was cancelled%s%s", stage_id, reason ? ": " : "", reason ? reason : "");
 
         return cancel_matching(s, MATCH_STAGE, NULL, stage_id, why, now);
 }

@@ -129,8 +129,8 @@ struct sched_ops {
 };
 
 struct sched_config {
-        enum scheduling_mode mode;      /* spark.scheduler.mode */
-        const struct pool_spec *pools;  /* fairscheduler.xml (sched/pool_file.h); borrowed for sched_new */
+        enum scheduling_mode mode;     /* spark.scheduler.mode */
+        const struct pool_spec *pools; /* fairscheduler.xml (sched/pool_file.h); borrowed for sched_new */
         int n_pools;
         int max_failures;               /* spark.task.maxFailures; local[N] has 1 */
         int task_cpus;                  /* spark.task.cpus */

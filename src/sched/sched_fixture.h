@@ -25,12 +25,12 @@ struct fix {
         struct sched *s;
         struct sched_config config;
         int64_t now;
-        int64_t run_ns; /* what tasks say they took */
+        int64_t run_ns;             /* what tasks say they took */
         VEC(struct fix_task) tasks; /* every one launched, by task id */
         int runs;
         int rdds, shuffles;
         VEC(struct lineage *) lineages;
-        struct buf log; /* "submit 0.0", "complete 0.0", "job 0 succeeded", … one a line */
+        struct buf log;     /* "submit 0.0", "complete 0.0", "job 0 succeeded", … one a line */
         struct buf message; /* of the job that ended last */
         int jobs_started, jobs_ended, jobs_removed, stages_removed, sets_removed, outputs_removed, accepted, lost;
         enum job_result result;
@@ -199,11 +199,10 @@ static inline struct lineage *fix_rdd(struct fix *f, int partitions)
 static inline void fix_depend(struct fix *f, struct lineage *rdd, enum lineage_dep_kind kind, struct lineage *parent)
 {
         rdd->deps = mem_grow(rdd->deps, (size_t)(rdd->n_deps + 1) * sizeof(*rdd->deps));
-        rdd->deps[rdd->n_deps++] =
-                (struct lineage_dep){.kind = kind,
-                                     .parent = parent,
-                                     .shuffle_id = kind == LINEAGE_SHUFFLE ? f->shuffles++ : -1,
-                                     .reduce_partitions = rdd->partitions};
+        rdd->deps[rdd->n_deps++] = (struct lineage_dep){.kind = kind,
+                                                        .parent = parent,
+                                                        .shuffle_id = kind == LINEAGE_SHUFFLE ? f->shuffles++ : -1,
+                                                        .reduce_partitions = rdd->partitions};
 }
 
 static inline struct lineage *fix_narrow(struct fix *f, struct lineage *parent)

@@ -50,9 +50,9 @@ struct sim {
                 bool alive;
         } executors[MAX_EXECUTORS];
         VEC(struct sim_run) runs;
-        VEC(uint8_t) killed;       /* by task id */
-        VEC(uint8_t) handles;      /* 1: given to the scheduler, 2: released */
-        bool calm;                 /* nothing goes wrong any more */
+        VEC(uint8_t) killed;  /* by task id */
+        VEC(uint8_t) handles; /* 1: given to the scheduler, 2: released */
+        bool calm;            /* nothing goes wrong any more */
 };
 
 #define sim_check(sim, condition)                                                                                      \
@@ -111,9 +111,7 @@ static void sim_launch(void *owner, int executor, struct task_set *set, const st
                 seen.retries += run[i].attempt > 0;
         }
         seen.long_runs += n > 1;
-        vec_push(&sim->runs, (struct sim_run){.executor = executor,
-                                              .next = run[0].task_id,
-                                              .end = run[0].task_id + n});
+        vec_push(&sim->runs, (struct sim_run){.executor = executor, .next = run[0].task_id, .end = run[0].task_id + n});
 }
 
 static void sim_kill_task(void *owner, int executor, int64_t task_id, bool interrupt, const char *reason)

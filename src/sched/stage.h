@@ -21,12 +21,12 @@ enum stage_state {
 
 struct stage {
         int id;
-        int attempt; /* of the attempt submitted last; -1 before the first */
-        struct lineage *lineage;          /* the last RDD of the stage */
+        int attempt;                       /* of the attempt submitted last; -1 before the first */
+        struct lineage *lineage;           /* the last RDD of the stage */
         const struct lineage_dep *shuffle; /* what a map stage writes; NULL: a result stage */
-        int partitions;                   /* map: of lineage; result: of the job */
-        const char *call_site;            /* where the stage's RDD was made, or the action; borrowed from it */
-        struct job *job;                  /* result stage: the job; NULL for a map stage */
+        int partitions;                    /* map: of lineage; result: of the job */
+        const char *call_site;             /* where the stage's RDD was made, or the action; borrowed from it */
+        struct job *job;                   /* result stage: the job; NULL for a map stage */
         int first_job_id;
         struct stage **parents; /* map stages that it reads */
         int n_parents;
@@ -38,9 +38,9 @@ struct stage {
         enum stage_state state;
         uint8_t *pending; /* map stage: partitions that the running attempt still owes */
         int n_pending;
-        int failed_attempts; /* by fetch failure, since the last success */
-        int last_failed;     /* the attempt counted last */
-        struct task_set *set; /* the newest attempt's while it is in the task scheduler, else NULL */
+        int failed_attempts;    /* by fetch failure, since the last success */
+        int last_failed;        /* the attempt counted last */
+        struct task_set *set;   /* the newest attempt's while it is in the task scheduler, else NULL */
         VEC(struct job *) jobs; /* that need it and have not ended, by rising id */
         int refs;               /* jobs that have not been removed, task sets */
         uint32_t mark;          /* of graph walks */

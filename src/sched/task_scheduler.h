@@ -29,11 +29,11 @@ struct executor {
         char *host;
         int cores, free;
         bool alive;
-        bool enabled;           /* takes new tasks */
-        bool queued;            /* is in the queue of those with a free core */
-        int prev, next;         /* in that queue; -1: none */
+        bool enabled;   /* takes new tasks */
+        bool queued;    /* is in the queue of those with a free core */
+        int prev, next; /* in that queue; -1: none */
         struct task_run *runs;
-        uint64_t loss_epoch;    /* for dag.c: of the newest task set whose fetch failure was believed */
+        uint64_t loss_epoch; /* for dag.c: of the newest task set whose fetch failure was believed */
 };
 
 /* What the DAG scheduler hears. @owner is that of task_scheduler_init. */
@@ -67,9 +67,8 @@ struct task_scheduler {
         int64_t now;
 };
 
-void task_scheduler_init(struct task_scheduler *ts, const struct sched_config *config,
-                         const struct task_events *events, void *owner, const struct sched_ops *ops,
-                         void *ops_owner);
+void task_scheduler_init(struct task_scheduler *ts, const struct sched_config *config, const struct task_events *events,
+                         void *owner, const struct sched_ops *ops, void *ops_owner);
 
 /* Every task set goes, through task_set_done, whatever still runs. */
 void task_scheduler_deinit(struct task_scheduler *ts);

@@ -1,4 +1,5 @@
-/* What Spark's TaskSchedulerImplSuite and TaskSetManagerSuite pin of offers, failures, kills; and runs, which are ours. */
+/* What Spark's TaskSchedulerImplSuite and TaskSetManagerSuite pin of offers, failures, kills; and runs, which are ours.
+ */
 #include "sched/sched_fixture.h"
 
 #include "base/log.h"

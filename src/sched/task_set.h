@@ -43,13 +43,13 @@ struct task_set {
         struct pool *pool;
         struct pending_tasks pending;
         struct task_slot *slots;
-        struct task_run *runs;  /* out on executors */
-        int64_t mean_ns;        /* of a task, moving */
-        int64_t measured;       /* tasks behind the mean */
-        uint64_t epoch;         /* of map outputs when it was made */
+        struct task_run *runs; /* out on executors */
+        int64_t mean_ns;       /* of a task, moving */
+        int64_t measured;      /* tasks behind the mean */
+        uint64_t epoch;        /* of map outputs when it was made */
         int max_failures;
-        char *last_failure;     /* message of the last failed task, to shorten the log */
-        int same_failures;      /* how often in a row it was the same */
+        char *last_failure; /* message of the last failed task, to shorten the log */
+        int same_failures;  /* how often in a row it was the same */
 };
 
 /* @outputs are stolen. One reference is the caller's. */

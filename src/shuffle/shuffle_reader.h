@@ -6,7 +6,8 @@
 #include "rdd/pipeline.h"
 #include "shuffle/shuffle_output.h"
 
-/* The map outputs that a shuffle's readers see, by map partition; NULL where there is none. References are held by whoever made the list. */
+/* The map outputs that a shuffle's readers see, by map partition; NULL where there is none. References are held by
+ * whoever made the list. */
 struct shuffle_inputs {
         int shuffle_id;
         int n;

@@ -45,8 +45,8 @@ struct page {
 int page_new(struct memory_consumer *c, fst_type type, size_t record, struct page **page);
 
 /*
- * A page of @block bytes in all (a multiple of 16, less than PAGE_BLOCK), outside the pool: for who must keep more pages
- * open at a time than blocks of the pool are to be had. As page_new.
+ * A page of @block bytes in all (a multiple of 16, less than PAGE_BLOCK), outside the pool: for who must keep more
+ * pages open at a time than blocks of the pool are to be had. As page_new.
  */
 int page_new_small(struct memory_consumer *c, fst_type type, size_t block, struct page **page);
 

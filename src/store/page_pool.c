@@ -20,6 +20,7 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -126,6 +127,7 @@ static void chunk_place(struct chunk *c)
                 return;
         struct chunk *head = c->free & c->warm ? &pool.warm : &pool.cold;
         struct chunk *before = c->free == ALL_BLOCKS ? head->prev : head;
+        assert(c != head && before->next); /* a list is a ring, and its head is no chunk */
         c->prev = before;
         c->next = before->next;
         before->next->prev = c;

@@ -129,9 +129,9 @@ static int flush(struct spill *s, struct fst_error *error)
 }
 
 /*
- * Data that does not shrink (it is compressed already, or random) costs a compressor most and gives nothing. After a page
- * that saved less than an eighth the next ones are written as they are: 8, then twice as many each time one more trial
- * is in vain, 64 at most.
+ * Data that does not shrink (it is compressed already, or random) costs a compressor most and gives nothing. After a
+ * page that saved less than an eighth the next ones are written as they are: 8, then twice as many each time one more
+ * trial is in vain, 64 at most.
  */
 #define RAW_FIRST 8u
 #define RAW_MOST 64u
@@ -339,8 +339,10 @@ int spill_reader_init(struct spill_reader *reader, struct spill *s, uint64_t sta
                         return r;
         }
         int fd = s->fd;
-        if (fd < 0 && (fd = open(s->path, O_RDONLY | O_CLOEXEC)) < 0)
-                return error_errno(error, "opening %s", s->path);
+        if (fd < 0 && (fd = open(s->path, O_RDONLY | O_CLOEXEC)) < 0) {
+                int r = error_errno(error, "opening %s", s->path);
+                return r ? r : -EIO; /* never 0 without a reader */
+        }
         *reader = (struct spill_reader){.spill = s, .at = start, .end = end, .announced = start, .fd = fd};
         reader->own_fd = s->fd < 0;
         reader->codec = codec;

@@ -82,7 +82,8 @@ static void errors_are_spark_s(void **state)
         assert_error("--total-executor-cores x x.so",
                      "Total executor cores must be a positive number, but is 'x' (as in spark.cores.max=4)", false);
         assert_error("--num-executors 0 x.so",
-                     "Number of executors must be a positive number, but is '0' (as in spark.executor.instances=2)", false);
+                     "Number of executors must be a positive number, but is '0' (as in spark.executor.instances=2)",
+                     false);
         assert_error("--remote sc://a --master local x.so",
                      "Remote cannot be specified with master and/or deploy mode.", false);
         assert_error("--master yarn x.so",
