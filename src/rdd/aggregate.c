@@ -102,6 +102,7 @@ static int no_memory(struct fst_error *error, const char *what)
 }
 
 static int spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error);
+static int shrink_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error);
 
 int aggregate_start(struct aggregate *a, const struct aggregate_options *options, struct fst_error *error)
 {
@@ -117,7 +118,8 @@ int aggregate_start(struct aggregate *a, const struct aggregate_options *options
         a->spilled = a->busy = false;
         a->pos = 0;
         a->table.seed = seed_of(options->side, 0);
-        memory_consumer_init(&a->memory, options->memory, "hash aggregate", a->options.spill ? spill_for_others : NULL);
+        memory_consumer_init(&a->memory, options->memory, "hash aggregate",
+                             a->options.spill ? spill_for_others : shrink_for_others);
         r = a->options.spill ? memory_acquire(&a->memory, SET_ASIDE) : 0;
         if (!r)
                 r = table_start(&a->table, MIN(options->expected_keys, HINT_MOST));
@@ -192,6 +194,19 @@ static int spill_for_others(struct memory_consumer *consumer, size_t want, struc
         if (!r)
                 table_shrink(&a->table);
         return r;
+}
+
+/* Without files only the slots that an earlier task left behind can go, as long as nothing is in them. */
+static int shrink_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
+{
+        aggregate_shrink(container_of(consumer, struct aggregate, memory));
+        return 0;
+}
+
+void aggregate_shrink(struct aggregate *a)
+{
+        if (a->state == AGGREGATE_ADDING && !a->busy && a->table.count == 0)
+                table_shrink(&a->table);
 }
 
 /* The input of this level has ended and not all of it is in the table: its buckets wait to be aggregated. */

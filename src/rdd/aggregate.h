@@ -86,6 +86,9 @@ int aggregate_next(struct aggregate *a, fst_batch *batch, uint64_t *hashes, stru
  */
 bool aggregate_reduces(const struct aggregate *a);
 
+/* Give the memory of an empty table back, but for the least. Nothing while it holds rows or is being read. */
+void aggregate_shrink(struct aggregate *a);
+
 /* Forget the rows, remove files, give the reservations back; ready for aggregate_start. */
 void aggregate_reset(struct aggregate *a);
 

@@ -92,13 +92,24 @@ void sorter_reset(struct sorter *s)
 
 static int write_run(struct sorter *s, struct fst_error *error);
 
+/* An index that holds nothing gives its reservation back and begins anew. */
+static void drop_index(struct sorter *s)
+{
+        sort_index_release(&s->index);
+        sort_index_free(&s->index);
+        sort_index_start(&s->index, s->order, &s->memory);
+}
+
 /* Another consumer of the task needs memory. */
 static int spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
 {
         struct sorter *s = container_of(consumer, struct sorter, memory);
-        if (s->state != SORTER_ADDING || s->index.n == 0)
+        if (s->state != SORTER_ADDING)
                 return 0;
-        return write_run(s, error);
+        int r = s->index.n > 0 ? write_run(s, error) : 0;
+        if (r == 0 && s->index.room > 0)
+                drop_index(s);
+        return r;
 }
 
 int sorter_start(struct sorter *s, const struct sorter_options *options, struct fst_error *error)
@@ -157,9 +168,13 @@ static int write_run(struct sorter *s, struct fst_error *error)
 
 /* ------------------------------------------------------------------------------------------------- adding */
 
-/* Memory was refused: make some, or -ENOMEM. */
+/* Memory was refused: make some, or -ENOMEM. What an earlier task left of the index goes before anything is written. */
 static int make_room(struct sorter *s, struct fst_error *error)
 {
+        if (s->index.n == 0 && s->index.room > 0) {
+                drop_index(s);
+                return 0;
+        }
         if (!s->options.spill || s->index.n == 0)
                 return no_memory(error);
         return write_run(s, error);

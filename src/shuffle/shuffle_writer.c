@@ -10,8 +10,8 @@
  * full pages that fill the memory.
  *
  * Combining on the map side is only there to shrink the data: when its table is full, what is in it is written
- * out as it is, and when it does not shrink anything, rows go past it. The table may take all that the task may have;
- * what it is drained into is therefore set aside beforehand.
+ * out as it is, and when it does not shrink anything, rows go past it. Its table, or a sorter above, may take all that the
+ * task may have; what they are drained into is therefore set aside beforehand.
  */
 #include "shuffle/shuffle_writer.h"
 
@@ -38,6 +38,7 @@ struct shuffle_writer {
         struct aggregate *aggregate; /* NULL: nothing is combined */
         struct op *emitted;          /* what a combining function emits into, or NULL */
         bool combining;              /* it is started and worth it */
+        bool adding;                 /* rows are being combined: the table must stay as it is */
         uint64_t hashes[FST_BATCH_ROWS];
         uint32_t places[FST_BATCH_ROWS];
 };
@@ -73,17 +74,27 @@ static int spill_all(struct shuffle_writer *w, size_t *open, size_t *used, size_
                 close_page(w, p);
         }
         int r = shuffle_output_to_disk(w->output, &w->store->space, freed, &error);
-        size_t keep = w->aggregate ? MIN(*freed, SET_ASIDE - w->aside) : 0;
+        size_t keep = MIN(*freed, SET_ASIDE - w->aside);
         w->aside += keep;
         memory_release(&w->memory, *freed - keep);
         w->op.run->counters.memory_spilled += (int64_t)*freed;
         return r ? task_run_fail_with(w->op.run, r, &error) : 0;
 }
 
+static int drain(struct shuffle_writer *w);
+
+/* Pages go to disk; so does what is combined so far, unless it is the combining that asks. */
 static int spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
 {
+        struct shuffle_writer *w = container_of(consumer, struct shuffle_writer, memory);
         size_t open, used, freed;
-        return spill_all(container_of(consumer, struct shuffle_writer, memory), &open, &used, &freed);
+        int r = spill_all(w, &open, &used, &freed);
+        if (r || !w->combining || w->adding)
+                return r;
+        if ((r = drain(w)) || (r = spill_all(w, &open, &used, &freed)))
+                return r;
+        aggregate_shrink(w->aggregate);
+        return 0;
 }
 
 /* Memory has run out: everything to disk, and see what size of page would have used it better. */
@@ -195,9 +206,11 @@ static int combine(struct shuffle_writer *w, const fst_batch *batch)
         uint32_t at = 0;
         int r;
         const char *outer = task_run_enter(run, w->shuffled->fn.name);
+        w->adding = true;
         while ((r = aggregate_add(w->aggregate, batch, &at, &error)) == FST_AGGREGATE_E_FULL)
                 if ((r = drain(w)))
                         break;
+        w->adding = false;
         run->function = outer;
         if (r == -ENOMEM && !run->status) { /* not even an empty table had room for a row */
                 error_deinit(&error);
@@ -218,10 +231,10 @@ static int writer_begin(struct op *op)
         w->started = true;
         w->complete = false;
         w->aside = 0;
-        if (!w->aggregate)
-                return 0;
         int r = memory_acquire(&w->memory, SET_ASIDE);
         w->aside = r == 0 ? SET_ASIDE : 0;
+        if (r >= 0 && !w->aggregate)
+                return 0;
         return r < 0 ? task_run_fail(op->run, r, "no memory to begin writing a shuffle") : start_combining(w);
 }
 
