@@ -21,6 +21,7 @@ int main(int argc, char **argv)
                 printf("[%s]", argv[i]);
         const char *name = fst_conf_get(conf, "spark.app.name"), *x = fst_conf_get(conf, "spark.x");
         printf("\\nname=%s x=%s\\n", name, x ? x : "none");
+        fst_conf_free(conf);
         if (argc > 1 && strcmp(argv[1], "crash") == 0)
                 *(volatile int *)0 = 1;
         if (argc > 1 && strcmp(argv[1], "wait") == 0) {

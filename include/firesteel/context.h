@@ -17,6 +17,9 @@ FST_API fst_conf *fst_conf_new(void);
 /* Text is copied. A value that the key cannot have is reported by fst_context_new_conf, with key and unit. */
 FST_API void fst_conf_set(fst_conf *conf, const char *key, const char *value);
 
+/* Release a configuration that was not given to a context. NULL is allowed. */
+FST_API void fst_conf_free(fst_conf *conf);
+
 /* The value set for @key, or its default, or NULL. Borrowed until the key is set again. */
 FST_API const char *fst_conf_get(const fst_conf *conf, const char *key);
 

@@ -267,6 +267,11 @@ fst_conf *fst_conf_new(void)
         return conf;
 }
 
+void fst_conf_free(fst_conf *conf)
+{
+        conf_free(conf);
+}
+
 void fst_conf_set(fst_conf *conf, const char *key, const char *value)
 {
         conf_set(conf, key, value);
