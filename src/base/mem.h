@@ -27,7 +27,7 @@ char *mem_printf(const char *format, ...) __attribute__((malloc, returns_nonnull
 void *mem_zero_array(size_t count, size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1, 2)));
 
 /* Release at the end of the scope: `_cleanup_(buf_deinit) struct buf b = BUF_INIT;`. */
-#define _cleanup_(function) __attribute__((cleanup(function)))
+#define _cleanup_(function) __attribute__((cleanup(function), unused)) /* a guard need not be read */
 #define _cleanup_free_ _cleanup_(mem_freep)
 static inline void mem_freep(void *p)
 {
