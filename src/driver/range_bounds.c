@@ -151,8 +151,9 @@ static bool can_read_less(const fst_rdd *rdd)
                 case RDD_KEY_BY:
                 case RDD_COALESCE:
                         break;
-                default:
-                        return rdd->op == RDD_TEXT_FILE;
+                default: /* small files are read whole anyway */
+                        return rdd->op == RDD_TEXT_FILE &&
+                               rdd->text.splits.bytes > rdd->text.splits.len * SAMPLE_BLOCKS;
                 }
         }
         return false;
