@@ -119,52 +119,61 @@ static bool convert(int64_t value, enum unit from, enum unit to, int64_t *out)
         return __builtin_mul_overflow(value, unit_size[from] / unit_size[to], out);
 }
 
-int units_parse_bytes(const char *text, enum unit bare, enum unit wanted, int64_t *out, struct fst_error *error)
+/* What a kind of amount is written with, and what is said of one that is not. */
+struct amount_kind {
+        const struct suffix *suffixes;
+        size_t n_suffixes;
+        const char *form, *range, *failure;
+};
+
+static int parse(const struct amount_kind *kind, const char *text, enum unit bare, enum unit wanted, int64_t *out,
+                 struct fst_error *error)
 {
         struct amount amount = {0};
-        enum reading reading = read_amount(text, size_suffixes, ARRAY_SIZE(size_suffixes), bare, &amount);
+        enum reading reading = read_amount(text, kind->suffixes, kind->n_suffixes, bare, &amount);
         int64_t value = 0;
         if (reading == READ_OK && convert(amount.value, amount.unit, wanted, &value))
                 reading = READ_RANGE;
-        const char *form = "Size must be specified as bytes (b), kibibytes (k), mebibytes (m), gibibytes (g), "
-                           "tebibytes (t), or pebibytes(p). E.g. 50b, 100k, or 250m.";
         switch (reading) {
         case READ_OK:
                 *out = value;
                 return 0;
         case READ_FRACTION:
-                return error_set(error, -EINVAL, "%s\nFractional values are not supported. Input was: %s", form, text);
+                return error_set(error, -EINVAL, "%s\nFractional values are not supported. Input was: %s", kind->form,
+                                 text);
         case READ_SUFFIX:
-                return error_set(error, -EINVAL, "%s\nInvalid suffix: \"%s\"", form, amount.suffix);
+                return error_set(error, -EINVAL, "%s\nInvalid suffix: \"%s\"", kind->form, amount.suffix);
         case READ_RANGE:
-                return error_set(error, -EINVAL, "%s\nThe size exceeds 8 EiB. Input was: %s", form, text);
+                return error_set(error, -EINVAL, "%s\n%s. Input was: %s", kind->form, kind->range, text);
         default:
-                return error_set(error, -EINVAL, "%s\nFailed to parse byte string: %s", form, text);
+                return error_set(error, -EINVAL, "%s\n%s: %s", kind->form, kind->failure, text);
         }
+}
+
+int units_parse_bytes(const char *text, enum unit bare, enum unit wanted, int64_t *out, struct fst_error *error)
+{
+        static const struct amount_kind size = {
+                .suffixes = size_suffixes,
+                .n_suffixes = ARRAY_SIZE(size_suffixes),
+                .form = "Size must be specified as bytes (b), kibibytes (k), mebibytes (m), gibibytes (g), "
+                        "tebibytes (t), or pebibytes(p). E.g. 50b, 100k, or 250m.",
+                .range = "The size exceeds 8 EiB",
+                .failure = "Failed to parse byte string",
+        };
+        return parse(&size, text, bare, wanted, out, error);
 }
 
 int units_parse_time(const char *text, enum unit bare, enum unit wanted, int64_t *out, struct fst_error *error)
 {
-        struct amount amount = {0};
-        enum reading reading = read_amount(text, time_suffixes, ARRAY_SIZE(time_suffixes), bare, &amount);
-        int64_t value = 0;
-        if (reading == READ_OK && convert(amount.value, amount.unit, wanted, &value))
-                reading = READ_RANGE;
-        const char *form = "Time must be specified as seconds (s), milliseconds (ms), microseconds (us), "
-                           "minutes (m or min), hour (h), or day (d). E.g. 50s, 100ms, or 250us.";
-        switch (reading) {
-        case READ_OK:
-                *out = value;
-                return 0;
-        case READ_FRACTION:
-                return error_set(error, -EINVAL, "%s\nFractional values are not supported. Input was: %s", form, text);
-        case READ_SUFFIX:
-                return error_set(error, -EINVAL, "%s\nInvalid suffix: \"%s\"", form, amount.suffix);
-        case READ_RANGE:
-                return error_set(error, -EINVAL, "%s\nThe time is too long. Input was: %s", form, text);
-        default:
-                return error_set(error, -EINVAL, "%s\nFailed to parse time string: %s", form, text);
-        }
+        static const struct amount_kind time = {
+                .suffixes = time_suffixes,
+                .n_suffixes = ARRAY_SIZE(time_suffixes),
+                .form = "Time must be specified as seconds (s), milliseconds (ms), microseconds (us), "
+                        "minutes (m or min), hour (h), or day (d). E.g. 50s, 100ms, or 250us.",
+                .range = "The time is too long",
+                .failure = "Failed to parse time string",
+        };
+        return parse(&time, text, bare, wanted, out, error);
 }
 
 void units_put_bytes(struct buf *out, int64_t bytes)
