@@ -21,13 +21,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/stop_wait.h"
 
 #include <assert.h>
 #include <pthread.h>
-#include <time.h>
-
-/* How often a waiting task looks whether it was stopped: who stops it does not know what it waits for. */
-#define LOOK_NS 20000000
 
 enum block_state { WRITING, IN_MEMORY, MOVING, ON_DISK };
 
@@ -405,19 +402,7 @@ static void hold(struct block *b)
 /* Wait for a change of some block, under the lock; false if the asking task was told to stop. */
 static bool wait_for_change(struct block_store *s, const struct block_asker *asker)
 {
-        if (!asker->stopped) {
-                pthread_cond_wait(&s->changed, &s->lock);
-                return true;
-        }
-        if (__atomic_load_n(asker->stopped, __ATOMIC_RELAXED))
-                return false;
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += LOOK_NS;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&s->changed, &s->lock, &until);
-        return true;
+        return stop_wait(&s->changed, &s->lock, asker->stopped);
 }
 
 int block_store_acquire(struct block_store *s, const struct block_asker *asker, struct block_id id,

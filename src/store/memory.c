@@ -21,13 +21,13 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/stop_wait.h"
 #include "store/page_pool.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <time.h>
 
 struct memory_manager {
         pthread_mutex_t lock;
@@ -49,9 +49,6 @@ struct memory_task {
         int failed;         /* status of the first spill that failed, and its sentence */
         struct fst_error error;
 };
-
-/* How often a waiting task looks whether it was stopped: who stops it does not know what it waits for. */
-#define LOOK_NS 20000000
 
 /* Free blocks that the page pool may keep beyond the reservations, so that it does not breathe with each page. */
 #define SLACK(m) MAX((m)->pool / 16, (size_t)8 << 20)
@@ -190,20 +187,7 @@ static void shed(struct memory_manager *m, size_t reserved)
 /* Wait for a change, under the lock; false if the task was told to stop. */
 static bool wait_for_change(struct memory_task *task)
 {
-        struct memory_manager *m = task->manager;
-        if (!task->stopped) {
-                pthread_cond_wait(&m->changed, &m->lock);
-                return true;
-        }
-        if (__atomic_load_n(task->stopped, __ATOMIC_RELAXED))
-                return false;
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += LOOK_NS;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&m->changed, &m->lock, &until);
-        return true;
+        return stop_wait(&task->manager->changed, &task->manager->lock, task->stopped);
 }
 
 /* Reserve for the task, waiting for its minimal share and evicting storage: as memory_acquire, but for spilling. */
