@@ -10,14 +10,17 @@ MESON_OPTIONS ?=
 INPUT ?=
 # For each target of `make fuzz`.
 FUZZ_SECONDS ?= 30
+# `make soak`: the first seed (where the last one stopped) and the last (none).
+SOAK_FROM ?=
+SOAK_TO ?=
 # `make lint`: files changed since this commit, or everything with SINCE=all.
 SINCE ?= main
 
-export PREFIX INPUT FUZZ_SECONDS SINCE BUILD
+export PREFIX INPUT FUZZ_SECONDS SINCE BUILD SOAK_FROM SOAK_TO
 
 .DEFAULT_GOAL := all
 # Only the ordinary build is what bin/ points at; build-asan and the like are for their tests.
-.PHONY: all build run check check-fresh check-spark check-dist dist bench fuzz asan tsan lint format install docs clean clean-all help deps
+.PHONY: all build run check check-faults check-fresh check-spark check-dist dist bench soak fuzz asan tsan lint format install docs clean clean-all help deps
 
 all: build ## build with optimisation and debug information; then ./bin/firesteel and ./bin/spark-submit work
 
@@ -44,6 +47,9 @@ check-spark: build ## genuine Spark (SPARK_HOME, or PyPI's pyspark) reads what w
 	@ninja -C $(BUILD) tests/scripted_log
 	@tests/spark/check_spark_history $(BUILD)
 
+check-faults: build ## kill, stop, cut off and damage executors at hundreds of moments of a job, some minutes
+	@FIRESTEEL_BIN=$(BUILD)/src tests/faults/run
+
 check-fresh: ## make run and make check in a bare Debian 12 made with debootstrap (root)
 	@tests/fresh
 
@@ -56,6 +62,9 @@ check-dist: dist ## unpack the tgz elsewhere and run it there
 bench: build ## the numbers beside genuine Spark (bench/run)
 	@test -x bench/run || { echo "there is no bench/run in this tree" >&2; exit 1; }
 	@bench/run
+
+soak: build ## random worlds for the scheduler beyond those of make check, until stopped (SOAK_FROM, SOAK_TO: seeds)
+	@scripts/soak
 
 fuzz: ## every fuzz target under libFuzzer, ASan and UBSan for FUZZ_SECONDS (30) each
 	@scripts/fuzz

@@ -86,3 +86,30 @@ def test_stations(submit, tmp_path):
     done = submit("--master", "local[2]", os.path.join(TOP, "examples/stations.c"), tmp_path / "in.txt", -20, 50)
     assert done.returncode == 1
     assert 'parse in stations.so: "nonsense" is not STATION;DEGREES' in done.stderr
+
+
+def pagerank(links, rounds):
+    """The same by plain dictionaries; pages that nobody links to leave after the first round, as in Spark's example."""
+    ranks = {page: 1.0 for page in links}
+    for _ in range(rounds):
+        sums = {}
+        for page, targets in links.items():
+            for to in targets if page in ranks else []:
+                sums[to] = sums.get(to, 0) + ranks[page] / len(targets)
+        ranks = {page: 0.15 + 0.85 * s for page, s in sums.items()}
+    return sorted(ranks.items(), key=lambda r: -r[1])
+
+
+def test_pagerank(submit, tmp_path):
+    links = {f"page{i}": [f"page{i * i * k % 37}" for k in range(1, 2 + i % 5)] for i in range(100)}
+    lines = [f"{page} {to}\n" for page, targets in links.items() for to in targets]
+    (tmp_path / "links.txt").write_text("".join(lines))
+    done = submit("--master", "local[2]", os.path.join(TOP, "examples/pagerank.c"), tmp_path / "links.txt", 5)
+    assert done.returncode == 0, done.stderr
+    got = [re.fullmatch(r"(\w+) has rank (\d+\.\d{6})", line).groups() for line in done.stdout.splitlines()]
+    expected = pagerank(links, 5)
+    assert len(got) == 10
+    for (page, rank), (_, wanted) in zip(got, expected):
+        assert abs(float(rank) - wanted) < 1e-6 and abs(dict(expected)[page] - wanted) < 1e-6
+    again = submit("--master", "local[2]", os.path.join(TOP, "examples/pagerank.c"), tmp_path / "links.txt", 5)
+    assert again.stdout == done.stdout

@@ -4,6 +4,7 @@
  *      measure [-n RUNS] [-s MILLISECONDS] [-o FILE] [-e FILE] -- COMMAND [ARGUMENT …]
  *
  * One line of JSON for each run:
+ *      start           when that was, in seconds of CLOCK_MONOTONIC
  *      wall            seconds from before the process was made until it was reaped
  *      user, system    CPU seconds of it and of the descendants that it waited for
  *      max_rss_kb      the greatest resident set of a single process among these (getrusage)
@@ -111,7 +112,7 @@ static int measure(char **command, posix_spawn_file_actions_t *files, int interv
                         return 127;
         double wall = now() - start;
         status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-        printf("{\"wall\": %.6f, \"user\": %.6f, \"system\": %.6f, \"max_rss_kb\": %ld, ", wall,
+        printf("{\"start\": %.6f, \"wall\": %.6f, \"user\": %.6f, \"system\": %.6f, \"max_rss_kb\": %ld, ", start, wall,
                (double)used.ru_utime.tv_sec + (double)used.ru_utime.tv_usec * 1e-6,
                (double)used.ru_stime.tv_sec + (double)used.ru_stime.tv_usec * 1e-6, used.ru_maxrss);
         if (peak >= 0)

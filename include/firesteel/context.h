@@ -59,6 +59,23 @@ FST_API int fst_context_set_log_level(fst_context *sc, const char *level);
  */
 FST_API void fst_set_local_property(fst_context *sc, const char *key, const char *value);
 
+/*
+ * Tags of this thread's jobs, until they are removed or cleared: jobs of several threads and groups can share one. A tag
+ * is a word without commas. 0; -EINVAL, logged, for another one. fst_job_tags is the comma list of them, "" for none,
+ * borrowed until the next change.
+ */
+FST_API int fst_add_job_tag(fst_context *sc, const char *tag);
+FST_API int fst_remove_job_tag(fst_context *sc, const char *tag);
+FST_API void fst_clear_job_tags(fst_context *sc);
+FST_API const char *fst_job_tags(fst_context *sc);
+
+/*
+ * Whether cancelling this thread's jobs also breaks into functions that do not look up (fst_task_interrupted), where
+ * tasks run in processes of their own. Not by default.
+ */
+FST_API void fst_set_interrupt_on_cancel(fst_context *sc, bool interrupt);
+
 /* Cancel jobs; their actions return a status. May be called from any thread, and from a signal's thread. */
+FST_API void fst_cancel_jobs_with_tag(fst_context *sc, const char *tag);
 FST_API void fst_cancel_job_group(fst_context *sc, const char *group);
 FST_API void fst_cancel_all_jobs(fst_context *sc);

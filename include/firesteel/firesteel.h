@@ -34,6 +34,8 @@
  *      function.h      how functions are handed to operators; the engine's own (fst_sum, …)
  *      context.h       configuration and context
  *      rdd.h           sources, transformations, actions
+ *      shared.h        what tasks share: broadcast variables, accumulators, files
+ *      barrier.h       stages whose tasks run all at once and wait for each other
  *
  * Errors. Lineage is built without checks: a step that cannot be (a wrong type, an unknown key) yields an RDD
  * that carries its error, and the action that needs it reports it with the source line that made it. An action
@@ -59,5 +61,8 @@
 
 #include <firesteel/context.h>
 #include <firesteel/rdd.h>
+
+#include <firesteel/barrier.h>
+#include <firesteel/shared.h>
 
 #include <firesteel/detail/note.h>

@@ -13,6 +13,8 @@
  *      int      f(fst_task *task, fst_iter *rows, fst_out *out)                map_partitions
  *      int      f(fst_task *task, const fst_batch *batch, fst_out *out)        map_partitions, batch by batch
  *
+ *      int      f(fst_task *task, KEY, LEFT, RIGHT, fst_out *out)              join: a key, a value of each side
+ *
  * and for reduce and reduce_by_key, combining two values into one, in any order and grouping:
  *
  *      int64_t  f(fst_task *task, int64_t a, int64_t b)

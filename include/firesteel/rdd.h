@@ -125,6 +125,46 @@ FST_API fst_rdd *fst_sort_by_key_at(fst_rdd *pairs, enum fst_order order, int pa
 FST_API fst_rdd *fst_sort_by_at(fst_rdd *rdd, fst_fn key, fst_type key_type, enum fst_order order, int partitions,
                                 fst_site site);
 
+/*
+ * fst_rdd *fst_union(fst_rdd *a, fst_rdd *b)
+ * fst_rdd *fst_union_all(fst_context *sc, fst_rdd *const *rdds, size_t n)
+ *
+ * The rows of RDDs of one type, duplicates and all: the partitions of the first, then those of the second, … If equal
+ * keys are in the same partitions of all of them (they have one partitioner), partition i is all their partitions i,
+ * and the partitioner is kept. The array is copied.
+ */
+#define fst_union(a, b) fst_union_at((a), (b), FST_HERE("union"))
+#define fst_union_all(sc, rdds, n) fst_union_all_at((sc), (rdds), (n), FST_HERE("union"))
+FST_API fst_rdd *fst_union_at(fst_rdd *a, fst_rdd *b, fst_site site);
+FST_API fst_rdd *fst_union_all_at(fst_context *sc, fst_rdd *const *rdds, size_t n, fst_site site);
+
+/*
+ * fst_rdd *fst_join(fst_rdd *left, fst_rdd *right, FUNCTION f, fst_type type)
+ * fst_rdd *fst_join_n(fst_rdd *left, fst_rdd *right, FUNCTION f, fst_type type, int partitions)
+ *
+ * @f is called for every left and right row with equal keys and emits any number of rows of @type:
+ *
+ *      // (user, order) and (user, city): orders by city
+ *      static int by_city(fst_task *task, int64_t user, double order, fst_bytes city, fst_out *out)
+ *      {
+ *              fst_emit(out, city, order);
+ *              return 0;
+ *      }
+ *      fst_rdd *orders_by_city = fst_join(orders, users, by_city, FST_PAIR(BYTES, F64));
+ *
+ * Both sides are pairs with keys of one type. A side that is partitioned as the join wants it is not shuffled. The join
+ * wants what Spark's does: @partitions by hash; without a number, the partitioner of the side that has one (and more
+ * partitions) unless that has less than a tenth of the other side's partitions, or fewer than
+ * spark.default.parallelism; otherwise spark.default.parallelism partitions by hash, or as many as the larger side has.
+ * Rows come in the order of keys within a partition, for one key in the order of the left and then of the right rows.
+ * A key may have more rows than memory holds. As @f chooses the keys of what it emits, no partitioner is known
+ * afterwards.
+ */
+#define fst_join(left, right, f, type) fst_join_n(left, right, f, type, 0)
+#define fst_join_n(left, right, f, type, partitions)                                                                   \
+        fst_join_at((left), (right), FST_FN(f), (type), (partitions), FST_HERE("join"))
+FST_API fst_rdd *fst_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions, fst_site site);
+
 /* Rows placed by the hash of their keys: equal keys end in the same partition. No-op if they already are. */
 #define fst_partition_by(pairs, partitions) fst_partition_by_at((pairs), (partitions), FST_HERE("partition_by"))
 FST_API fst_rdd *fst_partition_by_at(fst_rdd *pairs, int partitions, fst_site site);
@@ -137,7 +177,16 @@ FST_API fst_rdd *fst_coalesce_at(fst_rdd *rdd, int partitions, fst_site site);
  * Keep an RDD once it was computed. Memory that is short evicts the least recently used partitions: to disk, or
  * to be computed again. Both return @rdd.
  */
-enum fst_storage_level { FST_STORAGE_NONE, FST_MEMORY_ONLY, FST_MEMORY_AND_DISK, FST_DISK_ONLY };
+enum fst_storage_level {
+        FST_STORAGE_NONE,
+        FST_MEMORY_ONLY,
+        FST_MEMORY_AND_DISK,
+        FST_DISK_ONLY,
+        FST_MEMORY_ONLY_2, /* the same, with a copy on a second executor: one may be lost */
+        FST_MEMORY_AND_DISK_2,
+        FST_DISK_ONLY_2,
+        FST_DISK_ONLY_3, /* on three executors */
+};
 
 FST_API fst_rdd *fst_persist(fst_rdd *rdd, enum fst_storage_level level);
 FST_API fst_rdd *fst_unpersist(fst_rdd *rdd);

@@ -59,6 +59,12 @@ static inline const void *fst_captured(const fst_task *task)
 }
 
 /*
+ * The addresses of a custom resource that the task may use while it runs (spark.task.resource.gpu.amount: "gpu"): the
+ * first @most of them are in @addresses, valid until the task ends. Returns how many there are; 0: none.
+ */
+FST_API int fst_task_resource(const fst_task *task, const char *name, const char **addresses, int most);
+
+/*
  * Fail the task with a message for the user, before which the function's name is put:
  * `return fst_fail(task, "line %zu is no number", i);`. The task is tried again up to spark.task.maxFailures times
  * (with a local master: not at all, or as often as local[N,maxFailures] says), then the job fails with the last

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h> /* has a MIN and MAX that evaluate twice; ours replace them, whoever includes it later */
 
 /* Allocate, or abort with a message that names the size. Memory from mem_zero is all zero bytes. */
 void *mem_alloc(size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1)));
@@ -46,6 +47,8 @@ static inline void mem_freep(void *p)
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
+#undef MIN
+#undef MAX
 #define MIN(a, b)                                                                                                      \
         ({                                                                                                             \
                 __auto_type a_ = (a);                                                                                  \

@@ -12,6 +12,9 @@ static const struct command {
 } commands[] = {
         {"submit", "run an application (the same as spark-submit)", command_submit, command_submit_help},
         {"compile", "compile C files into a shared object that submit takes", command_compile, command_compile_help},
+        {"executor", "run an application's tasks: what cluster managers start", command_executor, command_executor_help},
+        {"simulate", "run the scheduler under a virtual clock, or replay a trace of it", command_simulate,
+         command_simulate_help},
 };
 
 static const struct command *find(const char *name)

@@ -1,120 +1,27 @@
 /*
  * collect and take: rows at the driver.
  *
- * A task sends its rows as pages, outside the memory manager's pool: results are the driver's, held to
- * spark.driver.maxResultSize in all. take asks few partitions first and more of them as long as rows are missing, by
- * Spark's rule.
+ * Tasks send their rows as pages (exec/action_rows.c), held to spark.driver.maxResultSize in all. take asks few
+ * partitions first and more of them as long as rows are missing, by Spark's rule.
  */
 #include "driver/actions.h"
 
 #include "base/mem.h"
+#include "exec/action_kinds.h"
 #include "store/page.h"
 
 #include <math.h>
 
-struct row_sink {
-        struct op op;
-        int64_t limit, rows;
-        struct page *first, *last;
-};
-
-struct rows_action {
-        struct action action;
-        fst_type type;
-        int64_t limit;       /* a partition; INT64_MAX: all */
+struct rows_job {
+        struct rows_action rows;
         struct page **pages; /* lists, by output */
         int n;
         size_t bytes, max_bytes;
 };
 
-/* ----------------------------------------------------------------------------------------------------- the sink */
-
-static int row_begin(struct op *op)
-{
-        container_of(op, struct row_sink, op)->rows = 0;
-        return 0;
-}
-
-static int add_page(struct row_sink *sink, size_t record)
-{
-        struct page *page;
-        int r = page_new(NULL, sink->op.type, record, &page);
-        if (r)
-                return task_run_fail(sink->op.run, -ENOMEM, "no memory for a result row of %zu bytes", record);
-        if (sink->last)
-                sink->last->next = page;
-        else
-                sink->first = page;
-        sink->last = page;
-        return 0;
-}
-
-static int row_consume(struct op *op, const struct rows *in)
-{
-        struct row_sink *sink = container_of(op, struct row_sink, op);
-        fst_batch batch = in->batch;
-        if (task_run_stopped(op->run))
-                return task_run_cancelled(op->run);
-        batch.rows = (uint32_t)MIN((int64_t)batch.rows, sink->limit - sink->rows);
-        uint32_t at = 0;
-        while (at < batch.rows) {
-                uint32_t n = sink->last ? page_append(sink->last, &batch, at) : 0;
-                at += n;
-                int r = at < batch.rows ? add_page(sink, page_record_size(&batch, at)) : 0;
-                if (r)
-                        return r;
-        }
-        sink->rows += batch.rows;
-        return sink->rows >= sink->limit ? OP_ENOUGH : 0;
-}
-
-static void row_abandon(struct op *op)
-{
-        struct row_sink *sink = container_of(op, struct row_sink, op);
-        page_list_free(NULL, sink->first);
-        sink->first = sink->last = NULL;
-}
-
-static void row_free(struct op *op)
-{
-        row_abandon(op);
-        op_deinit(op);
-        free(container_of(op, struct row_sink, op));
-}
-
-static const struct op_class row_class = {"collect", .begin = row_begin, .consume = row_consume, .abandon = row_abandon,
-                                          .free = row_free};
-
-static struct op *row_sink_new(struct action *action, struct task_run *run)
-{
-        struct rows_action *self = container_of(action, struct rows_action, action);
-        struct row_sink *sink = new0(struct row_sink);
-        op_init(&sink->op, &row_class, run, self->type);
-        sink->limit = self->limit;
-        return &sink->op;
-}
-
-/* ---------------------------------------------------------------------------------------------------- the action */
-
-static int rows_result(struct action *action, struct op *op, struct task_result *result)
-{
-        struct row_sink *sink = container_of(op, struct row_sink, op);
-        struct page **link = &sink->first; /* to the last page, once the loop is through */
-        for (struct page *page = sink->first; page; page = page->next) {
-                result->bytes += page->used;
-                if (page->next)
-                        link = &page->next;
-        }
-        if (*link)
-                *link = page_shrink(*link);
-        result->data = steal(sink->first);
-        sink->last = NULL;
-        return 0;
-}
-
 static int rows_merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
 {
-        struct rows_action *self = container_of(action, struct rows_action, action);
+        struct rows_job *self = container_of(action, struct rows_job, rows.action);
         self->bytes += result->bytes;
         if (self->max_bytes && self->bytes > self->max_bytes) {
                 page_list_free(NULL, result->data);
@@ -127,12 +34,15 @@ static int rows_merge(struct action *action, int output, struct task_result *res
         return 0;
 }
 
-static void rows_discard(struct action *action, struct task_result *result)
+static void rows_reset(struct action *action)
 {
-        page_list_free(NULL, result->data);
+        struct rows_job *self = container_of(action, struct rows_job, rows.action);
+        for (int i = 0; i < self->n; i++)
+                page_list_free(NULL, steal(self->pages[i]));
+        self->bytes = 0;
 }
 
-static int rows_init(struct rows_action *self, fst_rdd *rdd, int64_t limit, struct fst_error *error)
+static int rows_init(struct rows_job *self, fst_rdd *rdd, int64_t limit, struct fst_error *error)
 {
         int64_t max;
         int r = action_check(rdd, error);
@@ -140,14 +50,9 @@ static int rows_init(struct rows_action *self, fst_rdd *rdd, int64_t limit, stru
                 r = conf_get_bytes(rdd->sc->conf, "spark.driver.maxResultSize", &max, error);
         if (r)
                 return r;
-        *self = (struct rows_action){.action = {.name = "collect",
-                                                .sink_new = row_sink_new,
-                                                .result = rows_result,
-                                                .merge = rows_merge,
-                                                .discard = rows_discard},
-                                     .type = rdd->type,
-                                     .limit = limit,
-                                     .max_bytes = (size_t)max};
+        *self = (struct rows_job){
+                .rows = {{.class = &rows_action_class, .type = rdd->type, .merge = rows_merge, .reset = rows_reset}, limit},
+                .max_bytes = (size_t)max};
         return 0;
 }
 
@@ -259,7 +164,7 @@ static fst_iter *hand_out(fst_rdd *rdd, struct kept_rows *rows)
 }
 
 /* Put the lists of all outputs behind one another into @rows. Returns how many rows these are. */
-static int64_t gather(struct rows_action *self, struct kept_rows *rows, struct page ***tail)
+static int64_t gather(struct rows_job *self, struct kept_rows *rows, struct page ***tail)
 {
         int64_t n = 0;
         for (int i = 0; i < self->n; i++) {
@@ -271,7 +176,7 @@ static int64_t gather(struct rows_action *self, struct kept_rows *rows, struct p
         return n;
 }
 
-static void drop_pages(struct rows_action *self)
+static void drop_pages(struct rows_job *self)
 {
         for (int i = 0; i < self->n; i++)
                 page_list_free(NULL, self->pages[i]);
@@ -283,20 +188,20 @@ FST_API int fst_collect_at(fst_rdd *rdd, fst_iter **iter, fst_site site)
 {
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
-        struct rows_action action;
-        int r = rows_init(&action, rdd, INT64_MAX, &error);
+        struct rows_job job;
+        int r = rows_init(&job, rdd, INT64_MAX, &error);
         if (r)
                 return action_failed(rdd, site, r, &error);
-        action.n = rdd->lineage.partitions;
-        action.pages = new_array(struct page *, (size_t)action.n);
-        r = action_run(rdd, &action.action, NULL, 0, site, &error);
+        job.n = rdd->lineage.partitions;
+        job.pages = new_array(struct page *, (size_t)job.n);
+        r = action_run(rdd, &job.rows.action, NULL, 0, site, &error);
         if (r == 0) {
                 struct kept_rows *rows = kept_rows_new(rdd, INT64_MAX);
                 struct page **tail = &rows->first;
-                gather(&action, rows, &tail);
+                gather(&job, rows, &tail);
                 *iter = hand_out(rdd, rows);
         }
-        drop_pages(&action);
+        drop_pages(&job);
         return r ? action_failed(rdd, site, r, &error) : 0;
 }
 
@@ -316,19 +221,19 @@ static int next_round(int seen, int64_t found, int64_t wanted, int64_t first, in
 static int take_round(fst_rdd *rdd, int from, int count, int64_t missing, struct kept_rows *rows, struct page ***tail,
                       int64_t *found, fst_site site, struct fst_error *error)
 {
-        struct rows_action action;
-        int r = rows_init(&action, rdd, missing, error);
+        struct rows_job job;
+        int r = rows_init(&job, rdd, missing, error);
         if (r)
                 return r;
         _cleanup_free_ int *partitions = new_array(int, (size_t)count);
         for (int i = 0; i < count; i++)
                 partitions[i] = from + i;
-        action.n = count;
-        action.pages = new_array(struct page *, (size_t)count);
-        r = action_run(rdd, &action.action, partitions, count, site, error);
+        job.n = count;
+        job.pages = new_array(struct page *, (size_t)count);
+        r = action_run(rdd, &job.rows.action, partitions, count, site, error);
         if (r == 0)
-                *found += gather(&action, rows, tail);
-        drop_pages(&action);
+                *found += gather(&job, rows, tail);
+        drop_pages(&job);
         return r;
 }
 

@@ -1,12 +1,15 @@
-/* What actions have in common, and the small ones: count, foreach, reduce. See actions.h. */
+/*
+ * What actions have in common, and the driver's half of the small ones: count, foreach, reduce. The tasks' half is in
+ * exec/action_*.c. See actions.h.
+ */
 #include "driver/actions.h"
 
 #include "base/mem.h"
+#include "exec/action_kinds.h"
 #include "exec/slot.h"
 #include "rdd/aggregate.h"
 #include "rdd/op_combine.h"
 #include "rdd/op_element.h"
-#include "rdd/op_reduce.h"
 
 #include <stdio.h>
 
@@ -54,88 +57,36 @@ int action_failed(fst_rdd *rdd, fst_site site, int status, struct fst_error *err
 
 /* ----------------------------------------------------------------------------------------------------- count */
 
-struct count_action {
+struct count_job {
         struct action action;
         int64_t total;
 };
 
-struct count_sink {
-        struct op op;
-        int64_t rows;
-};
-
-static int count_begin(struct op *op)
-{
-        container_of(op, struct count_sink, op)->rows = 0;
-        return 0;
-}
-
-static int count_consume(struct op *op, const struct rows *in)
-{
-        container_of(op, struct count_sink, op)->rows += in->batch.rows;
-        return task_run_stopped(op->run) ? task_run_cancelled(op->run) : 0;
-}
-
-static void count_free(struct op *op)
-{
-        op_deinit(op);
-        free(container_of(op, struct count_sink, op));
-}
-
-static const struct op_class count_class = {"count", .begin = count_begin, .consume = count_consume,
-                                            .free = count_free};
-
-static struct op *count_sink_new(struct action *action, struct task_run *run)
-{
-        struct count_sink *sink = new0(struct count_sink);
-        op_init(&sink->op, &count_class, run, (fst_type){0});
-        return &sink->op;
-}
-
-static int count_result(struct action *action, struct op *sink, struct task_result *result)
-{
-        result->number = container_of(sink, struct count_sink, op)->rows;
-        result->bytes = 8;
-        return 0;
-}
-
 static int count_merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
 {
-        container_of(action, struct count_action, action)->total += result->number;
+        container_of(action, struct count_job, action)->total += result->number;
         return 0;
+}
+
+static void count_reset(struct action *action)
+{
+        container_of(action, struct count_job, action)->total = 0;
 }
 
 FST_API int fst_count_at(fst_rdd *rdd, int64_t *count, fst_site site)
 {
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
-        struct count_action action = {
-                {.name = "count", .sink_new = count_sink_new, .result = count_result, .merge = count_merge}, 0};
-        int r = action_run(rdd, &action.action, NULL, 0, site, &error);
+        struct count_job job = {
+                {.class = &count_action_class, .type = rdd->type, .merge = count_merge, .reset = count_reset}, 0};
+        int r = action_run(rdd, &job.action, NULL, 0, site, &error);
         if (r)
                 return action_failed(rdd, site, r, &error);
-        *count = action.total;
+        *count = job.total;
         return 0;
 }
 
 /* --------------------------------------------------------------------------------------------------- foreach */
-
-struct foreach_action {
-        struct action action;
-        fst_type type;
-        fst_fn fn;
-};
-
-static struct op *foreach_sink_new(struct action *action, struct task_run *run)
-{
-        struct foreach_action *self = container_of(action, struct foreach_action, action);
-        return element_op_new(ELEMENT_FOREACH, run, self->type, self->type, &self->fn);
-}
-
-static int no_result(struct action *action, struct op *sink, struct task_result *result)
-{
-        return 0;
-}
 
 static int no_merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
 {
@@ -146,10 +97,7 @@ FST_API int fst_foreach_at(fst_rdd *rdd, fst_fn f, fst_site site)
 {
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
-        struct foreach_action action = {
-                {.name = "foreach", .sink_new = foreach_sink_new, .result = no_result, .merge = no_merge},
-                rdd->type,
-                f};
+        struct foreach_action action = {{.class = &foreach_action_class, .type = rdd->type, .merge = no_merge}, f};
         int r = action_check(rdd, &error);
         if (r == 0)
                 r = element_check(ELEMENT_FOREACH, rdd->type, rdd->type, &f, &error);
@@ -166,43 +114,27 @@ FST_API int fst_foreach_at(fst_rdd *rdd, fst_fn f, fst_site site)
  * Each task reduces its partition; the partial results, which are few, are kept by partition and reduced in that
  * order at the end, so that the outcome does not depend on which task was quickest.
  */
-struct reduce_action {
-        struct action action;
-        fst_type type;
-        fst_fn fn;
+struct reduce_job {
+        struct reduce_action reduce;
         struct reduce_value *partial; /* by output */
         int n;
 };
 
-static struct op *reduce_sink_new(struct action *action, struct task_run *run)
-{
-        struct reduce_action *self = container_of(action, struct reduce_action, action);
-        return reduce_op_new(run, self->type, &self->fn);
-}
-
-static int reduce_result(struct action *action, struct op *sink, struct task_result *result)
-{
-        struct reduce_value *value = new0(struct reduce_value);
-        reduce_op_take(sink, value);
-        result->data = value;
-        result->bytes = value->size + 8;
-        return 0;
-}
-
 static int reduce_merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
 {
-        struct reduce_action *self = container_of(action, struct reduce_action, action);
+        struct reduce_job *self = container_of(action, struct reduce_job, reduce.action);
         self->partial[output] = *(struct reduce_value *)result->data;
         free(result->data);
         return 0;
 }
 
-static void reduce_discard(struct action *action, struct task_result *result)
+static void reduce_reset(struct action *action)
 {
-        struct reduce_value *value = result->data;
-        if (value)
-                free(value->data);
-        free(value);
+        struct reduce_job *self = container_of(action, struct reduce_job, reduce.action);
+        for (int i = 0; i < self->n; i++) {
+                free(self->partial[i].data);
+                self->partial[i] = (struct reduce_value){0};
+        }
 }
 
 struct kept_bytes {
@@ -216,12 +148,11 @@ static void kept_bytes_free(struct kept_result *kept)
 }
 
 /* Reduce the partial results here, with the same operator that tasks use. */
-static int reduce_partials(fst_rdd *rdd, struct reduce_action *self, struct reduce_value *total,
-                           struct fst_error *error)
+static int reduce_partials(fst_rdd *rdd, struct reduce_job *self, struct reduce_value *total, struct fst_error *error)
 {
         struct task_run run;
-        task_run_init(&run, rdd->sc->memory, NULL);
-        struct op *op = reduce_op_new(&run, self->type, &self->fn);
+        task_run_init(&run, rdd->sc->env.memory, NULL);
+        struct op *op = reduce_op_new(&run, self->reduce.action.type, &self->reduce.fn);
         int r = op_begin(op);
         for (int i = 0; i < self->n && r == 0; i++)
                 r = reduce_op_add(op, &self->partial[i]);
@@ -262,13 +193,12 @@ FST_API int fst_reduce_at(fst_rdd *rdd, fst_fn f, uint32_t result_tag, void *res
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         char have[64], want[64];
-        struct reduce_action action = {{.name = "reduce",
-                                        .sink_new = reduce_sink_new,
-                                        .result = reduce_result,
-                                        .merge = reduce_merge,
-                                        .discard = reduce_discard},
-                                       rdd->type,
-                                       f};
+        struct reduce_job job = {
+                .reduce = {{.class = &reduce_action_class,
+                            .type = rdd->type,
+                            .merge = reduce_merge,
+                            .reset = reduce_reset},
+                           f}};
         struct reduce_value total = {0};
         int r = action_check(rdd, &error);
         if (r == 0 && fst_type_tag(rdd->type) != result_tag)
@@ -280,19 +210,19 @@ FST_API int fst_reduce_at(fst_rdd *rdd, fst_fn f, uint32_t result_tag, void *res
         if (r == 0)
                 r = combine_check(rdd->type, &f, &error);
         if (r == 0)
-                r = rdd_registry_describe(rdd->sc, &f, &action.fn.name, &error);
+                r = rdd_registry_describe(rdd->sc, &f, &job.reduce.fn.name, &error);
         if (r == 0) {
-                action.n = rdd->lineage.partitions;
-                action.partial = new_array(struct reduce_value, (size_t)action.n);
-                r = action_run(rdd, &action.action, NULL, 0, site, &error);
+                job.n = rdd->lineage.partitions;
+                job.partial = new_array(struct reduce_value, (size_t)job.n);
+                r = action_run(rdd, &job.reduce.action, NULL, 0, site, &error);
         }
         if (r == 0)
-                r = reduce_partials(rdd, &action, &total, &error);
+                r = reduce_partials(rdd, &job, &total, &error);
         if (r == 0)
                 r = give_result(rdd, &total, result_tag, result, &error);
-        for (int i = 0; i < action.n; i++)
-                free(action.partial[i].data);
-        free(action.partial);
+        for (int i = 0; i < job.n; i++)
+                free(job.partial[i].data);
+        free(job.partial);
         free(total.data);
         return r ? action_failed(rdd, site, r, &error) : 0;
 }

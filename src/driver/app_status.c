@@ -13,6 +13,7 @@
 #include "base/vec.h"
 
 #include <pthread.h>
+#include <stdio.h>
 
 struct job {
         struct job_status status;
@@ -28,6 +29,8 @@ struct app_status {
         size_t last;                     /* index of the stage of the last task */
         size_t n_over_stages, n_over_jobs;
         struct app_status_totals totals;
+        VEC(struct executor_status) executors; /* in the order of coming */
+        size_t n_gone, last_executor;
 };
 
 static struct app_status *of(struct listener *l)
@@ -125,7 +128,99 @@ static void trim_jobs(struct app_status *a)
         a->jobs.len = to;
 }
 
+/* --------------------------------------------------------------------------------------------- executors */
+
+enum { GONE_MOST = 100 };
+
+static struct executor_status *find_executor(struct app_status *a, const char *id)
+{
+        if (a->last_executor < a->executors.len && strcmp(a->executors.data[a->last_executor].id, id) == 0)
+                return &a->executors.data[a->last_executor];
+        for (size_t i = a->executors.len; i-- > 0;)
+                if (strcmp(a->executors.data[i].id, id) == 0) {
+                        a->last_executor = i;
+                        return &a->executors.data[i];
+                }
+        return NULL;
+}
+
+static struct executor_status *executor_of(struct app_status *a, const struct task_info *task)
+{
+        return a->executors.len ? find_executor(a, task->executor->id) : NULL;
+}
+
+static void on_executor_added(struct listener *l, const struct executor_added *e)
+{
+        struct app_status *a = of(l);
+        struct executor_status x = {.cores = e->total_cores, .is_active = true, .added_ms = e->ms};
+        snprintf(x.id, sizeof(x.id), "%s", e->id);
+        snprintf(x.host, sizeof(x.host), "%s", e->host);
+        pthread_mutex_lock(&a->lock);
+        vec_push(&a->executors, x);
+        pthread_mutex_unlock(&a->lock);
+}
+
+/* Forget the one that has been gone for longest, once there are many. */
+static void trim_executors(struct app_status *a)
+{
+        size_t i = 0;
+        if (a->n_gone <= GONE_MOST)
+                return;
+        while (a->executors.data[i].is_active)
+                i++;
+        a->executors.len--;
+        a->n_gone--;
+        memmove(&a->executors.data[i], &a->executors.data[i + 1],
+                (a->executors.len - i) * sizeof(a->executors.data[0]));
+        a->last_executor = 0;
+}
+
+static void on_executor_removed(struct listener *l, const struct executor_removed *e)
+{
+        struct app_status *a = of(l);
+        pthread_mutex_lock(&a->lock);
+        struct executor_status *x = find_executor(a, e->id);
+        if (x && x->is_active) {
+                x->is_active = false;
+                x->removed_ms = e->ms;
+                snprintf(x->removed_reason, sizeof(x->removed_reason), "%s", e->reason ? e->reason : "");
+                a->n_gone++;
+                trim_executors(a);
+        }
+        pthread_mutex_unlock(&a->lock);
+}
+
+static void on_exclusion_changed(struct listener *l, const struct exclusion_changed *e)
+{
+        struct app_status *a = of(l);
+        pthread_mutex_lock(&a->lock);
+        for (size_t i = 0; e->stage_id < 0 && i < a->executors.len; i++) {
+                struct executor_status *x = &a->executors.data[i];
+                if (strcmp(e->is_host ? x->host : x->id, e->id) == 0)
+                        x->excluded = !e->lifted;
+        }
+        pthread_mutex_unlock(&a->lock);
+}
+
+size_t app_status_executors(struct app_status *a, struct executor_status *out, size_t room)
+{
+        pthread_mutex_lock(&a->lock);
+        size_t n = a->executors.len;
+        if (MIN(n, room))
+                memcpy(out, a->executors.data, MIN(n, room) * sizeof(*out));
+        pthread_mutex_unlock(&a->lock);
+        return n;
+}
+
 /* ------------------------------------------------------------------------------------------------ events */
+
+static void on_speculative_submitted(struct listener *l, const struct speculative_submitted *e)
+{
+        struct app_status *a = of(l);
+        pthread_mutex_lock(&a->lock);
+        stage_of(a, e->stage_id, e->stage_attempt)->speculative++;
+        pthread_mutex_unlock(&a->lock);
+}
 
 static void on_job_start(struct listener *l, const struct job_start *e)
 {
@@ -234,6 +329,9 @@ static void on_task_starts(struct listener *l, const struct task_start *batch, s
                 s->active++;
                 if (!s->first_launch_ms)
                         s->first_launch_ms = batch[i].info.launch_ms;
+                struct executor_status *x = executor_of(a, &batch[i].info);
+                if (x)
+                        x->active_tasks++;
         }
         pthread_mutex_unlock(&a->lock);
 }
@@ -250,6 +348,12 @@ static void count_end(struct app_status *a, struct stage_status *s, const struct
         } else {
                 s->failed++;
                 a->totals.failed_tasks++;
+        }
+        struct executor_status *x = executor_of(a, &e->info);
+        if (x) {
+                x->active_tasks--;
+                x->completed_tasks += e->reason == TASK_END_SUCCESS;
+                x->failed_tasks += e->reason != TASK_END_SUCCESS && e->reason != TASK_END_TASK_KILLED;
         }
         s->active--;
         s->longest_ms = MAX(s->longest_ms, e->finish_ms - e->info.launch_ms);
@@ -343,6 +447,10 @@ struct app_status *app_status_new(size_t retained_jobs, size_t retained_stages)
                 .on_stage_submitted = on_stage_submitted,
                 .on_stage_completed = on_stage_completed,
                 .on_task_starts = on_task_starts,
+                .on_executor_added = on_executor_added,
+                .on_executor_removed = on_executor_removed,
+                .on_exclusion_changed = on_exclusion_changed,
+                .on_speculative_submitted = on_speculative_submitted,
                 .on_task_ends = on_task_ends,
         };
         return a;
@@ -361,6 +469,7 @@ void app_status_free(struct app_status *a)
                 vec_deinit(&a->jobs.data[i].stage_ids);
         vec_deinit(&a->jobs);
         vec_deinit(&a->stages);
+        vec_deinit(&a->executors);
         pthread_mutex_destroy(&a->lock);
         free(a);
 }

@@ -18,7 +18,8 @@ enum job_state { JOB_RUNNING, JOB_SUCCEEDED, JOB_FAILED };
 struct stage_status {
         int id, attempt;
         enum stage_state state;
-        int tasks; /* that the stage has */
+        int tasks;       /* that the stage has */
+        int speculative; /* second attempts that slow tasks were given */
         int64_t active, completed, failed, killed;
         int64_t submission_ms, first_launch_ms, completion_ms; /* 0: not yet */
         int64_t run_ms, cpu_ns;                                /* sums over ended tasks */
@@ -54,6 +55,19 @@ struct app_status_totals {
         int64_t completed_stages, failed_stages, skipped_stages;
 };
 struct app_status_totals app_status_totals(struct app_status *status);
+
+/* An executor; those that are gone are kept, the latest 100 of them. */
+struct executor_status {
+        char id[32], host[256];
+        int cores;
+        bool is_active, excluded; /* from the whole application */
+        int64_t added_ms, removed_ms;
+        int64_t active_tasks, completed_tasks, failed_tasks; /* killed ones are neither */
+        char removed_reason[256];                            /* cut */
+};
+
+/* Up to @room executors in the order in which they came; how many there are, which may be more. */
+size_t app_status_executors(struct app_status *status, struct executor_status *out, size_t room);
 
 /* After the bus was stopped. NULL is allowed. */
 void app_status_free(struct app_status *status);

@@ -105,6 +105,50 @@ static void a_running_job_shows_its_tasks(void **state)
         app_status_free(status);
 }
 
+static void executors_come_and_go(void **state)
+{
+        static const struct executor_ref first = {"0", "a"};
+        struct app_status *status = app_status_new(0, 0);
+        struct listener *l = app_status_listener(status);
+        struct executor_status x[3];
+        l->on_executor_added(l, &(struct executor_added){.id = "0", .host = "a", .ms = 5, .total_cores = 2});
+        l->on_executor_added(l, &(struct executor_added){.id = "1", .host = "b", .ms = 6, .total_cores = 2});
+        start_stage(l, 5, 10, 100);
+        for (int i = 0; i < 3; i++)
+                l->on_task_starts(l, &(struct task_start){{.stage_id = 5, .executor = &first}}, 1);
+        l->on_task_ends(l, &(struct task_end){.info = {.stage_id = 5, .executor = &first}}, 1);
+        l->on_task_ends(l,
+                        &(struct task_end){.info = {.stage_id = 5, .executor = &first},
+                                           .reason = TASK_END_EXCEPTION_FAILURE},
+                        1);
+        l->on_speculative_submitted(l, &(struct speculative_submitted){.stage_id = 5});
+        struct stage_status stage;
+        assert_true(app_status_stage(status, 5, 0, &stage));
+        assert_int_equal(stage.speculative, 1);
+        /* Of one stage: the executor is not excluded. Of its host: it is. */
+        l->on_exclusion_changed(l, &(struct exclusion_changed){.id = "0", .stage_id = 5});
+        l->on_exclusion_changed(l, &(struct exclusion_changed){.id = "b", .is_host = true, .stage_id = -1});
+        assert_int_equal(app_status_executors(status, x, 3), 2);
+        assert_string_equal(x[0].id, "0");
+        assert_int_equal(x[0].active_tasks, 1);
+        assert_int_equal(x[0].completed_tasks, 1);
+        assert_int_equal(x[0].failed_tasks, 1);
+        assert_false(x[0].excluded);
+        assert_true(x[1].excluded);
+        for (int i = 0; i < 120; i++) {
+                char id[16];
+                snprintf(id, sizeof(id), "x%d", i);
+                l->on_executor_added(l, &(struct executor_added){.id = id, .host = "c", .total_cores = 1});
+                l->on_executor_removed(l, &(struct executor_removed){.id = id, .ms = 9, .reason = "gone"});
+        }
+        l->on_executor_removed(l, &(struct executor_removed){.id = "never", .ms = 9});
+        assert_int_equal(app_status_executors(status, x, 3), 102);
+        assert_true(x[0].is_active);
+        assert_string_equal(x[2].id, "x20");
+        assert_string_equal(x[2].removed_reason, "gone");
+        app_status_free(status);
+}
+
 static void active_stages_come_in_order_of_submission(void **state)
 {
         struct app_status *status = app_status_new(0, 0);
@@ -223,6 +267,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(counts_jobs_stages_and_tasks),
                 cmocka_unit_test(a_running_job_shows_its_tasks),
+                cmocka_unit_test(executors_come_and_go),
                 cmocka_unit_test(active_stages_come_in_order_of_submission),
                 cmocka_unit_test(old_jobs_and_stages_are_forgotten),
                 cmocka_unit_test(bars_look_like_sparks),

@@ -9,19 +9,23 @@
 #include "base/mem.h"
 #include "conf/log4j2.h"
 #include "conf/settings.h"
+#include "driver/accumulators.h"
+#include "driver/application_files.h"
+#include "driver/broadcast_variables.h"
 #include "driver/app_status.h"
 #include "driver/event_log_setup.h"
 #include "driver/job_runner.h"
+#include "driver/cluster_backend.h"
+#include "driver/local_backend.h"
+#include "driver/local_cluster.h"
 #include "driver/local_properties.h"
 #include "driver/progress_bar.h"
+#include "exec/isolation.h"
 #include "exec/module.h"
 #include "exec/shutdown.h"
-#include "shuffle/shuffle_store.h"
-#include "store/block_store.h"
-#include "store/disk_dirs.h"
-#include "store/page.h"
+#include "net/socket.h"
 
-#include <assert.h>
+#include <limits.h>
 #include <pwd.h>
 #include <sched.h>
 #include <stdio.h>
@@ -52,6 +56,47 @@ static char *user_name(void)
         return entry ? mem_strdup(entry->pw_name) : mem_printf("%u", (unsigned)geteuid());
 }
 
+/* Who and where this application is: for its executors, if it has some, as a standalone master would name it. */
+static int read_place(struct fst_context *sc, struct fst_error *error)
+{
+        if (sc->master.kind == MASTER_LOCAL) {
+                sc->app_id = mem_printf("local-%lld", (long long)sc->started_ms);
+                sc->host = mem_strdup("localhost");
+        } else {
+                char day[32];
+                struct tm parts;
+                time_t now = (time_t)(sc->started_ms / 1000);
+                strftime(day, sizeof(day), "%Y%m%d%H%M%S", localtime_r(&now, &parts));
+                sc->app_id = mem_printf("app-%s-%04d", day, (int)(getpid() % 10000));
+                int r = conf_get_string(sc->conf, "spark.driver.host", &sc->host, error);
+                if (r)
+                        return r;
+                if (!sc->host)
+                        sc->host = socket_local_host();
+                conf_set(sc->conf, "spark.driver.host", sc->host);
+        }
+        conf_set(sc->conf, "spark.app.id", sc->app_id);
+        return 0;
+}
+
+int context_cores_of_one(const struct fst_context *sc)
+{
+        int64_t each;
+        if (sc->master.kind == MASTER_LOCAL)
+                return sc->master.threads;
+        if (conf_contains(sc->conf, "spark.executor.cores") &&
+            conf_get_int(sc->conf, "spark.executor.cores", &each, NULL) == 0)
+                return (int)each;
+        return sc->master.kind == MASTER_LOCAL_CLUSTER ? sc->master.cores : INT_MAX;
+}
+
+static struct scheduler_backend *make_backend(struct fst_context *sc)
+{
+        if (sc->master.kind == MASTER_LOCAL_CLUSTER)
+                return cluster_backend_new(sc, local_cluster_new(sc));
+        return local_backend_new(sc);
+}
+
 static int read_identity(struct fst_context *sc, struct fst_error *error)
 {
         _cleanup_free_ char *master = NULL;
@@ -64,17 +109,14 @@ static int read_identity(struct fst_context *sc, struct fst_error *error)
         r = master_url_parse(master ? master : "local[*]", processors(), &sc->master, error);
         if (r)
                 return r;
-        if (sc->master.kind != MASTER_LOCAL)
+        if (sc->master.kind != MASTER_LOCAL && sc->master.kind != MASTER_LOCAL_CLUSTER)
                 return error_set(error, -ENOTSUP,
-                                 "master '%s': this version of Firesteel runs applications on local "
-                                 "masters only (local, local[N], local[*], local[N,maxFailures])",
+                                 "master '%s': this version of Firesteel runs applications on local masters only (local, "
+                                 "local[N], local[*], local[N,maxFailures], local-cluster[N,cores,MiB])",
                                  master);
         sc->user = user_name();
         sc->started_ms = context_now_ms();
-        sc->app_id = mem_printf("local-%lld", (long long)sc->started_ms);
-        sc->host = mem_strdup("localhost");
-        conf_set(sc->conf, "spark.app.id", sc->app_id);
-        return 0;
+        return read_place(sc, error);
 }
 
 static int start_log(struct fst_context *sc, struct fst_error *error)
@@ -82,58 +124,33 @@ static int start_log(struct fst_context *sc, struct fst_error *error)
         return log4j2_configure(sc->conf, getenv("SPARK_CONF_DIR"), error);
 }
 
-static int start_memory(struct fst_context *sc, struct fst_error *error)
+/* Tasks of a local master run in processes of their own only if all are to; the zygote is forked before any thread. */
+static int start_isolation(struct fst_context *sc, int64_t memory, struct fst_error *error)
+{
+        struct zygote *zygote;
+        bool all;
+        int r = isolation_wanted(sc->conf, &all, error);
+        if (r || !all || sc->master.kind != MASTER_LOCAL)
+                return r;
+        if ((r = isolation_zygote_new(&zygote, error)))
+                return error_wrap(error, r, "spark.firesteel.task.isolation=process");
+        return isolation_new(sc->conf, zygote, sc->master.threads, memory, &sc->env.isolation, error);
+}
+
+static int start_env(struct fst_context *sc, struct fst_error *error)
 {
         int64_t memory;
-        double fraction, storage;
-        int r;
-        if ((r = conf_get_bytes(sc->conf, "spark.driver.memory", &memory, error)) ||
-            (r = conf_get_double(sc->conf, "spark.memory.fraction", &fraction, error)) ||
-            (r = conf_get_double(sc->conf, "spark.memory.storageFraction", &storage, error)))
-                return r;
-        sc->memory = memory_manager_new((size_t)((double)memory * fraction), storage);
-        return 0;
-}
-
-/* Cached partitions go first: they can be computed again, or read from disk; then outputs of map tasks go to disk. */
-static size_t evict(void *owner, size_t want)
-{
-        struct fst_context *sc = owner;
-        size_t freed = block_store_evict(sc->registry.blocks, want);
-        return freed < want ? freed + shuffle_store_evict(sc->shuffles, want - freed) : freed;
-}
-
-static int start_disk(struct fst_context *sc, struct fst_error *error)
-{
-        _cleanup_free_ char *local = NULL, *codec = NULL;
-        _cleanup_free_ char *list = NULL;
-        int64_t subdirectories, level;
-        bool shuffle, spill;
-        enum codec_kind kind;
-        int r;
-        if ((r = conf_get_string(sc->conf, "spark.local.dir", &local, error)) ||
-            (r = conf_get_int(sc->conf, "spark.diskStore.subDirectories", &subdirectories, error)) ||
-            (r = conf_get_string(sc->conf, "spark.io.compression.codec", &codec, error)) ||
-            (r = conf_get_int(sc->conf, "spark.io.compression.zstd.level", &level, error)) ||
-            (r = conf_get_bool(sc->conf, "spark.shuffle.compress", &shuffle, error)) ||
-            (r = conf_get_bool(sc->conf, "spark.shuffle.spill.compress", &spill, error)))
-                return r;
-        if ((r = codec_parse(codec, &kind, error)))
-                return error_wrap(error, r, "spark.io.compression.codec");
-        list = disk_dirs_configured(local);
-        if ((r = disk_dirs_new(list, (int)subdirectories, &sc->dirs, error)))
-                return error_wrap(error, r, "spark.local.dir");
-        struct spill_space space = {
-                .dirs = sc->dirs,
-                .shuffle_codec = shuffle ? kind : CODEC_NONE,
-                .spill_codec = spill ? kind : CODEC_NONE,
-                .level = (int)level,
-        };
-        sc->registry.blocks = block_store_new(&(struct block_store_options){
-                .memory = sc->memory, .dirs = sc->dirs, .codec = space.spill_codec, .level = space.level});
-        sc->shuffles = shuffle_store_new(&space);
-        memory_manager_set_evict(sc->memory, evict, sc);
-        return 0;
+        int r = conf_get_bytes(sc->conf, "spark.driver.memory", &memory, error);
+        if (r == 0)
+                r = start_isolation(sc, memory, error);
+        if (r == 0)
+                r = exec_env_init(&sc->env, sc->conf, memory, error);
+        exec_services_init(&sc->services, &sc->env);
+        sc->env.services = &sc->services;
+        sc->env.app_id = sc->app_id;
+        sc->env.seed = (uint64_t)sc->started_ms;
+        sc->registry.blocks = sc->env.blocks;
+        return r;
 }
 
 static int start_event_log(struct fst_context *sc, struct fst_error *error)
@@ -182,14 +199,10 @@ static void post_start(struct fst_context *sc)
                 sc->bus, &(struct application_start){
                                  .name = sc->app_name, .id = sc->app_id, .ms = sc->started_ms, .user = sc->user});
         listener_bus_post_environment_update(sc->bus, &(struct environment_update){.spark_properties = &sc->conf->set});
-        listener_bus_post_executor_added(sc->bus, &(struct executor_added){.id = "driver",
-                                                                           .host = sc->host,
-                                                                           .ms = context_now_ms(),
-                                                                           .total_cores = sc->master.threads});
         listener_bus_post_block_manager_added(
                 sc->bus, &(struct block_manager_added){.manager = manager,
                                                        .ms = context_now_ms(),
-                                                       .max_on_heap_memory = (int64_t)memory_manager_pool(sc->memory)});
+                                                       .max_on_heap_memory = (int64_t)memory_manager_pool(sc->env.memory)});
 }
 
 static int start(struct fst_context *sc, struct fst_error *error)
@@ -200,18 +213,16 @@ static int start(struct fst_context *sc, struct fst_error *error)
         log_set_context(sc->app_id, -1, -1);
         log_info("SparkContext", "Running Firesteel version %s", FIRESTEEL_VERSION);
         log_info("SparkContext", "Submitted application: %s", sc->app_name);
-        if ((r = start_memory(sc, error)) || (r = start_disk(sc, error)) || (r = start_listeners(sc, error)))
+        if ((r = start_env(sc, error)) || (r = start_listeners(sc, error)))
                 return r;
-        sc->executor = (struct executor_ref){.id = "driver", .host = sc->host};
-        sc->env = (struct exec_env){.memory = sc->memory,
-                                    .shuffles = sc->shuffles,
-                                    .blocks = sc->registry.blocks,
-                                    .app_id = sc->app_id,
-                                    .seed = (uint64_t)sc->started_ms};
-        if ((r = job_runner_new(sc, &sc->runner, error)) || (r = start_progress_bar(sc, error)))
+        if ((r = application_files_configured(sc, error)))
                 return r;
         post_start(sc);
-        log_info("Executor", "Starting executor ID driver on host %s with %d task slots", sc->host, sc->master.threads);
+        if ((r = job_runner_new(sc, make_backend(sc), &sc->runner, error)) || (r = start_progress_bar(sc, error)))
+                return r;
+        if (sc->master.kind == MASTER_LOCAL)
+                log_info("Executor", "Starting executor ID driver on host %s with %d task slots", sc->host,
+                         sc->master.threads);
         return 0;
 }
 
@@ -224,15 +235,28 @@ static int describe(const fst_fn *fn, const char **name, struct fst_error *error
         return r;
 }
 
-/* Jobs of other threads end as cancelled; those threads still need what belongs to the context to say so. */
-static void stop_actions(struct fst_context *sc)
+/* For tasks that never look up, when a signal ends the process. */
+#define SIGNAL_PATIENCE_S 2
+
+/*
+ * Jobs of other threads end as cancelled; those threads still need what belongs to the context to say so. They are
+ * waited for, at most @seconds; 0: for ever.
+ */
+static void stop_actions(struct fst_context *sc, int seconds)
 {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += seconds;
         if (sc->runner)
                 job_runner_stop(sc->runner);
         pthread_mutex_lock(&sc->lock);
-        while (sc->acting > 0)
-                pthread_cond_wait(&sc->acted, &sc->lock);
+        int r = 0;
+        while (sc->acting > 0 && r == 0)
+                r = seconds ? pthread_cond_clockwait(&sc->acted, &sc->lock, CLOCK_MONOTONIC, &until)
+                            : pthread_cond_wait(&sc->acted, &sc->lock);
         pthread_mutex_unlock(&sc->lock);
+        if (r)
+                log_warn("SparkContext", "Tasks that do not look up are ended with the application");
 }
 
 /*
@@ -243,13 +267,13 @@ static void end_by_signal(void *context)
 {
         struct fst_context *sc = context;
         progress_bar_stop(steal(sc->progress));
-        stop_actions(sc);
+        stop_actions(sc, SIGNAL_PATIENCE_S);
         if (sc->bus) {
                 listener_bus_post_application_end(sc->bus,
                                                   &(struct application_end){.ms = context_now_ms(), .exit_code = -1});
                 listener_bus_stop(sc->bus);
         }
-        disk_dirs_free(steal(sc->dirs));
+        exec_env_remove_files(&sc->env);
 }
 
 FST_API fst_context *fst_context_new_conf(fst_conf *conf)
@@ -262,6 +286,9 @@ FST_API fst_context *fst_context_new_conf(fst_conf *conf)
         pthread_mutex_init(&sc->prepare, NULL);
         pthread_cond_init(&sc->prepared, NULL);
         sc->registry.describe = describe;
+        sc->accumulators = accumulators_new();
+        sc->broadcasts = broadcast_variables_new();
+        sc->files = application_files_new();
         sc->status = start(sc, &sc->error);
         if (sc->status == 0)
                 sc->status = shutdown_add_hook(end_by_signal, sc, &sc->error);
@@ -296,28 +323,32 @@ static void stop_listeners(struct fst_context *sc)
 FST_API int fst_context_stop(fst_context *sc)
 {
         shutdown_remove_hook(end_by_signal, sc);
-        stop_actions(sc);
+        stop_actions(sc, 0);
         int status = sc->first_failure; /* that of an action which was still running counts as well */
         job_runner_free(sc->runner);
+        isolation_free(sc->env.isolation);
         stop_listeners(sc);
         while (sc->kept) {
                 struct kept_result *next = sc->kept->next;
                 sc->kept->free(sc->kept);
                 sc->kept = next;
         }
+        application_files_free(sc->files);
+        accumulators_free(sc->accumulators);
+        broadcast_variables_free(sc->broadcasts, sc->env.broadcasts);
         rdd_registry_deinit(&sc->registry);
-        block_store_free(sc->registry.blocks);
-        shuffle_store_free(sc->shuffles);
-        disk_dirs_free(sc->dirs);
-        /* Everybody gave back what they had reserved. */
-        assert(!sc->memory ||
-               (memory_manager_execution_used(sc->memory) == 0 && memory_manager_storage_used(sc->memory) == 0));
-        memory_manager_free(sc->memory);
-        page_pool_trim();
+        exec_env_deinit(&sc->env);
         if (!sc->status)
                 log_info("SparkContext", "Successfully stopped SparkContext");
         log_set_context(NULL, -1, -1);
         local_properties_forget(sc);
+        for (size_t i = 0; i < sc->executors.len; i++) {
+                free((char *)sc->executors.data[i]->id);
+                free((char *)sc->executors.data[i]->host);
+                free((char *)sc->executors.data[i]->address);
+                free(sc->executors.data[i]);
+        }
+        vec_deinit(&sc->executors);
         pthread_cond_destroy(&sc->acted);
         pthread_cond_destroy(&sc->prepared);
         pthread_mutex_destroy(&sc->lock);
@@ -387,6 +418,8 @@ FST_API int fst_context_default_parallelism(const fst_context *sc)
         /* A value that is none was refused when the context started. */
         if (conf_get_int(sc->conf, "spark.default.parallelism", &set, NULL) == 0 && set > 0)
                 return (int)set;
+        if (sc->master.kind == MASTER_LOCAL_CLUSTER)
+                return MAX(sc->master.executors * sc->master.cores, 2);
         return MAX(sc->master.threads, 1);
 }
 
@@ -416,6 +449,12 @@ FST_API void fst_cancel_job_group(fst_context *sc, const char *group)
 {
         if (sc->runner)
                 job_runner_cancel(sc->runner, group);
+}
+
+FST_API void fst_cancel_jobs_with_tag(fst_context *sc, const char *tag)
+{
+        if (sc->runner)
+                job_runner_cancel_tag(sc->runner, tag);
 }
 
 FST_API void fst_cancel_all_jobs(fst_context *sc)

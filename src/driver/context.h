@@ -5,16 +5,20 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/vec.h"
 #include "conf/conf.h"
 #include "conf/master_url.h"
 #include "driver/listener_bus.h"
+#include "exec/exec_services.h"
 #include "exec/stage_work.h"
 #include "rdd/rdd_registry.h"
 
 #include <pthread.h>
 
+struct accumulators;
+struct application_files;
+struct broadcast_variables;
 struct job_runner;
-struct shuffle_store;
 struct event_log_setup;
 struct progress_bar;
 struct app_status;
@@ -29,12 +33,13 @@ struct fst_context {
         struct master_url master;
         int64_t started_ms;
 
-        struct memory_manager *memory;
-        struct disk_dirs *dirs;
-        struct shuffle_store *shuffles;
         struct exec_env env;
-        struct executor_ref executor; /* "driver" */
+        struct task_services services; /* of tasks in this process */
+        VEC(struct executor_ref *) executors; /* by the scheduler's number; the scheduler thread's, while it runs */
         struct job_runner *runner;
+        struct accumulators *accumulators;
+        struct broadcast_variables *broadcasts;
+        struct application_files *files;
 
         struct listener_bus *bus;
         struct event_log_setup *event_log; /* NULL: none is written */
@@ -68,3 +73,6 @@ fst_context *context_enter(fst_context *sc);
 void context_leave(fst_context **sc);
 
 int64_t context_now_ms(void);
+
+/* Cores of the process that runs tasks, or of each of them; INT_MAX if the cluster decides. */
+int context_cores_of_one(const struct fst_context *sc);

@@ -5,6 +5,7 @@
 #include "driver/event_json.h"
 
 #include "base/mem.h"
+#include "store/storage_level.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -103,12 +104,12 @@ static const char *truth(bool yes)
 
 void event_json_storage_level(struct buf *b, enum fst_storage_level level, bool serialized)
 {
-        bool disk = level == FST_MEMORY_AND_DISK || level == FST_DISK_ONLY;
-        bool memory = level == FST_MEMORY_ONLY || level == FST_MEMORY_AND_DISK;
+        bool memory = storage_level_uses_memory(level);
         buf_printf(b,
                    "{\"Use Disk\":%s,\"Use Memory\":%s,\"Use Off Heap\":false,\"Deserialized\":%s,"
-                   "\"Replication\":1}",
-                   truth(disk), truth(memory), truth(memory && !serialized));
+                   "\"Replication\":%d}",
+                   truth(storage_level_uses_disk(level)), truth(memory), truth(memory && !serialized),
+                   MAX(storage_level_replicas(level), 1));
 }
 
 void event_json_block_manager(struct buf *b, const struct block_manager_ref *m)
@@ -219,6 +220,27 @@ void event_json_executor_removed(struct buf *b, const struct executor_removed *e
         field(b, ",\"Executor ID\":", e->id);
         field(b, ",\"Removed Reason\":", e->reason ? e->reason : "");
         buf_puts(b, "}\n");
+}
+
+/* As Jackson writes a class that Spark's JsonProtocol has no words for. */
+static void exclusion_line(struct buf *b, const struct exclusion_changed *e, const char *word)
+{
+        bool stage = e->stage_id >= 0;
+        buf_printf(b, "{\"Event\":\"org.apache.spark.scheduler.SparkListener%s%s%s\",\"time\":%" PRId64 ",\"%s\":",
+                   e->is_host ? "Node" : "Executor", word, stage ? "ForStage" : "", e->ms,
+                   e->is_host ? "hostId" : "executorId");
+        event_json_string(b, e->id);
+        if (!e->lifted)
+                buf_printf(b, ",\"%s\":%d", e->is_host ? "executorFailures" : "taskFailures", e->failures);
+        if (stage)
+                buf_printf(b, ",\"stageId\":%d,\"stageAttemptId\":%d", e->stage_id, e->stage_attempt);
+        buf_puts(b, "}\n");
+}
+
+void event_json_exclusion_changed(struct buf *b, const struct exclusion_changed *e)
+{
+        exclusion_line(b, e, e->lifted ? "Unblacklisted" : "Blacklisted");
+        exclusion_line(b, e, e->lifted ? "Unexcluded" : "Excluded");
 }
 
 /* -------------------------------------------------------------------------------------- jobs and stages */

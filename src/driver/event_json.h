@@ -38,6 +38,10 @@ void event_json_block_manager_added(struct buf *b, const struct block_manager_ad
 void event_json_block_manager_removed(struct buf *b, const struct block_manager_removed *e);
 void event_json_executor_added(struct buf *b, const struct executor_added *e);
 void event_json_executor_removed(struct buf *b, const struct executor_removed *e);
+
+/* Two lines, as Spark writes them: by the older name of the event and by the present one. */
+void event_json_exclusion_changed(struct buf *b, const struct exclusion_changed *e);
+
 void event_json_job_start(struct buf *b, const struct job_start *e, const struct event_json_redact *redact);
 void event_json_job_end(struct buf *b, const struct job_end *e);
 void event_json_stage_submitted(struct buf *b, const struct stage_submitted *e, const struct event_json_redact *redact);

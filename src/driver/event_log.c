@@ -161,9 +161,19 @@ PLAIN(block_manager_added)
 PLAIN(block_manager_removed)
 PLAIN(executor_added)
 PLAIN(executor_removed)
+PLAIN(exclusion_changed)
 PLAIN(job_end)
 PLAIN(unpersist_rdd)
 PLAIN(block_updated)
+
+/* Spark's log does not have these. */
+static void on_speculative_submitted(struct listener *l, const struct speculative_submitted *e)
+{
+}
+
+static void on_unschedulable_changed(struct listener *l, const struct unschedulable_changed *e)
+{
+}
 
 #define REDACTED(kind, wants_flush)                                                                                    \
         static void on_##kind(struct listener *l, const struct kind *e)                                                \

@@ -117,6 +117,9 @@ COPY(stage_submitted, e->stage = copy_stage(a, e->stage), e->properties = copy_m
 COPY(stage_completed, e->stage = copy_stage(a, e->stage))
 COPY(task_getting_result, )
 COPY(unpersist_rdd, )
+COPY(exclusion_changed, e->id = copy_text(a, e->id))
+COPY(speculative_submitted, )
+COPY(unschedulable_changed, )
 COPY(block_updated, e->block = copy_block(a, e->block))
 
 const struct job_start *event_copy_job_start(struct arena *a, const struct job_start *from)

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "base/strmap.h"
+#include "sched/task_locality.h"
 
 #include <firesteel/rdd.h>
 
@@ -24,14 +25,8 @@
 struct executor_ref {
         const char *id;
         const char *host;
-};
-
-enum task_locality {
-        LOCALITY_PROCESS_LOCAL,
-        LOCALITY_NODE_LOCAL,
-        LOCALITY_NO_PREF,
-        LOCALITY_RACK_LOCAL,
-        LOCALITY_ANY,
+        const char *address; /* "host:port"; not in events */
+        int port;
 };
 
 enum task_kind { TASK_RESULT, TASK_SHUFFLE_MAP };
@@ -83,6 +78,7 @@ struct task_metrics {
                 int64_t fetch_wait_ms;
                 int64_t remote_bytes, remote_bytes_to_disk, local_bytes;
                 int64_t records;
+                int64_t remote_requests_ms;
         } shuffle_read;
         struct {
                 int64_t bytes, records;
@@ -262,6 +258,27 @@ struct unpersist_rdd {
         int rdd_id;
 };
 
+/* An executor or host takes no new tasks because too many failed there, or takes them again. */
+struct exclusion_changed {
+        int64_t ms;
+        bool is_host;
+        const char *id;                 /* the executor's id, or the host's name */
+        int failures;                   /* tasks that failed on the executor; executors that are excluded on the host */
+        int32_t stage_id, stage_attempt; /* for this one only; -1: the whole application */
+        bool lifted;
+};
+
+/* A slow task gets a second attempt. Not in event logs, as in Spark's. */
+struct speculative_submitted {
+        int32_t stage_id, stage_attempt, index, partition;
+};
+
+/* No executor may run some task of a stage, or this is over. Not in event logs either. */
+struct unschedulable_changed {
+        int32_t stage_id, stage_attempt;
+        bool unschedulable;
+};
+
 /* Every kind but the two of tasks, which travel in batches. */
 #define EVENT_KINDS(X)                                                                                                 \
         X(application_start)                                                                                           \
@@ -278,6 +295,9 @@ struct unpersist_rdd {
         X(stage_completed)                                                                                             \
         X(task_getting_result)                                                                                         \
         X(unpersist_rdd)                                                                                               \
+        X(exclusion_changed)                                                                                           \
+        X(speculative_submitted)                                                                                       \
+        X(unschedulable_changed)                                                                                       \
         X(block_updated)
 
 /* Copies that own nothing: all of it lies in the arena, but executor_ref's. Maps in it are for reading only. */

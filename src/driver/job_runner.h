@@ -1,6 +1,6 @@
 /*
- * The job runner: the driver's scheduler thread, and in local mode the slots. It owns the pure scheduler
- * (sched/sched.h), feeds it with jobs and with the outcomes of tasks, and carries out what it decides.
+ * The job runner: the driver's scheduler thread. It owns the pure scheduler (sched/sched.h), feeds it with jobs and
+ * with the outcomes of tasks, and has a backend (driver/scheduler_backend.h) carry out what it decides.
  *
  * Everything inside happens on its own thread; other threads hand it messages and wait.
  */
@@ -10,9 +10,11 @@
 #include "exec/action.h"
 
 struct job_runner;
+struct scheduler_backend;
 
-/* Start the thread and @sc->master.threads slots. */
-int job_runner_new(struct fst_context *sc, struct job_runner **runner, struct fst_error *error);
+/* Start the backend, which is taken in any case, and the thread. */
+int job_runner_new(struct fst_context *sc, struct scheduler_backend *backend, struct job_runner **runner,
+                   struct fst_error *error);
 
 /* Cancel what runs and refuse what is submitted from now on; does not wait. Any thread. */
 void job_runner_stop(struct job_runner *runner);
@@ -33,3 +35,6 @@ int job_runner_run(struct job_runner *runner, const struct job_request *request,
 
 /* Cancel a group's jobs, or all with NULL. Any thread. */
 void job_runner_cancel(struct job_runner *runner, const char *group);
+
+/* Cancel the jobs with a tag. Any thread. */
+void job_runner_cancel_tag(struct job_runner *runner, const char *tag);

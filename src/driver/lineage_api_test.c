@@ -6,13 +6,22 @@
  * bytes that went bad on the way are noticed where they are read first. FIRESTEEL_SEED=N runs one seed alone,
  * FIRESTEEL_LINEAGES=N so many.
  */
+#include "base/buf.h"
 #include "base/mem.h"
 #include "driver/api_fixture.h"
+#include "driver/context.h"
+#include "driver/local_backend.h"
+#include "exec/action.h"
+#include "exec/slot.h"
+#include "exec/stage_wire.h"
+#include "rdd/pipeline.h"
+#include "rdd/slice.h"
 
 #include <inttypes.h>
 
 #define LINEAGES 400
 #define STEPS 7
+#define JOINED_MOST 60000 /* rows that a join may make */
 
 struct fixed {
         int64_t x, inverse;
@@ -28,7 +37,21 @@ struct rows_list {
         size_t len, cap;
 };
 
-enum step_kind { MAP, FLAT_MAP, FILTER, MAP_VALUES, ITERATE, REDUCE, PLACE, COALESCE, PERSIST, SORT, STEP_KINDS };
+enum step_kind {
+        MAP,
+        FLAT_MAP,
+        FILTER,
+        MAP_VALUES,
+        ITERATE,
+        REDUCE,
+        PLACE,
+        COALESCE,
+        PERSIST,
+        SORT,
+        UNION,
+        JOIN,
+        STEP_KINDS
+};
 
 struct step {
         enum step_kind kind;
@@ -49,6 +72,19 @@ struct step {
         X(7, FIXED, I64)                                                                                               \
         X(8, FIXED, NONE)
 enum { TYPES_N = 9 };
+
+/* What can be joined: left type, right type, kinds of key and of both values. */
+#define JOINS(X)                                                                                                       \
+        X(2, 2, I64, I64, I64)                                                                                         \
+        X(2, 5, I64, I64, FIXED)                                                                                       \
+        X(5, 2, I64, FIXED, I64)                                                                                       \
+        X(5, 5, I64, FIXED, FIXED)                                                                                     \
+        X(3, 3, BYTES, I64, I64)                                                                                       \
+        X(3, 4, BYTES, I64, BYTES)                                                                                     \
+        X(4, 3, BYTES, BYTES, I64)                                                                                     \
+        X(4, 4, BYTES, BYTES, BYTES)                                                                                   \
+        X(6, 6, F64, BYTES, BYTES)                                                                                     \
+        X(7, 7, FIXED, I64, I64)
 
 static fst_type type_of_kind(int kind)
 {
@@ -93,6 +129,17 @@ static int64_t changed_value(const struct step *s, int64_t value)
 static bool stays(const struct step *s, struct row in)
 {
         return mix((uint64_t)in.key, (uint64_t)(in.value + s->a)) % 3 != 0;
+}
+
+/* The rows that two with one key make. */
+static size_t pairings(const struct step *s, int64_t key, int64_t left, int64_t right)
+{
+        return mix((uint64_t)(key ^ left), (uint64_t)(right + s->a)) % 3;
+}
+
+static struct row paired(const struct step *s, int64_t key, int64_t left, int64_t right)
+{
+        return (struct row){key, (int64_t)(mix((uint64_t)left, (uint64_t)(right + s->a)) % 100000)};
 }
 
 /* ------------------------------------------------------------------------------------------------ kinds of field */
@@ -301,6 +348,19 @@ ITERATE_2(6, F64, BYTES)
 ITERATE_2(7, FIXED, I64)
 ITERATE_1(8, FIXED)
 
+#define JOIN_FUNCTION(i, j, k, l, r)                                                                                   \
+        static int join_##i##_##j(fst_task *task PARAM_##k(key) PARAM_##l(left) PARAM_##r(right), fst_out *out)        \
+        {                                                                                                              \
+                const struct step *s = fst_captured(task);                                                             \
+                int64_t x, a, b;                                                                                       \
+                if (!(READ_##k(key, x) && READ_##l(left, a) && READ_##r(right, b)))                                    \
+                        return fst_fail(task, "damaged row");                                                          \
+                for (size_t n = pairings(s, x, a, b); n > 0; n--)                                                      \
+                        emit_row(out, s->into, changed(s, paired(s, x, a, b), n));                                     \
+                return misfortune(task, s, (struct row){x, a});                                                        \
+        }
+JOINS(JOIN_FUNCTION)
+
 /* Reducing keeps the greater number, whatever it is written as. */
 static int64_t greater(fst_task *task, int64_t a, int64_t b)
 {
@@ -329,15 +389,30 @@ static int greater_fixed(fst_task *task, void *a, const void *b)
 
 /* ---------------------------------------------------------------------------------------------- building lineage */
 
-#define APPLY_ENTRY(i, k, v) case i: return FST_FN(apply_##i);
-#define KEEP_ENTRY(i, k, v) case i: return FST_FN(keep_##i);
-#define ITERATE_ENTRY(i, k, v) case i: return FST_FN(iterate_##i);
+#define APPLY_ENTRY(i, k, v)                                                                                           \
+        case i:                                                                                                        \
+                return FST_FN(apply_##i);
+#define KEEP_ENTRY(i, k, v)                                                                                            \
+        case i:                                                                                                        \
+                return FST_FN(keep_##i);
+#define ITERATE_ENTRY(i, k, v)                                                                                         \
+        case i:                                                                                                        \
+                return FST_FN(iterate_##i);
 
 /* clang-format off */
 static fst_fn apply_of(int type) { switch (type) { TYPES(APPLY_ENTRY) default: abort(); } }
 static fst_fn keep_of(int type) { switch (type) { TYPES(KEEP_ENTRY) default: abort(); } }
 static fst_fn iterate_of(int type) { switch (type) { TYPES(ITERATE_ENTRY) default: abort(); } }
 /* clang-format on */
+
+#define JOIN_ENTRY(i, j, k, l, r)                                                                                      \
+        if (left == (i) && right == (j))                                                                               \
+                return FST_FN(join_##i##_##j);
+static fst_fn join_of(int left, int right)
+{
+        JOINS(JOIN_ENTRY)
+        abort();
+}
 
 static fst_fn with(fst_fn f, const struct step *s)
 {
@@ -412,6 +487,51 @@ static void sort_rows(struct rows_list *list)
                 qsort(list->data, list->len, sizeof(*list->data), by_key);
 }
 
+/* The rows of both, sorted by key, before any is joined: how many pairs meet. */
+static size_t meetings(struct rows_list *left, struct rows_list *right)
+{
+        size_t n = 0;
+        sort_rows(left);
+        sort_rows(right);
+        for (size_t i = 0, j = 0; i < left->len; i++) {
+                while (j < right->len && right->data[j].key < left->data[i].key)
+                        j++;
+                for (size_t k = j; k < right->len && right->data[k].key == left->data[i].key; k++)
+                        n++;
+        }
+        return n;
+}
+
+static struct rows_list copy_of(const struct rows_list *list)
+{
+        struct rows_list copy = {0};
+        for (size_t i = 0; i < list->len; i++)
+                add(&copy, list->data[i]);
+        return copy;
+}
+
+/* @left becomes the union or the join of both; @right is sorted. */
+static void evaluate_both(struct rows_list *left, const struct rows_list *right, const struct step *s)
+{
+        struct rows_list next = {0};
+        for (size_t i = 0; s->kind == UNION && i < right->len; i++)
+                add(left, right->data[i]);
+        if (s->kind == UNION)
+                return;
+        for (size_t i = 0, j = 0; i < left->len; i++) {
+                struct row row = left->data[i];
+                while (j < right->len && right->data[j].key < row.key)
+                        j++;
+                for (size_t k = j; k < right->len && right->data[k].key == row.key; k++)
+                        for (size_t n = pairings(s, row.key, row.value, right->data[k].value); n > 0; n--)
+                                add(&next, changed(s, paired(s, row.key, row.value, right->data[k].value), n));
+        }
+        for (size_t i = 0; type_of(s->into).value == FST_KIND_NONE && i < next.len; i++)
+                next.data[i].value = 0;
+        free(left->data);
+        *left = next;
+}
+
 static void evaluate(struct rows_list *rows, const struct step *s)
 {
         struct rows_list next = {0};
@@ -451,7 +571,8 @@ static void evaluate(struct rows_list *rows, const struct step *s)
         *rows = next;
 }
 
-/* --------------------------------------------------------------------------------------------- reading what came out */
+/* --------------------------------------------------------------------------------------------- reading what came out
+ */
 
 #define COLLECT_1(i, k)                                                                                                \
         case i: {                                                                                                      \
@@ -514,9 +635,9 @@ static struct step draw_step(struct dice *d, int from)
 {
         struct step s = {.kind = (enum step_kind)roll(d, STEP_KINDS), .into = from, .a = roll(d, 1000)};
         bool pairs = type_of(from).value != FST_KIND_NONE;
-        if (!pairs && (s.kind == MAP_VALUES || s.kind == REDUCE || s.kind == PLACE))
+        if (!pairs && (s.kind == MAP_VALUES || s.kind == REDUCE || s.kind == PLACE || s.kind == JOIN))
                 s.kind = MAP;
-        if (s.kind == MAP || s.kind == FLAT_MAP || s.kind == ITERATE)
+        if (s.kind == MAP || s.kind == FLAT_MAP || s.kind == ITERATE || s.kind == JOIN)
                 s.into = roll(d, TYPES_N);
         if (s.kind == MAP_VALUES)
                 do
@@ -530,7 +651,8 @@ static struct step draw_step(struct dice *d, int from)
 static void describe(uint64_t seed, int rows, int partitions, const struct step *steps, int n)
 {
         static const char *const names[] = {"map",           "flat_map",     "filter",   "map_values", "map_partitions",
-                                            "reduce_by_key", "partition_by", "coalesce", "persist",    "sort"};
+                                            "reduce_by_key", "partition_by", "coalesce", "persist",    "sort",
+                                            "union",         "join"};
         print_error("FIRESTEEL_SEED=%" PRIu64 ": range(%d) in %d partitions", seed, rows, partitions);
         for (int i = 0; i < n; i++)
                 print_error(", %s to type %d (n %d, a %" PRId64 ", fail %" PRId64 ")", names[steps[i].kind],
@@ -538,25 +660,95 @@ static void describe(uint64_t seed, int rows, int partitions, const struct step 
         print_error("\n");
 }
 
+/* 0 … count - 1. */
+static fst_rdd *source(fst_context *sc, uint64_t seed, int count, int partitions)
+{
+        if (seed % 3)
+                return fst_range_n(sc, 0, count, partitions);
+        _cleanup_free_ int64_t *numbers = new_array(int64_t, (size_t)count + 1);
+        for (int i = 0; i < count; i++)
+                numbers[i] = i;
+        return fst_parallelize_n(sc, numbers, (size_t)count, partitions);
+}
+
+/* An RDD with the rows that it is to have. */
+struct branch {
+        fst_rdd *rdd;
+        struct rows_list rows;
+        int type;
+};
+
+/* Something to unite or join with: one of the RDDs before, or a new one with a different number of partitions. */
+static struct branch draw_other(struct dice *d, fst_context *sc, const struct branch *before, int n, int from,
+                                bool join, struct step *s)
+{
+        const struct branch *found = NULL;
+        for (int i = 0; i < n; i++) {
+                fst_type a = type_of(before[i].type), b = type_of(from);
+                if (join ? a.key == b.key && a.value : before[i].type == from)
+                        found = found && roll(d, 2) ? found : &before[i];
+        }
+        if (found && roll(d, 4))
+                return (struct branch){found->rdd, copy_of(&found->rows), found->type};
+        struct branch other = {.type = from};
+        int count = roll(d, 1000);
+        *s = (struct step){.kind = MAP, .into = from, .a = roll(d, 1000)};
+        for (int i = 0; i < count; i++)
+                add(&other.rows, (struct row){i, 0});
+        other.rdd = build(fst_range_n(sc, 0, count, some_partitions(d)), s, 0);
+        evaluate(&other.rows, s);
+        return other;
+}
+
+/* One more step, on the last of the branches: the next branch. */
+static struct branch grow(struct dice *d, fst_context *sc, const struct branch *branches, int n, struct step *s)
+{
+        const struct branch *last = &branches[n - 1];
+        struct branch next = {.rdd = last->rdd, .rows = copy_of(&last->rows), .type = s->into};
+        if (s->kind == UNION || s->kind == JOIN) {
+                struct step made;
+                struct branch other = draw_other(d, sc, branches, n, last->type, s->kind == JOIN, &made);
+                if (s->kind == JOIN && meetings(&next.rows, &other.rows) <= JOINED_MOST) {
+                        next.rdd = fst_join_n(next.rdd, other.rdd, with(join_of(last->type, other.type), s),
+                                              type_of(s->into), s->n % 2 ? 0 : s->n);
+                        evaluate_both(&next.rows, &other.rows, s);
+                } else if (s->kind == UNION) {
+                        next.rdd = roll(d, 2) ? fst_union(next.rdd, other.rdd)
+                                              : fst_union_all(sc, ((fst_rdd *[]){next.rdd, other.rdd}), 2);
+                        evaluate_both(&next.rows, &other.rows, s);
+                } else { /* too many rows */
+                        s->kind = FILTER;
+                        s->into = next.type = last->type;
+                }
+                free(other.rows.data);
+        }
+        if (s->kind != UNION && s->kind != JOIN) {
+                next.rdd = build(next.rdd, s, last->type);
+                evaluate(&next.rows, s);
+        }
+        return next;
+}
+
 static int check_lineage(fst_context *sc, uint64_t seed)
 {
         struct dice d = {seed * 1000};
+        struct branch branches[STEPS + 1];
         struct step steps[STEPS];
         int n = 1 + roll(&d, STEPS), from = 0;
         int count = roll(&d, 5) ? roll(&d, roll(&d, 10) ? 3000 : 30000) : roll(&d, 3);
         int partitions = some_partitions(&d);
-        struct rows_list expected = {0};
-        fst_rdd *rdd = fst_range_n(sc, 0, count, partitions);
+        branches[0] = (struct branch){.rdd = source(sc, seed, count, partitions)};
         for (int i = 0; i < count; i++)
-                add(&expected, (struct row){i, 0});
+                add(&branches[0].rows, (struct row){i, 0});
         for (int i = 0; i < n; i++) {
                 steps[i] = draw_step(&d, from);
                 if (steps[i].kind == PERSIST)
                         steps[i].n = (int)seed; /* one level: another one for the same RDD is refused */
-                rdd = build(rdd, &steps[i], from);
-                evaluate(&expected, &steps[i]);
+                branches[i + 1] = grow(&d, sc, branches, i + 1, &steps[i]);
                 from = steps[i].into;
         }
+        fst_rdd *rdd = branches[n].rdd;
+        struct rows_list expected = branches[n].rows;
         int64_t some = roll(&d, 2000), rows = -1;
         fst_iter *iter = NULL;
         struct rows_list got = {0}, taken = {0};
@@ -581,10 +773,90 @@ static int check_lineage(fst_context *sc, uint64_t seed)
         free(got.data);
         free(taken.data);
         free(expected.data);
+        for (int i = 0; i < n; i++)
+                free(branches[i].rows.data);
         return r == 0 && good ? 0 : -1;
 }
 
-static void random_lineages_compute_what_they_mean(void **state)
+/* ------------------------------------------------------------------------------------------- by way of the wire */
+
+/*
+ * Every run's stage is encoded and decoded before a slot has it, and every result before the driver has it. One
+ * context at a time.
+ */
+static struct {
+        struct stage_work *of_driver[2]; /* by slot, while it runs what was decoded */
+        int stages, slices;              /* that went that way; atomic */
+} wire;
+
+static void must(int r, struct fst_error *error, const char *what)
+{
+        if (r == 0)
+                return;
+        fprintf(stderr, "%s: %s\n", what, error_message(error));
+        abort();
+}
+
+static int same_module(void *owner, const struct stage_module *file, struct fst_error *error)
+{
+        *(int *)owner += file->build_id[0] && !file->has_sha256 && strstr(file->name, "lineage") != NULL;
+        return 0;
+}
+
+static void send_stage(fst_context *sc, struct slot_run *run)
+{
+        const struct stage_modules_source modules = {.same_program = true};
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        struct fst_error error = FST_ERROR_INIT;
+        struct stage_work *decoded;
+        int found = 0;
+        must(stage_encode(run->work, &modules, &bytes, &error), &error, "stage_encode");
+        must(stage_modules(bytes.data, bytes.len, same_module, &found, &error), &error, "stage_modules");
+        must(found > 1 ? -EEXIST : 0, &error, "a module is listed twice");
+        must(stage_decode(bytes.data, bytes.len, &sc->env, &decoded, &error), &error, "stage_decode");
+        memset(bytes.data, 0xa5, bytes.len); /* it is not looked at any more */
+        wire.of_driver[run->slot] = run->work;
+        run->work = decoded;
+        wire.stages++;
+}
+
+static void send_results(fst_context *sc, struct slot_run *run)
+{
+        struct stage_work *decoded = run->work;
+        run->work = wire.of_driver[run->slot];
+        for (int i = 0; i < run->n && decoded->action; i++) {
+                _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+                struct fst_error error = FST_ERROR_INIT;
+                struct slot_task *t = &run->tasks[i];
+                if (t->state != OUTCOME_SUCCESS)
+                        continue;
+                must(task_result_encode(decoded->action, &t->result, &bytes, &error), &error, "task_result_encode");
+                must(task_result_decode(run->work->action, bytes.data, bytes.len, &t->result, &error), &error,
+                     "task_result_decode");
+        }
+        stage_work_unref(decoded);
+}
+
+static const struct local_backend_probe by_wire = {.launched = send_stage, .done = send_results};
+
+/* A slice of what an RDD of the application holds, as the driver would give it. */
+static int fetch_slice(void *owner, struct task_run *run, int rdd, int partition, struct buf *slice)
+{
+        fst_context *sc = owner;
+        struct fst_error error = FST_ERROR_INIT;
+        const fst_rdd *at = sc->registry.rdds;
+        while (at->lineage.id != rdd)
+                at = at->next;
+        __atomic_add_fetch(&wire.slices, 1, __ATOMIC_RELAXED);
+        int r = slice_encode(at, partition, slice, &error);
+        return r ? task_run_fail_with(run, r, &error) : 0;
+}
+
+static const struct slice_source slices_of_driver = {.fetch = fetch_slice};
+
+/* ------------------------------------------------------------------------------------------------------ all of them */
+
+static void run_lineages(void)
 {
         const char *one = getenv("FIRESTEEL_SEED"), *many = getenv("FIRESTEEL_LINEAGES");
         uint64_t first = one ? strtoull(one, NULL, 10) : 1;
@@ -592,8 +864,10 @@ static void random_lineages_compute_what_they_mean(void **state)
         fst_context *sc = NULL;
         for (uint64_t seed = first; seed <= last; seed++) {
                 if (!sc)
-                        sc = api_context("local[2,4]", "spark.driver.memory", "32m", "spark.memory.fraction",
+                        sc = api_context("local[2,4]", "spark.driver.memory", "64m", "spark.memory.fraction",
                                          seed % 40 < 20 ? "0.6" : "0.3", NULL);
+                sc->env.slices = &slices_of_driver;
+                sc->env.slice_owner = sc;
                 assert_int_equal(check_lineage(sc, seed), 0);
                 if (seed % 20 == 0 || seed == last) {
                         assert_int_equal(fst_context_stop(sc), 0);
@@ -602,8 +876,26 @@ static void random_lineages_compute_what_they_mean(void **state)
         }
 }
 
+static void random_lineages_compute_what_they_mean(void **state)
+{
+        run_lineages();
+}
+
+static void random_lineages_compute_the_same_by_way_of_the_wire(void **state)
+{
+        local_backend_set_probe(&by_wire);
+        run_lineages();
+        local_backend_set_probe(NULL);
+        assert_true(wire.stages > 0);
+        if (!getenv("FIRESTEEL_SEED") && !getenv("FIRESTEEL_LINEAGES"))
+                assert_true(wire.slices > 0);
+}
+
 int main(void)
 {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(random_lineages_compute_what_they_mean)};
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(random_lineages_compute_what_they_mean),
+                cmocka_unit_test(random_lineages_compute_the_same_by_way_of_the_wire),
+        };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,134 +13,40 @@
  */
 #include "driver/actions.h"
 
-#include "base/arena.h"
 #include "base/mem.h"
+#include "exec/action_kinds.h"
 #include "rdd/partitioner.h"
+#include "rdd/rdd_walk.h"
 
 #include <math.h>
 
 #define SAMPLE_BLOCKS ((size_t)1 << 20) /* bytes of a split that a quick sample reads */
 
-/* What one task drew. */
-struct drawn {
-        struct arena arena;
-        struct sample_key *keys;
-        size_t n;
-};
-
-struct sample_action {
-        struct action action;
-        fst_type type;
-        size_t per_partition;
+struct sample_job {
+        struct sample_action sample;
         struct drawn **drawn; /* by output */
         int n;
 };
 
-struct sample_sink {
-        struct op op;
-        size_t room;
-        uint64_t seen;
-        struct drawn *drawn;
-};
-
-/* ----------------------------------------------------------------------------------------------------- drawing */
-
-static void drawn_free(struct drawn *d)
-{
-        if (!d)
-                return;
-        arena_deinit(&d->arena);
-        free(d->keys);
-        free(d);
-}
-
-static int sample_begin(struct op *op)
-{
-        struct sample_sink *sink = container_of(op, struct sample_sink, op);
-        drawn_free(sink->drawn);
-        sink->drawn = new0(struct drawn);
-        sink->drawn->keys = new_array(struct sample_key, sink->room);
-        sink->seen = 0;
-        return 0;
-}
-
-static void keep(struct sample_sink *sink, const fst_batch *batch, uint32_t row, size_t at)
-{
-        fst_bytes view = key_view(batch->type, batch->key, row);
-        struct sample_key *key = &sink->drawn->keys[at];
-        key->prefix = key_prefix(batch->type, batch->key, row);
-        key->bytes = (fst_bytes){0};
-        if (view.data)
-                key->bytes = (fst_bytes){arena_copy(&sink->drawn->arena, view.data, view.len), view.len};
-}
-
-/* Reservoir sampling: the first `room` rows, then each later one with the right chance in place of another. */
-static int sample_consume(struct op *op, const struct rows *in)
-{
-        struct sample_sink *sink = container_of(op, struct sample_sink, op);
-        if (task_run_stopped(op->run))
-                return task_run_cancelled(op->run);
-        for (uint32_t i = 0; i < in->batch.rows; i++, sink->seen++) {
-                if (sink->drawn->n < sink->room) {
-                        keep(sink, &in->batch, i, sink->drawn->n++);
-                        continue;
-                }
-                uint64_t at = fst_random_u64(&op->run->task) % (sink->seen + 1);
-                if (at < sink->room)
-                        keep(sink, &in->batch, i, at);
-        }
-        return 0;
-}
-
-static void sample_free(struct op *op)
-{
-        struct sample_sink *sink = container_of(op, struct sample_sink, op);
-        drawn_free(sink->drawn);
-        op_deinit(op);
-        free(sink);
-}
-
-static const struct op_class sample_class = {"sample", .begin = sample_begin, .consume = sample_consume,
-                                             .free = sample_free};
-
-static struct op *sample_sink_new(struct action *action, struct task_run *run)
-{
-        struct sample_action *self = container_of(action, struct sample_action, action);
-        struct sample_sink *sink = new0(struct sample_sink);
-        op_init(&sink->op, &sample_class, run, self->type);
-        sink->room = self->per_partition;
-        return &sink->op;
-}
-
-static int sample_result(struct action *action, struct op *op, struct task_result *result)
-{
-        struct sample_sink *sink = container_of(op, struct sample_sink, op);
-        struct drawn *d = sink->drawn;
-        double rows = (double)sink->seen * op->run->sample_scale;
-        for (size_t i = 0; i < d->n; i++)
-                d->keys[i].weight = rows / (double)d->n;
-        result->data = steal(sink->drawn);
-        result->bytes = d->n * sizeof(*d->keys) + d->arena.bytes;
-        return 0;
-}
-
 static int sample_merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
 {
-        container_of(action, struct sample_action, action)->drawn[output] = result->data;
+        container_of(action, struct sample_job, sample.action)->drawn[output] = result->data;
         return 0;
-}
-
-static void sample_discard(struct action *action, struct task_result *result)
-{
-        drawn_free(result->data);
 }
 
 /* ------------------------------------------------------------------------------------------------------- bounds */
 
 /* Whether some blocks of the files say as much as all of them. */
+static void sample_reset(struct action *action)
+{
+        struct sample_job *self = container_of(action, struct sample_job, sample.action);
+        for (int i = 0; i < self->n; i++)
+                drawn_free(steal(self->drawn[i]));
+}
+
 static bool can_read_less(const fst_rdd *rdd)
 {
-        for (; rdd; rdd = rdd->parent) {
+        for (; rdd; rdd = rdd_parent(rdd)) {
                 if (__atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED))
                         return false;
                 switch (rdd->op) {
@@ -159,17 +65,17 @@ static bool can_read_less(const fst_rdd *rdd)
         return false;
 }
 
-static size_t set_bounds(struct partitioner *p, struct sample_action *action, size_t at_least)
+static size_t set_bounds(struct partitioner *p, struct sample_job *job, size_t at_least)
 {
         size_t n = 0;
-        for (int i = 0; i < action->n; i++)
-                n += action->drawn[i] ? action->drawn[i]->n : 0;
+        for (int i = 0; i < job->n; i++)
+                n += job->drawn[i] ? job->drawn[i]->n : 0;
         if (n < at_least)
                 return n;
         struct sample_key *keys = new_array(struct sample_key, n);
         size_t at = 0;
-        for (int i = 0; i < action->n; i++) {
-                struct drawn *d = action->drawn[i];
+        for (int i = 0; i < job->n; i++) {
+                struct drawn *d = job->drawn[i];
                 if (d && d->n)
                         memcpy(keys + at, d->keys, d->n * sizeof(*keys));
                 at += d ? d->n : 0;
@@ -182,27 +88,25 @@ static size_t set_bounds(struct partitioner *p, struct sample_action *action, si
 static int sample(fst_rdd *shuffled, bool quick, fst_site site, struct fst_error *error)
 {
         struct partitioner *p = &shuffled->shuffle.partitioner;
-        fst_rdd *rdd = shuffled->parent;
+        fst_rdd *rdd = rdd_parent(shuffled);
         int inputs = MAX(rdd->lineage.partitions, 1);
         double size = MIN(20.0 * p->partitions, 1e6);
-        struct sample_action action = {
-                .action = {.name = "sample",
-                           .sample_budget = quick ? SAMPLE_BLOCKS : 0,
-                           .sink_new = sample_sink_new,
-                           .result = sample_result,
-                           .merge = sample_merge,
-                           .discard = sample_discard},
-                .type = rdd->type,
-                .per_partition = (size_t)ceil(3.0 * size / inputs),
+        struct sample_job job = {
+                .sample = {{.class = &sample_action_class,
+                            .type = rdd->type,
+                            .sample_budget = quick ? SAMPLE_BLOCKS : 0,
+                            .merge = sample_merge,
+                            .reset = sample_reset},
+                           (size_t)ceil(3.0 * size / inputs)},
                 .n = rdd->lineage.partitions,
         };
-        action.drawn = new_array(struct drawn *, (size_t)inputs);
-        int r = action_run(rdd, &action.action, NULL, 0, site, error);
+        job.drawn = new_array(struct drawn *, (size_t)inputs);
+        int r = action_run(rdd, &job.sample.action, NULL, 0, site, error);
         if (r == 0)
-                set_bounds(p, &action, quick ? (size_t)size : 0);
-        for (int i = 0; i < action.n; i++)
-                drawn_free(action.drawn[i]);
-        free(action.drawn);
+                set_bounds(p, &job, quick ? (size_t)size : 0);
+        for (int i = 0; i < job.n; i++)
+                drawn_free(job.drawn[i]);
+        free(job.drawn);
         return r;
 }
 
@@ -228,14 +132,22 @@ static void release(fst_rdd *rdd)
         pthread_mutex_unlock(&sc->prepare);
 }
 
-/* Parents first, so that nobody holds a claim while waiting for another. */
 static int prepare(fst_rdd *rdd, fst_site site, struct fst_error *error)
 {
-        int r = rdd->parent ? prepare(rdd->parent, site, error) : 0;
-        if (r || rdd->op != RDD_SHUFFLED || partitioner_ready(&rdd->shuffle.partitioner) || !claim(rdd))
+        int r = 0;
+        if (rdd->op != RDD_SHUFFLED || partitioner_ready(&rdd->shuffle.partitioner))
+                return 0;
+        if (rdd->shuffle.like) /* it need not be among the ancestors of this one */
+                r = range_bounds_prepare(rdd->shuffle.like, site, error);
+        if (r || !claim(rdd))
                 return r;
+        if (rdd->shuffle.like) {
+                partitioner_copy_bounds(&rdd->shuffle.partitioner, &rdd->shuffle.like->shuffle.partitioner);
+                release(rdd);
+                return 0;
+        }
         site.operation = rdd->site.operation;
-        if (can_read_less(rdd->parent))
+        if (can_read_less(rdd_parent(rdd)))
                 r = sample(rdd, true, site, error);
         if (r == 0 && !partitioner_ready(&rdd->shuffle.partitioner))
                 r = sample(rdd, false, site, error);
@@ -245,8 +157,12 @@ static int prepare(fst_rdd *rdd, fst_site site, struct fst_error *error)
 
 int range_bounds_prepare(fst_rdd *rdd, fst_site site, struct fst_error *error)
 {
-        bool needed = false;
-        for (const fst_rdd *at = rdd; at; at = at->parent)
-                needed |= at->op == RDD_SHUFFLED && !partitioner_ready(&at->shuffle.partitioner);
-        return needed ? prepare(rdd, site, error) : 0;
+        struct rdd_walk walk;
+        int r = 0;
+        /* Parents first, so that nobody holds a claim while waiting for another. */
+        rdd_walk_init(&walk, rdd, RDD_WALK_ALL);
+        for (uint32_t i = 0; i < walk.n && r == 0; i++)
+                r = prepare(walk.rdds[i], site, error);
+        rdd_walk_deinit(&walk);
+        return r;
 }

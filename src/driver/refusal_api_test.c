@@ -81,6 +81,88 @@ static void types_that_cannot_be_are_refused(void **state)
         assert_refused(fst_count(fst_map(rows, same, ((fst_type){0})), &n), -EINVAL, "no kind");
 }
 
+static int pair_of_line(fst_task *task, fst_bytes line, fst_out *out)
+{
+        fst_emit(out, 1, 1);
+        return 0;
+}
+
+static int join_i64(fst_task *task, int64_t key, int64_t left, int64_t right, fst_out *out)
+{
+        fst_emit(out, key, left + right);
+        return 0;
+}
+
+static int pair_of_small(fst_task *task, int64_t x, fst_out *out)
+{
+        struct small made = {x};
+        fst_emit(out, &made, x);
+        return 0;
+}
+
+static int pair_of_wide(fst_task *task, int64_t x, fst_out *out)
+{
+        struct wide made = {x, x};
+        fst_emit(out, &made, x);
+        return 0;
+}
+
+static int join_fixed(fst_task *task, const void *key, int64_t left, int64_t right, fst_out *out)
+{
+        fst_emit(out, left + right);
+        return 0;
+}
+
+static int f64_pair(fst_task *task, int64_t x, fst_out *out)
+{
+        fst_emit(out, (double)x, x);
+        return 0;
+}
+
+static int pair_f64(fst_task *task, int64_t x, fst_out *out)
+{
+        fst_emit(out, x, (double)x);
+        return 0;
+}
+
+static void what_cannot_be_joined_or_united_is_refused(void **state)
+{
+        fst_context *sc = *state;
+        fst_rdd *rows = fst_range(sc, 0, 10), *pairs = fst_map(rows, pair, FST_PAIR(I64, I64));
+        fst_rdd *f64 = fst_map(rows, f64_pair, FST_PAIR(F64, I64)),
+                *to_f64 = fst_map(rows, pair_f64, FST_PAIR(I64, F64));
+        fst_rdd *small = fst_map(rows, pair_of_small, FST_PAIR(FIXED(sizeof(struct small)), I64));
+        fst_rdd *wide = fst_map(rows, pair_of_wide, FST_PAIR(FIXED(sizeof(struct wide)), I64));
+        fst_rdd *missing = fst_text_file(sc, "/no/such/file"),
+                *lost = fst_map(missing, pair_of_line, FST_PAIR(I64, I64));
+        fst_type type = FST_PAIR(I64, I64);
+        int64_t n = 0;
+
+        assert_refused(fst_count(fst_union(rows, pairs), &n), -EINVAL, "the rows are I64 and PAIR(I64, I64)");
+        assert_refused(fst_count(fst_union(small, wide), &n), -EINVAL, "structs have different sizes");
+        assert_refused(fst_count(fst_union_all(sc, NULL, 0), &n), -EINVAL, "a union of no RDDs");
+        assert_refused(fst_count(fst_union(pairs, lost), &n), -ENOENT, "/no/such/file");
+        assert_refused(fst_count(fst_join(rows, pairs, join_i64, type), &n), -EINVAL,
+                       "join needs pairs on both sides, but the rows are I64 and PAIR(I64, I64)");
+        assert_refused(fst_count(fst_join(pairs, rows, join_i64, type), &n), -EINVAL, "join needs pairs");
+        assert_refused(fst_count(fst_join(pairs, f64, join_i64, type), &n), -EINVAL, "keys of one type");
+        assert_refused(fst_count(fst_join(small, wide, join_fixed, FST_I64), &n), -EINVAL, "different sizes");
+        assert_refused(fst_count(fst_join(to_f64, pairs, join_i64, type), &n), -EINVAL,
+                       "join_i64 takes PAIR(I64, I64) on the left, but the rows are PAIR(I64, F64)");
+        assert_refused(fst_count(fst_join(pairs, to_f64, join_i64, type), &n), -EINVAL, "on the right");
+        assert_refused(fst_count(fst_join(pairs, pairs, pair, type), &n), -EINVAL,
+                       "pair is not a function that join can call");
+        assert_refused(fst_count(fst_map(pairs, join_i64, type), &n), -EINVAL, "join_i64 is not a function that map");
+        assert_refused(fst_count(fst_reduce_by_key(pairs, join_i64), &n), -EINVAL, "join_i64 does not combine");
+        assert_refused(fst_count(fst_join_n(pairs, pairs, join_i64, type, -1), &n), -EINVAL,
+                       "Number of partitions cannot be negative");
+        assert_refused(fst_count(fst_join(pairs, pairs, join_i64, FST_FIXED(0)), &n), -EINVAL, "FIXED(0)");
+        assert_refused(fst_count(fst_join(pairs, pairs, join_i64, FST_I64), &n), -EIO,
+                       "join emits PAIR(I64, I64) where its operator declares I64");
+        assert_refused(fst_count(fst_join(pairs, lost, join_i64, type), &n), -ENOENT, "/no/such/file");
+        assert_refused(fst_count(fst_join_n(lost, pairs, join_i64, type, 3), &n), -ENOENT, "/no/such/file");
+}
+
 static void a_type_of_two_columns_is_not_cut_to_one(void **state)
 {
         fst_rdd *pairs = fst_map(fst_range_n(*state, 0, 10, 2), pair, FST_PAIR(I64, I64));
@@ -137,6 +219,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_struct_of_another_size_is_no_place_for_a_result),
                 cmocka_unit_test(types_that_cannot_be_are_refused),
+                cmocka_unit_test(what_cannot_be_joined_or_united_is_refused),
                 cmocka_unit_test(a_type_of_two_columns_is_not_cut_to_one),
                 cmocka_unit_test(a_full_disk_is_named_with_path_and_reason),
         };

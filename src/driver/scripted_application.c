@@ -260,6 +260,20 @@ void scripted_application_play_rest(struct listener_bus *bus)
                 if (reason != TASK_END_FETCH_FAILED) /* from where is always known */
                         listener_bus_post_task_ends(bus, &without, 1);
         }
+        struct exclusion_changed excluded = {
+                .ms = T0 + 1550, .id = "7", .failures = 2, .stage_id = 9, .stage_attempt = 0};
+        listener_bus_post_exclusion_changed(bus, &excluded);
+        excluded.stage_id = -1;
+        listener_bus_post_exclusion_changed(bus, &excluded);
+        excluded.lifted = true;
+        listener_bus_post_exclusion_changed(bus, &excluded);
+        excluded = (struct exclusion_changed){
+                .ms = T0 + 1560, .is_host = true, .id = "host\"7", .failures = 1, .stage_id = 9, .stage_attempt = 0};
+        listener_bus_post_exclusion_changed(bus, &excluded);
+        excluded.stage_id = -1;
+        listener_bus_post_exclusion_changed(bus, &excluded);
+        excluded.lifted = true;
+        listener_bus_post_exclusion_changed(bus, &excluded);
         listener_bus_post_executor_removed(bus, &(struct executor_removed){"7", T0 + 1600, "lost\r\n"});
         listener_bus_post_block_manager_removed(bus, &(struct block_manager_removed){manager, T0 + 1600});
         listener_bus_post_block_updated(

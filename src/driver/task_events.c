@@ -3,10 +3,12 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "rdd/rdd_walk.h"
 #include "sched/task_set.h"
 
 struct task_events {
         struct fst_context *sc;
+        int ready; /* so many of the arrays' first entries were zeroed; most applications never use them all */
         struct task_start starts[SLOT_RUN];
         struct task_end ends[SLOT_RUN];
         struct task_detail details[SLOT_RUN];
@@ -14,14 +16,83 @@ struct task_events {
 
 struct task_events *task_events_new(struct fst_context *sc)
 {
-        struct task_events *e = new0(struct task_events);
+        struct task_events *e = mem_alloc(sizeof(*e));
         e->sc = sc;
+        e->ready = 0;
         return e;
 }
 
 void task_events_free(struct task_events *e)
 {
         free(e);
+}
+
+/* ------------------------------------------------------------------------------------------------- executors */
+
+/* Nobody listens at a port that is 0, but Spark's history server rejects a log with one. */
+static struct block_manager_ref manager_of(const char *id, const char *host, int port)
+{
+        return (struct block_manager_ref){.executor_id = id, .host = host, .port = MAX(port, 1)};
+}
+
+void task_events_executor_added(struct task_events *e, const struct executor_details *x)
+{
+        int64_t now = context_now_ms();
+        listener_bus_post_executor_added(e->sc->bus, &(struct executor_added){.id = x->spec.id,
+                                                                              .host = x->spec.host,
+                                                                              .ms = now,
+                                                                              .total_cores = x->spec.cores,
+                                                                              .log_urls = x->log_urls,
+                                                                              .attributes = x->attributes});
+        if (x->memory < 0)
+                return;
+        struct block_manager_added added = {
+                .manager = manager_of(x->spec.id, x->spec.host, x->port),
+                .ms = now,
+                .max_on_heap_memory = x->memory,
+        };
+        listener_bus_post_block_manager_added(e->sc->bus, &added);
+}
+
+void task_events_executor_removed(struct task_events *e, const struct executor_ref *x, const char *reason)
+{
+        int64_t now = context_now_ms();
+        listener_bus_post_block_manager_removed(
+                e->sc->bus,
+                &(struct block_manager_removed){.manager = manager_of(x->id, x->host, x->port), .ms = now});
+        listener_bus_post_executor_removed(e->sc->bus,
+                                           &(struct executor_removed){.id = x->id, .ms = now, .reason = reason});
+}
+
+void task_events_excluded(struct task_events *e, const struct exclusion *what)
+{
+        struct exclusion_changed changed = {
+                .ms = context_now_ms(),
+                .is_host = what->host != NULL,
+                .id = what->host ? what->host : e->sc->executors.data[what->executor]->id,
+                .failures = what->failures,
+                .stage_id = what->set ? what->set->stage_id : -1,
+                .stage_attempt = what->set ? what->set->attempt : -1,
+                .lifted = what->lifted,
+        };
+        listener_bus_post_exclusion_changed(e->sc->bus, &changed);
+}
+
+void task_events_speculative(struct task_events *e, const struct task_set *set, int index)
+{
+        listener_bus_post_speculative_submitted(
+                e->sc->bus, &(struct speculative_submitted){.stage_id = set->stage_id,
+                                                            .stage_attempt = set->attempt,
+                                                            .index = index,
+                                                            .partition = task_set_partition(set, index)});
+}
+
+void task_events_unschedulable(struct task_events *e, const struct task_set *set, bool yes)
+{
+        listener_bus_post_unschedulable_changed(e->sc->bus,
+                                                &(struct unschedulable_changed){.stage_id = set->stage_id,
+                                                                                .stage_attempt = set->attempt,
+                                                                                .unschedulable = yes});
 }
 
 /* ---------------------------------------------------------------------------------------------- stages, jobs */
@@ -44,15 +115,29 @@ static const char *class_name(const fst_rdd *rdd)
                 return "CoalescedRDD";
         case RDD_SHUFFLED:
                 return "ShuffledRDD";
+        case RDD_UNION:
+                return rdd->unite.in_place ? "PartitionerAwareUnionRDD" : "UnionRDD";
+        case RDD_JOINED:
+                return "CoGroupedRDD";
         default:
                 return "MapPartitionsRDD";
         }
 }
 
-/* The RDDs that a stage computes: from its last one down to its sources. Parents' ids point into @parents. */
-static void collect_rdds(const struct stage *stage, rdd_infos *infos, int *parents)
+/*
+ * The RDDs that a stage computes: from its last one down to its sources. Returns the memory that their parents' ids
+ * point into, for the caller to free.
+ */
+static int *collect_rdds(const struct stage *stage, rdd_infos *infos)
 {
-        for (const fst_rdd *rdd = rdd_of(stage->lineage); rdd; rdd = rdd->op == RDD_SHUFFLED ? NULL : rdd->parent) {
+        struct rdd_walk walk;
+        rdd_walk_init(&walk, rdd_of(stage->lineage), RDD_WALK_STAGE);
+        size_t n_parents = 0;
+        for (uint32_t i = 0; i < walk.n; i++)
+                n_parents += (size_t)walk.rdds[i]->n_parents;
+        int *parents = new_array(int, n_parents), *next = parents;
+        for (uint32_t i = walk.n; i-- > 0;) {
+                const fst_rdd *rdd = walk.rdds[i];
                 const char *name = __atomic_load_n(&rdd->name, __ATOMIC_ACQUIRE);
                 struct rdd_info info = {
                         .id = rdd->lineage.id,
@@ -62,22 +147,16 @@ static void collect_rdds(const struct stage *stage, rdd_infos *infos, int *paren
                         .scope_id = rdd->lineage.id,
                         .level = (enum fst_storage_level)__atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED),
                         .partitions = rdd->lineage.partitions,
+                        .barrier = rdd->lineage.barrier,
                 };
-                if (rdd->parent) {
-                        parents[infos->len] = rdd->parent->lineage.id;
-                        info.parent_ids = &parents[infos->len];
-                        info.n_parents = 1;
-                }
+                info.parent_ids = next;
+                info.n_parents = (size_t)rdd->n_parents;
+                for (int k = 0; k < rdd->n_parents; k++)
+                        *next++ = rdd->parents[k]->lineage.id;
                 vec_push(infos, info);
         }
-}
-
-static int chain_length(const struct stage *stage)
-{
-        int n = 0;
-        for (const fst_rdd *rdd = rdd_of(stage->lineage); rdd; rdd = rdd->op == RDD_SHUFFLED ? NULL : rdd->parent)
-                n++;
-        return n;
+        rdd_walk_deinit(&walk);
+        return parents;
 }
 
 /* Everything a stage_info borrows, until it was posted. */
@@ -90,8 +169,7 @@ struct stage_description {
 static void describe(const struct stage *stage, int tasks, struct stage_description *d)
 {
         *d = (struct stage_description){0};
-        d->rdd_parents = new_array(int, (size_t)chain_length(stage));
-        collect_rdds(stage, &d->rdds, d->rdd_parents);
+        d->rdd_parents = collect_rdds(stage, &d->rdds);
         d->parents = new_array(int, (size_t)stage->n_parents);
         for (int i = 0; i < stage->n_parents; i++)
                 d->parents[i] = stage->parents[i]->id;
@@ -175,50 +253,64 @@ void task_events_stage_removed(struct task_events *e, struct stage *stage)
 
 /* ----------------------------------------------------------------------------------------------------- tasks */
 
-static struct task_info info_of(const struct task_events *e, const struct slot_task *t, int64_t launch_ms)
+static struct task_info info_of(const struct task_events *e, const struct slot_run *run, const struct slot_task *t,
+                                int64_t launch_ms)
 {
         return (struct task_info){
                 .id = t->info.id,
                 .launch_ms = launch_ms,
-                .executor = &e->sc->executor,
+                .executor = e->sc->executors.data[run->executor],
                 .stage_id = t->info.stage,
                 .stage_attempt = t->info.stage_attempt,
                 .index = t->index,
                 .attempt = t->info.attempt,
                 .partition = t->info.partition,
-                .locality = LOCALITY_PROCESS_LOCAL,
+                .locality = run->locality,
+                .speculative = run->speculative,
         };
+}
+
+static void make_ready(struct task_events *e, int n)
+{
+        for (; e->ready < n; e->ready++) {
+                memset(&e->starts[e->ready], 0, sizeof(e->starts[0]));
+                memset(&e->ends[e->ready], 0, sizeof(e->ends[0]));
+        }
 }
 
 void task_events_launched(struct task_events *e, const struct task_set *set, const struct slot_run *run)
 {
         int64_t now = context_now_ms();
+        make_ready(e, run->n);
         for (int i = 0; i < run->n; i++)
-                e->starts[i].info = info_of(e, &run->tasks[i], now);
+                e->starts[i].info = info_of(e, run, &run->tasks[i], now);
         listener_bus_post_task_starts(e->sc->bus, e->starts, (size_t)run->n);
 }
 
-static struct task_metrics metrics_of(const struct slot_task *t)
+/* Field by field into what was zeroed once: zeroing and copying the whole for each of millions of tasks shows. */
+static void fill_metrics(struct task_metrics *m, const struct slot_task *t)
 {
         const struct task_counters *c = &t->counters;
-        return (struct task_metrics){
-                .executor_run_ms = t->run_ns / 1000000,
-                .executor_cpu_ns = c->cpu_ns,
-                .result_size = (int64_t)t->result.bytes + c->result_bytes,
-                .peak_execution_memory = c->peak_memory,
-                .memory_bytes_spilled = c->memory_spilled,
-                .disk_bytes_spilled = c->disk_spilled,
-                .input_bytes = c->input_bytes,
-                .input_records = c->input_records,
-                .output_bytes = c->output_bytes,
-                .output_records = c->output_records,
-                .shuffle_read.local_blocks = c->shuffle_read_blocks,
-                .shuffle_read.local_bytes = c->shuffle_read_bytes,
-                .shuffle_read.records = c->shuffle_read_records,
-                .shuffle_write.bytes = c->shuffle_write_bytes,
-                .shuffle_write.records = c->shuffle_write_records,
-                .shuffle_write.write_ns = c->shuffle_write_ns,
-        };
+        m->executor_run_ms = t->run_ns / 1000000;
+        m->executor_cpu_ns = c->cpu_ns;
+        m->result_size = (int64_t)t->result.bytes + c->result_bytes;
+        m->peak_execution_memory = c->peak_memory;
+        m->memory_bytes_spilled = c->memory_spilled;
+        m->disk_bytes_spilled = c->disk_spilled;
+        m->input_bytes = c->input_bytes;
+        m->input_records = c->input_records;
+        m->output_bytes = c->output_bytes;
+        m->output_records = c->output_records;
+        m->shuffle_read.remote_blocks = c->shuffle_remote_blocks;
+        m->shuffle_read.remote_bytes = c->shuffle_remote_bytes;
+        m->shuffle_read.fetch_wait_ms = c->shuffle_fetch_wait_ns / 1000000;
+        m->shuffle_read.remote_requests_ms = c->shuffle_remote_requests_ns / 1000000;
+        m->shuffle_read.local_blocks = c->shuffle_local_blocks;
+        m->shuffle_read.local_bytes = c->shuffle_local_bytes;
+        m->shuffle_read.records = c->shuffle_read_records;
+        m->shuffle_write.bytes = c->shuffle_write_bytes;
+        m->shuffle_write.records = c->shuffle_write_records;
+        m->shuffle_write.write_ns = c->shuffle_write_ns;
 }
 
 static uint8_t reason_of(const struct slot_task *t)
@@ -229,21 +321,23 @@ static uint8_t reason_of(const struct slot_task *t)
                 [OUTCOME_KILLED] = TASK_END_TASK_KILLED,
                 [OUTCOME_FETCH_FAILED] = TASK_END_FETCH_FAILED,
                 [OUTCOME_COMMIT_DENIED] = TASK_END_TASK_COMMIT_DENIED,
+                [OUTCOME_LOST] = TASK_END_EXECUTOR_LOST,
         };
         return reasons[t->state];
 }
 
 void task_events_ended(struct task_events *e, const struct slot_run *run)
 {
+        make_ready(e, run->n);
         for (int i = 0; i < run->n; i++) {
                 const struct slot_task *t = &run->tasks[i];
-                e->ends[i] = (struct task_end){
-                        .info = info_of(e, t, t->start_ms),
-                        .finish_ms = t->finish_ms,
-                        .kind = run->work->shuffled ? TASK_SHUFFLE_MAP : TASK_RESULT,
-                        .reason = reason_of(t),
-                        .metrics = metrics_of(t),
-                };
+                struct task_end *end = &e->ends[i];
+                end->info = info_of(e, run, t, t->start_ms);
+                end->finish_ms = t->finish_ms;
+                end->kind = run->work->shuffled ? TASK_SHUFFLE_MAP : TASK_RESULT;
+                end->reason = reason_of(t);
+                end->detail = NULL;
+                fill_metrics(&end->metrics, t);
                 if (t->state == OUTCOME_SUCCESS)
                         continue;
                 e->details[i] = (struct task_detail){
@@ -254,7 +348,14 @@ void task_events_ended(struct task_events *e, const struct slot_run *run)
                         .map_id = t->fetch_map,
                         .map_index = t->fetch_map,
                         .reduce_id = t->info.partition,
+                        .executor_id = e->sc->executors.data[run->executor]->id,
+                        .exit_caused_by_app = run->lost_by_app,
                 };
+                if (t->state == OUTCOME_FETCH_FAILED && t->fetch_executor >= 0 &&
+                    (size_t)t->fetch_executor < e->sc->executors.len) {
+                        const struct executor_ref *from = e->sc->executors.data[t->fetch_executor];
+                        e->details[i].block_manager = manager_of(from->id, from->host, from->port);
+                }
                 e->ends[i].detail = &e->details[i];
         }
         listener_bus_post_task_ends(e->sc->bus, e->ends, (size_t)run->n);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "driver/context.h"
+#include "driver/executor_details.h"
 #include "exec/slot.h"
 #include "sched/job.h"
 #include "sched/stage.h"
@@ -17,6 +18,17 @@ struct task_events *task_events_new(struct fst_context *sc);
 
 /* NULL is allowed. */
 void task_events_free(struct task_events *e);
+
+/* An executor has registered, and with it its block manager. */
+void task_events_executor_added(struct task_events *e, const struct executor_details *x);
+
+/* It is gone. */
+void task_events_executor_removed(struct task_events *e, const struct executor_ref *x, const char *reason);
+
+/* What sched_ops of these names say. */
+void task_events_excluded(struct task_events *e, const struct exclusion *what);
+void task_events_speculative(struct task_events *e, const struct task_set *set, int index);
+void task_events_unschedulable(struct task_events *e, const struct task_set *set, bool yes);
 
 void task_events_job_started(struct task_events *e, const struct job *job);
 void task_events_job_ended(struct task_events *e, const struct job *job, const char *failure);

@@ -95,6 +95,7 @@ static const struct accumulator accumulators[] = {
         ACCUMULATOR(17, shuffle_read.local_bytes, "shuffle.read.localBytesRead"),
         ACCUMULATOR(18, shuffle_read.fetch_wait_ms, "shuffle.read.fetchWaitTime"),
         ACCUMULATOR(19, shuffle_read.records, "shuffle.read.recordsRead"),
+        ACCUMULATOR(28, shuffle_read.remote_requests_ms, "shuffle.read.remoteReqsDuration"),
         ACCUMULATOR(30, shuffle_write.bytes, "shuffle.write.bytesWritten"),
         ACCUMULATOR(31, shuffle_write.records, "shuffle.write.recordsWritten"),
         ACCUMULATOR(32, shuffle_write.write_ns, "shuffle.write.writeTime"),
@@ -348,8 +349,9 @@ static char *put_metrics(char *p, const struct task_metrics *m)
         PUT_NUMBER(p, ",\"Remote Bytes Read To Disk\":", m->shuffle_read.remote_bytes_to_disk);
         PUT_NUMBER(p, ",\"Local Bytes Read\":", m->shuffle_read.local_bytes);
         PUT_NUMBER(p, ",\"Total Records Read\":", m->shuffle_read.records);
+        PUT_NUMBER(p, ",\"Remote Requests Duration\":", m->shuffle_read.remote_requests_ms);
         PUT_NUMBER(p,
-                   ",\"Remote Requests Duration\":0,\"Push Based Shuffle\":{\"Corrupt Merged Block Chunks\":0,"
+                   ",\"Push Based Shuffle\":{\"Corrupt Merged Block Chunks\":0,"
                    "\"Merged Fetch Fallback Count\":0,\"Merged Remote Blocks Fetched\":0,"
                    "\"Merged Local Blocks Fetched\":0,\"Merged Remote Chunks Fetched\":0,"
                    "\"Merged Local Chunks Fetched\":0,\"Merged Remote Bytes Read\":0,\"Merged Local Bytes Read\":0,"

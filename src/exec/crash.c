@@ -296,6 +296,29 @@ int crash_init(int descriptor, const char *hint, struct fst_error *error)
         return 0;
 }
 
+void crash_say(const char *reason)
+{
+        struct text t = {0};
+        if (crash.descriptor == STDERR_FILENO)
+                return;
+        put(&t, reason);
+        if (t.len == sizeof(t.data))
+                t.len--;
+        put(&t, "\n");
+        send(&t);
+}
+
+int64_t crash_report_task(const char *text)
+{
+        static const char begin[] = "ERROR Executor: task ", middle[] = " in stage ";
+        const char *at = strstr(text, begin);
+        char *end;
+        if (!at || at[sizeof(begin) - 1] < '0' || at[sizeof(begin) - 1] > '9')
+                return -1;
+        long long id = strtoll(at + sizeof(begin) - 1, &end, 10);
+        return id < INT64_MAX && strncmp(end, middle, sizeof(middle) - 1) == 0 ? id : -1;
+}
+
 void crash_thread_init(void)
 {
         if (signal_stack)

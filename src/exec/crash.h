@@ -38,6 +38,14 @@ extern __thread struct crash_call crash_call __attribute__((tls_model("initial-e
  */
 int crash_init(int descriptor, const char *hint, struct fst_error *error);
 
+/* Tell whoever reads reports, if that is not the log, why this process ends. One line. Any thread. */
+void crash_say(const char *reason);
+
+/*
+ * The id of the task that a report names, which may stand in the middle of @text; -1: none. The text may be anything.
+ */
+int64_t crash_report_task(const char *text);
+
 /* A signal stack for the calling thread, so that even an overflowing stack is reported. A second call is nothing. */
 void crash_thread_init(void);
 void crash_thread_deinit(void);

@@ -181,11 +181,31 @@ static void calls_nest(void **state)
         assert_null(crash_call.function);
 }
 
+static void a_report_names_its_task(void **state)
+{
+        assert_int_equal(crash_report_task("Command exited with code 139 (SIGSEGV): ERROR Executor: task 12 in stage 1.0 "
+                                           "(partition 3, attempt 0) crashed in f in a.so: SIGSEGV"),
+                         12);
+        static const char *const none[] = {
+                "",
+                "ERROR Executor: ",
+                "ERROR Executor: task ",
+                "ERROR Executor: task x in stage 1.0",
+                "ERROR Executor: task -1 in stage 1.0",
+                "ERROR Executor: task 7 of stage 1.0",
+                "ERROR Executor: task 99999999999999999999 in stage 1.0",
+                "ERROR Executor: the application crashed",
+                "Killing executor because killed task 5 could not be stopped within 500 ms",
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(none); i++)
+                assert_int_equal(crash_report_task(none[i]), -1);
+}
+
 int main(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
         /* Sanitizers have handlers and stacks of their own for what is crashed here on purpose. */
-        const struct CMUnitTest tests[] = {cmocka_unit_test(calls_nest)};
+        const struct CMUnitTest tests[] = {cmocka_unit_test(calls_nest), cmocka_unit_test(a_report_names_its_task)};
         (void)an_access_names_task_function_and_address, (void)every_deadly_signal_is_reported;
         (void)a_full_stack_is_reported_on_every_thread, (void)exit_in_a_task_is_a_crash;
         (void)outside_of_tasks_exit_is_an_end;
@@ -197,6 +217,7 @@ int main(void)
                 cmocka_unit_test(exit_in_a_task_is_a_crash),
                 cmocka_unit_test(outside_of_tasks_exit_is_an_end),
                 cmocka_unit_test(calls_nest),
+                cmocka_unit_test(a_report_names_its_task),
         };
 #endif
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -321,3 +321,25 @@ int module_resolve(const char *build_id, uint64_t offset, void (**out)(void), st
                           build_id, names.len ? buf_text(&names) : "none");
         return r;
 }
+
+const struct module *module_find(const char *build_id)
+{
+        const struct module *found = NULL;
+        pthread_mutex_lock(&lock);
+        for (size_t i = 0; i < modules.len && !found; i++)
+                if (strcmp(modules.data[i]->info.build_id, build_id) == 0)
+                        found = modules.data[i];
+        pthread_mutex_unlock(&lock);
+        return found;
+}
+
+size_t module_list(const struct module **list, size_t most)
+{
+        size_t n = 0;
+        pthread_mutex_lock(&lock);
+        for (size_t i = 0; i < modules.len; i++)
+                if (modules.data[i]->handle && n++ < most)
+                        list[n - 1] = modules.data[i];
+        pthread_mutex_unlock(&lock);
+        return n;
+}

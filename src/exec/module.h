@@ -71,3 +71,9 @@ int module_describe(void (*code)(void), const char *name, struct module_function
  * module is loaded (it names those that are), -EINVAL when the offset is not in its code.
  */
 int module_resolve(const char *build_id, uint64_t offset, void (**out)(void), struct fst_error *error);
+
+/* The loaded module with @build_id, or NULL. Any thread. */
+const struct module *module_find(const char *build_id);
+
+/* The loaded shared objects, oldest first, at most @most of them; returns how many there are. Any thread. */
+size_t module_list(const struct module **list, size_t most);

@@ -1,151 +1,43 @@
 /*
- * Running tasks; see slot.h.
+ * A slot's thread; see slot.h. What it does for a task is in exec/task_runner.h, or happens in a worker process that it
+ * waits for (exec/worker_slot.h).
  *
- * Clocks: each task reads the monotonic clock when it begins and ends. The thread's CPU clock is a system call, so
- * it is read once for a run and shared among its tasks by their run time.
+ * Invariant: `running` is the run that the thread has, so that others find its tasks; set and cleared under the lock.
  */
 #include "exec/slot.h"
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "exec/crash.h"
-#include "shuffle/shuffle_reader.h"
-#include "shuffle/shuffle_store.h"
-#include "shuffle/shuffle_writer.h"
+#include "exec/isolation.h"
+#include "exec/task_runner.h"
+#include "exec/worker_slot.h"
 
 #include <pthread.h>
 #include <stdio.h>
-#include <time.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 struct slot {
         int index;
         const struct exec_env *env;
         slot_done_fn done;
         void *owner;
+        bool process;                /* of the process kind */
+        struct worker_slot *workers; /* NULL: there are none */
 
         pthread_t thread;
         pthread_mutex_t lock;
         pthread_cond_t wake;
-        struct slot_run *given; /* under lock */
-        bool stopping;          /* under lock */
+        struct slot_run *given;   /* under lock */
+        struct slot_run *running; /* under lock */
+        bool stopping;            /* under lock */
+        bool isolated;            /* the run at hand is in a worker; under lock */
+        int64_t doomed;           /* a task whose end is a failure, under lock; -1: none */
+        char *doom;               /* and why */
+        int tid;
 
-        /* the thread's own */
-        struct task_run run;
-        struct stage_work *work; /* of the pipeline that is kept */
-        struct pipeline *pipeline;
+        struct task_runner runner; /* the thread's own */
 };
-
-static int64_t clock_ns(clockid_t clock)
-{
-        struct timespec t;
-        clock_gettime(clock, &t);
-        return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* ------------------------------------------------------------------------------------------------- one task */
-
-static void drop_pipeline(struct slot *s)
-{
-        pipeline_free(s->pipeline);
-        s->pipeline = NULL;
-        stage_work_unref(steal(s->work));
-}
-
-static void keep_pipeline(struct slot *s, struct stage_work *work)
-{
-        if (s->work == work)
-                return;
-        drop_pipeline(s);
-        struct op *sink = work->shuffled ? shuffle_writer_new(&s->run, work->shuffled, s->env->shuffles)
-                                         : work->action->sink_new(work->action, &s->run);
-        struct pipeline_env env = {
-                .run = &s->run,
-                .shuffle = &shuffle_reader_source,
-                .shuffle_owner = &work->inputs,
-                .blocks = s->env->blocks,
-                .sample_budget = work->action ? work->action->sample_budget : 0,
-        };
-        s->work = stage_work_ref(work);
-        s->pipeline = pipeline_new(&env, work->final, sink);
-}
-
-static int compute(struct slot *s, struct stage_work *work, struct slot_task *t)
-{
-        struct task_run *run = &s->run;
-        int r = pipeline_run(s->pipeline, t->info.partition);
-        if (r == 0 && run->status)
-                r = run->status;
-        if (r)
-                return r;
-        struct op *sink = pipeline_sink(s->pipeline);
-        if (work->shuffled) {
-                t->shuffle_output = shuffle_writer_take(sink);
-                return 0;
-        }
-        return work->action->result(work->action, sink, &t->result);
-}
-
-static void note_failure(struct slot *s, struct stage_work *work, struct slot_task *t, int r)
-{
-        struct task_run *run = &s->run;
-        t->status = r;
-        t->message = run->error.message ? steal(run->error.message) : mem_printf("task failed: %s", strerror(-r));
-        if (task_run_stopped(run)) {
-                t->state = OUTCOME_KILLED;
-        } else if (run->fetch_failed) {
-                t->state = OUTCOME_FETCH_FAILED;
-                t->fetch_shuffle = run->fetch_shuffle;
-                t->fetch_map = run->fetch_map;
-        } else {
-                t->state = r == FST_COMMIT_DENIED ? OUTCOME_COMMIT_DENIED : OUTCOME_FAILED;
-        }
-        if (work->action && work->action->failed)
-                work->action->failed(work->action, run);
-}
-
-static void run_task(struct slot *s, struct stage_work *work, struct slot_task *t, int64_t begin)
-{
-        struct task_run *run = &s->run;
-        if (__atomic_load_n(&t->killed, __ATOMIC_RELAXED)) {
-                t->state = OUTCOME_KILLED;
-                t->message = mem_strdup("killed before it ran");
-                return;
-        }
-        /* The flag is the task's own: one for the slot could still be set when the next task runs. */
-        run->task.stopped = &t->killed;
-        task_run_begin(run, &t->info, s->env->seed);
-        crash_set_task(&run->task.info);
-        log_set_context(s->env->app_id, t->info.stage, t->info.id);
-        int r = compute(s, work, t);
-        task_run_end(run);
-        crash_set_task(NULL);
-        if (r)
-                note_failure(s, work, t, r);
-        else
-                t->state = OUTCOME_SUCCESS;
-        run->task.stopped = &run->stop;
-        t->counters = run->counters;
-        t->run_ns = clock_ns(CLOCK_MONOTONIC) - begin;
-}
-
-static void run_all(struct slot *s, struct slot_run *r)
-{
-        int64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), begin = clock_ns(CLOCK_MONOTONIC);
-        int64_t ms_offset = clock_ns(CLOCK_REALTIME) - begin, total = 0;
-        keep_pipeline(s, r->work);
-        for (int i = 0; i < r->n; i++) {
-                struct slot_task *t = &r->tasks[i];
-                t->start_ms = (begin + ms_offset) / 1000000;
-                run_task(s, r->work, t, begin);
-                begin += t->run_ns;
-                total += t->run_ns;
-                t->finish_ms = (begin + ms_offset) / 1000000;
-        }
-        cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
-        for (int i = 0; i < r->n; i++)
-                r->tasks[i].counters.cpu_ns =
-                        total ? (int64_t)((double)cpu * (double)r->tasks[i].run_ns / (double)total) : 0;
-}
 
 /* ----------------------------------------------------------------------------------------------- the thread */
 
@@ -156,6 +48,51 @@ bool slot_is_this_thread(void)
         return on_slot;
 }
 
+/* The task that slot_fail named was told to end: if that is what it did, it has failed. */
+static void apply_doom(struct slot *s, struct slot_run *run)
+{
+        for (int i = 0; i < run->n; i++) {
+                struct slot_task *t = &run->tasks[i];
+                if (t->info.id != s->doomed || t->state != OUTCOME_KILLED)
+                        continue;
+                t->state = OUTCOME_FAILED;
+                t->status = -ENOMEM;
+                free(t->message);
+                t->message = steal(s->doom);
+        }
+        s->doomed = -1;
+        free(steal(s->doom));
+}
+
+static void run_all(struct slot *s, struct slot_run *run)
+{
+        if (s->isolated)
+                worker_slot_run(s->workers, run);
+        else
+                task_runner_run(&s->runner, run->work, &run->resources, run->tasks, run->n, NULL);
+        pthread_mutex_lock(&s->lock);
+        s->running = NULL;
+        apply_doom(s, run);
+        pthread_mutex_unlock(&s->lock);
+        s->done(s->owner, run);
+}
+
+/* The next run, of which tasks are told to end if the slot is; NULL: there will be none. */
+static struct slot_run *take_run(struct slot *s)
+{
+        pthread_mutex_lock(&s->lock);
+        while (!s->given && !s->stopping)
+                pthread_cond_wait(&s->wake, &s->lock);
+        struct slot_run *run = steal(s->given);
+        if (run && s->stopping)
+                for (int i = 0; i < run->n; i++)
+                        __atomic_store_n(&run->tasks[i].killed, 1, __ATOMIC_RELAXED);
+        s->running = run;
+        s->isolated = run && s->workers && (s->process || (run->suspect && !isolation_is_gone(s->env->isolation)));
+        pthread_mutex_unlock(&s->lock);
+        return run;
+}
+
 static void *slot_main(void *arg)
 {
         struct slot *s = arg;
@@ -163,29 +100,29 @@ static void *slot_main(void *arg)
         on_slot = true;
         snprintf(name, sizeof(name), "task-slot-%d", s->index);
         pthread_setname_np(pthread_self(), name);
+        __atomic_store_n(&s->tid, (int)syscall(SYS_gettid), __ATOMIC_RELAXED);
         crash_thread_init();
-        crash_watch(&s->run.function);
-        for (;;) {
-                pthread_mutex_lock(&s->lock);
-                while (!s->given && !s->stopping)
-                        pthread_cond_wait(&s->wake, &s->lock);
-                struct slot_run *run = steal(s->given);
-                bool stopping = s->stopping;
-                pthread_mutex_unlock(&s->lock);
-                if (run) {
-                        if (stopping)
-                                for (int i = 0; i < run->n; i++)
-                                        __atomic_store_n(&run->tasks[i].killed, 1, __ATOMIC_RELAXED);
-                        run_all(s, run);
-                        s->done(s->owner, run);
-                } else {
-                        break;
-                }
-        }
-        drop_pipeline(s);
+        crash_watch(&s->runner.run.function);
+        if (s->process)
+                worker_slot_prepare(s->workers);
+        for (struct slot_run *run; (run = take_run(s));)
+                run_all(s, run);
+        task_runner_drop(&s->runner);
         crash_watch(NULL);
         crash_thread_deinit();
         return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------- life and use */
+
+static void deinit(struct slot *s)
+{
+        task_runner_deinit(&s->runner);
+        worker_slot_free(s->workers);
+        free(s->doom);
+        pthread_mutex_destroy(&s->lock);
+        pthread_cond_destroy(&s->wake);
+        free(s);
 }
 
 int slot_new(int index, const struct exec_env *env, slot_done_fn done, void *owner, struct slot **slot,
@@ -196,15 +133,17 @@ int slot_new(int index, const struct exec_env *env, slot_done_fn done, void *own
         s->env = env;
         s->done = done;
         s->owner = owner;
+        s->doomed = -1;
         pthread_mutex_init(&s->lock, NULL);
         pthread_cond_init(&s->wake, NULL);
-        task_run_init(&s->run, env->memory, &env->shuffles->space);
+        task_runner_init(&s->runner, env);
+        if (env->isolation) {
+                s->workers = worker_slot_new(index, env, env->isolation);
+                s->process = env->isolation->all;
+        }
         int r = pthread_create(&s->thread, NULL, slot_main, s);
         if (r) {
-                task_run_deinit(&s->run);
-                pthread_mutex_destroy(&s->lock);
-                pthread_cond_destroy(&s->wake);
-                free(s);
+                deinit(s);
                 return error_set(error, -r, "cannot start the thread of task slot %d: %s", index, strerror(r));
         }
         *slot = s;
@@ -219,6 +158,65 @@ void slot_give(struct slot *s, struct slot_run *run)
         pthread_mutex_unlock(&s->lock);
 }
 
+/* With the lock: the task, if it is here. */
+static struct slot_task *find_task(struct slot *s, int64_t task_id)
+{
+        struct slot_run *run = s->running ? s->running : s->given;
+        for (int i = 0; run && i < run->n; i++)
+                if (run->tasks[i].info.id == task_id)
+                        return &run->tasks[i];
+        return NULL;
+}
+
+static void end_task(struct slot *s, int64_t task_id, bool interrupt, const char *doom)
+{
+        pthread_mutex_lock(&s->lock);
+        struct slot_task *t = find_task(s, task_id);
+        if (t && doom && s->doomed < 0) {
+                s->doomed = task_id;
+                s->doom = mem_strdup(doom);
+        }
+        if (t)
+                __atomic_store_n(&t->killed, 1, __ATOMIC_RELAXED);
+        bool isolated = t && s->running && s->isolated;
+        pthread_mutex_unlock(&s->lock);
+        if (isolated)
+                worker_slot_kill(s->workers, task_id, interrupt);
+}
+
+void slot_kill(struct slot *s, int64_t task_id, bool interrupt)
+{
+        end_task(s, task_id, interrupt, NULL);
+}
+
+void slot_fail(struct slot *s, int64_t task_id, const char *message)
+{
+        end_task(s, task_id, true, message);
+}
+
+bool slot_is_isolated(struct slot *s)
+{
+        pthread_mutex_lock(&s->lock);
+        bool isolated = s->running && s->isolated;
+        pthread_mutex_unlock(&s->lock);
+        return isolated;
+}
+
+void slot_activity(struct slot *s, struct slot_activity *a)
+{
+        *a = (struct slot_activity){.task_id = -1, .thread = __atomic_load_n(&s->tid, __ATOMIC_RELAXED)};
+        pthread_mutex_lock(&s->lock);
+        if (s->running && s->isolated) {
+                worker_slot_activity(s->workers, a);
+        } else if (s->running) {
+                a->task_id = __atomic_load_n(&s->runner.current, __ATOMIC_RELAXED);
+                const char *function = __atomic_load_n(&s->runner.run.function, __ATOMIC_RELAXED);
+                snprintf(a->function, sizeof(a->function), "%s", function ? function : "");
+                a->memory = (int64_t)__atomic_load_n(&s->runner.run.held, __ATOMIC_RELAXED);
+        }
+        pthread_mutex_unlock(&s->lock);
+}
+
 void slot_free(struct slot *s)
 {
         if (!s)
@@ -228,8 +226,5 @@ void slot_free(struct slot *s)
         pthread_cond_signal(&s->wake);
         pthread_mutex_unlock(&s->lock);
         pthread_join(s->thread, NULL);
-        task_run_deinit(&s->run);
-        pthread_mutex_destroy(&s->lock);
-        pthread_cond_destroy(&s->wake);
-        free(s);
+        deinit(s);
 }

@@ -2,6 +2,7 @@
 #include "exec/stage_work.h"
 
 #include "base/mem.h"
+#include "exec/action.h"
 
 struct stage_work *stage_work_ref(struct stage_work *work)
 {
@@ -13,12 +14,10 @@ void stage_work_unref(struct stage_work *work)
 {
         if (!work || __atomic_sub_fetch(&work->refs, 1, __ATOMIC_ACQ_REL) > 0)
                 return;
-        for (int i = 0; i < work->inputs.n_inputs; i++) {
-                const struct shuffle_inputs *in = &work->inputs.inputs[i];
-                for (int j = 0; j < in->n; j++)
-                        shuffle_output_unref(in->outputs[j]);
-                free(in->outputs);
-        }
-        free((void *)work->inputs.inputs);
+        shuffle_reader_env_deinit(&work->inputs);
+        buf_deinit(&work->encoded);
+        if (work->memory.chunks && work->action && work->action->class->release)
+                work->action->class->release(work->action);
+        arena_deinit(&work->memory);
         free(work);
 }

@@ -4,23 +4,14 @@
  */
 #pragma once
 
+#include "base/arena.h"
+#include "base/buf.h"
+#include "exec/exec_env.h"
 #include "rdd/pipeline.h"
 #include "rdd/rdd.h"
 #include "shuffle/shuffle_reader.h"
 
 struct action;
-struct memory_manager;
-struct block_store;
-struct shuffle_store;
-
-/* The executor's parts that tasks use; lives as long as the executor. */
-struct exec_env {
-        struct memory_manager *memory;
-        struct shuffle_store *shuffles;
-        struct block_store *blocks;
-        const char *app_id;
-        uint64_t seed; /* of the application's random numbers */
-};
 
 struct stage_work {
         int refs; /* atomic */
@@ -29,7 +20,9 @@ struct stage_work {
         const fst_rdd *final;             /* what is computed */
         const fst_rdd *shuffled;          /* map stage: who reads its output; NULL: a result stage */
         struct action *action;            /* result stage: what becomes of the rows */
-        struct shuffle_reader_env inputs; /* the shuffles that the stage reads; references are held */
+        struct shuffle_reader_env inputs; /* the shuffles that the stage reads */
+        struct arena memory;              /* of a decoded stage: nodes, action, what they point to */
+        struct buf encoded;               /* what worker processes are given: the form in which it came, or empty */
 };
 
 struct stage_work *stage_work_ref(struct stage_work *work);

@@ -111,6 +111,29 @@ int output_committer_new(const char *path, int job, const struct output_options 
         return 0;
 }
 
+struct output_identity output_committer_identity(const struct output_committer *c)
+{
+        return (struct output_identity){c->path, c->tracker, c->job, c->options.algorithm};
+}
+
+int output_committer_join(const struct output_identity *identity, struct output_committer **committer,
+                          struct fst_error *error)
+{
+        struct output_options options = {.algorithm = identity->algorithm};
+        struct output_committer *c;
+        size_t n = strspn(identity->tracker, "0123456789");
+        /* It is a part of paths: nothing else may be in it. */
+        if (n == 0 || n >= sizeof(c->tracker) || identity->tracker[n] || identity->job < 0 ||
+            (identity->algorithm != 1 && identity->algorithm != 2))
+                return error_set(error, -EINVAL, "no job writes its output like this");
+        int r = output_committer_new(identity->path, identity->job, &options, &c, error);
+        if (r)
+                return r;
+        memcpy(c->tracker, identity->tracker, n + 1);
+        *committer = c;
+        return 0;
+}
+
 void output_committer_free(struct output_committer *c)
 {
         if (!c)
@@ -232,6 +255,14 @@ int output_committer_commit_task(struct output_committer *c, int partition, int 
                 task->attempt = NO_ATTEMPT;
         pthread_mutex_unlock(&c->lock);
         return r < 0 ? error_wrap(error, r, "committing task %d of %s", partition, c->path) : 0;
+}
+
+void output_committer_forget_commits(struct output_committer *c)
+{
+        pthread_mutex_lock(&c->lock);
+        for (size_t i = 0; i < c->tasks.len; i++)
+                c->tasks.data[i] = (struct task_state){.attempt = NO_ATTEMPT};
+        pthread_mutex_unlock(&c->lock);
 }
 
 int output_committer_abort_task(struct output_committer *c, int partition, int attempt, struct fst_error *error)

@@ -41,6 +41,24 @@ int output_committer_new(const char *path, int job, const struct output_options 
                          struct output_committer **committer, struct fst_error *error);
 void output_committer_free(struct output_committer *c);
 
+/* What makes a committer the same one in another process: whose attempts write to the same temporary places. */
+struct output_identity {
+        const char *path;    /* full */
+        const char *tracker; /* distinguishes the job from all others that write there; digits, 47 at most */
+        int job;
+        int algorithm; /* 1 or 2 */
+};
+
+/* Borrowed from @c. */
+struct output_identity output_committer_identity(const struct output_committer *c);
+
+/*
+ * The same committer, for the task functions alone. Of attempts in several processes it cannot know which one may
+ * commit: that is asked before. -EINVAL for what no committer is; errors of output_committer_new.
+ */
+int output_committer_join(const struct output_identity *identity, struct output_committer **committer,
+                          struct fst_error *error);
+
 /* The output's full path. Borrowed. */
 const char *output_committer_path(const struct output_committer *c);
 
@@ -59,6 +77,9 @@ char *output_committer_task_path(const struct output_committer *c, int partition
  * be it empty: -ENOENT when there is none.
  */
 int output_committer_commit_task(struct output_committer *c, int partition, int attempt, struct fst_error *error);
+
+/* All tasks run again: other attempts than those that have committed may, and replace their results. Any thread. */
+void output_committer_forget_commits(struct output_committer *c);
 
 /* Remove what the attempt wrote. A committed result stays. */
 int output_committer_abort_task(struct output_committer *c, int partition, int attempt, struct fst_error *error);

@@ -115,6 +115,13 @@ static void run_job(int algorithm)
         assert_int_equal(output_committer_commit_task(c, 1, 1, &error), 0);
         assert_int_equal(output_committer_commit_task(c, 1, 0, &error), FST_OUTPUT_E_DENIED);
         assert_int_equal(output_committer_commit_task(c, 1, 1, &error), 0);
+        /* All tasks are run again: the result that was committed before is replaced. */
+        output_committer_forget_commits(c);
+        assert_int_equal(write_part(c, 0, 7, "zero"), 0);
+        assert_int_equal(output_committer_commit_task(c, 0, 7, &error), 0);
+        assert_int_equal(output_committer_commit_task(c, 0, 0, &error), FST_OUTPUT_E_DENIED);
+        assert_int_equal(write_part(c, 1, 1, "one again"), 0);
+        assert_int_equal(output_committer_commit_task(c, 1, 1, &error), 0);
         assert_int_equal(output_committer_abort_task(c, 1, 0, &error), 0);
         assert_int_equal(output_committer_abort_task(c, 1, 1, &error), 0);
         assert_int_equal(output_committer_commit_task(c, 3, 0, &error), -ENOENT);

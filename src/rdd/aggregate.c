@@ -11,7 +11,8 @@
  * in Spark SQL's grouping), where the JVM's Double.equals keeps them apart; NaNs are one key in both.
  *
  * Invariants: the table's seed is that of `level`; runs in `into` hold rows of this level's input only; two pages
- * are reserved (set aside) as long as there may be spilling, one to gather rows and one to read them.
+ * are reserved (set aside) as long as there may be spilling, one to gather rows and one to read them. Where all that
+ * the task may have is held by those above, rows with bytes of their own go through one page that is not reserved.
  */
 #include "rdd/aggregate.h"
 
@@ -118,6 +119,7 @@ int aggregate_start(struct aggregate *a, const struct aggregate_options *options
         a->spilled = a->busy = false;
         a->pos = 0;
         a->table.seed = seed_of(options->side, 0);
+        a->table.may_overdraw = a->options.spill != NULL;
         memory_consumer_init(&a->memory, options->memory, "hash aggregate",
                              a->options.spill ? spill_for_others : shrink_for_others);
         r = a->options.spill ? memory_acquire(&a->memory, SET_ASIDE) : 0;

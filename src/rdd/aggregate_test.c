@@ -43,6 +43,7 @@ struct fixture {
         fst_task task;
         struct aggregate_options options;
         struct spill_space space;
+        bool crowded; /* while rows are added, others of the task hold all that they can, and give nothing */
 };
 
 static void fixture_init(struct fixture *f, size_t pool, enum aggregate_side side, fst_type type, fst_fn combine)
@@ -183,7 +184,11 @@ static void bytes_case(struct fixture *f, size_t rows, size_t keys, size_t short
         fst_bytes views[FST_BATCH_ROWS];
         int64_t values[FST_BATCH_ROWS];
         char *text = mem_alloc(FST_BATCH_ROWS * (longest + 1));
+        struct memory_consumer other;
+        memory_consumer_init(&other, f->memory, "other", NULL);
         fixture_start(f);
+        while (f->crowded && memory_acquire(&other, 4096) == 0)
+                ;
         for (size_t done = 0; done < rows;) {
                 fst_batch batch = {.type = f->options.type, .key.bytes = views, .value.i64 = values};
                 size_t at = 0;
@@ -203,6 +208,7 @@ static void bytes_case(struct fixture *f, size_t rows, size_t keys, size_t short
                 add_all(f, &batch, once ? NULL : &got);
                 done += batch.rows;
         }
+        memory_consumer_deinit(&other);
         drain(f, &got);
         free(text);
         size_t partial = got.n;
@@ -646,6 +652,9 @@ static void spills(void **state)
         bytes_case(&f, 100000, 300, 0, 12, true); /* fits */
         assert_int_equal(aggregate_stats(f.a).spills, 0);
         bytes_case(&f, 60, 40, 300, 600000, true); /* rows larger than pages */
+        f.crowded = true;
+        bytes_case(&f, 20000, 15000, 4, 60, true);
+        bytes_case(&f, 60, 40, 300, 600000, true);
         fixture_deinit(&f);
         /* So little that buckets are spilled in turn. */
         fixture_init(&f, 5 * PAGE_BLOCK, AGGREGATE_REDUCE, FST_PAIR(BYTES, I64), sum);

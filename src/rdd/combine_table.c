@@ -161,7 +161,13 @@ void table_clear(struct combine_table *t)
         t->dirty = false;
         t->count = 0;
         t->limit = LIMIT(t->capacity);
-        page_list_free(t->memory, t->pages);
+        size_t bytes = 0;
+        for (const struct page *page = t->pages; page; page = page->next)
+                bytes += page->block;
+        page_list_free(NULL, t->pages);
+        if (bytes > t->unreserved)
+                memory_release(t->memory, bytes - t->unreserved);
+        t->unreserved = 0;
         t->pages = NULL;
 }
 
@@ -197,6 +203,10 @@ static int take(struct combine_table *t, size_t size, void **memory)
         size = (size + 15) & ~(size_t)15;
         if (!page || page->capacity - page->used < size) {
                 int r = page_new(t->memory, t->type, size, &page);
+                if (r == FST_MEMORY_E_DENIED && t->may_overdraw && t->count == 0) {
+                        r = page_new_unreserved(t->memory->task, t->type, size, &page);
+                        t->unreserved += r ? 0 : page->block;
+                }
                 if (r)
                         return r;
                 page->used = 0;

@@ -60,6 +60,8 @@ struct combine_table {
         size_t peak;         /* the largest count since the last table_start */
         uint32_t seed;
         struct page *pages; /* newest first: long keys and values; `used` counts */
+        size_t unreserved;  /* bytes of those that were taken without asking */
+        bool may_overdraw;  /* an empty table that is refused a page for a row takes one all the same */
         struct memory_consumer *memory;
         bool dirty; /* slots are not all free */
 

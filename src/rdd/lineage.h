@@ -21,6 +21,13 @@ struct lineage_dep {
         int shuffle_id;        /* LINEAGE_SHUFFLE: unique in the application */
         int reduce_partitions; /* LINEAGE_SHUFFLE: how many outputs each map task writes */
         struct lineage *child; /* LINEAGE_SHUFFLE: who reads it */
+        /*
+         * LINEAGE_NARROW: the partitions *@first … *@first + *@count - 1 of the parent are what @partition of the
+         * child needs (none: *@count 0). NULL: the one of the same number, or where their numbers differ, an even
+         * share of consecutive ones.
+         */
+        void (*needs)(const struct lineage *child, const struct lineage_dep *dep, int partition, int *first,
+                      int *count);
 };
 
 struct lineage {
@@ -31,6 +38,8 @@ struct lineage {
         int storage_level;     /* enum fst_storage_level; atomic: persist and unpersist may come during jobs */
         struct lineage_dep *deps;
         int n_deps;
+        bool barrier;       /* the tasks of its stage run all at once or not at all, and talk to each other */
+        bool indeterminate; /* computed again, its rows may be others, or lie in another order */
         /* True if partition @p need not be computed because a block store holds it. NULL: never. Any thread. Atomic. */
         bool (*cached)(const struct lineage *self, int partition);
 };

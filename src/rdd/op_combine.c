@@ -67,7 +67,7 @@ static int combine_consume(struct op *op, const struct rows *in)
                 return task_run_cancelled(op->run);
         const char *outer = task_run_enter(op->run, self->fn.name);
         int r = aggregate_add(self->aggregate, &in->batch, &at, &error);
-        op->run->function = outer;
+        task_run_leave(op->run, outer);
         if (r == FST_AGGREGATE_E_FULL)
                 return task_run_fail(op->run, -ENOMEM, "no memory to combine by key, and none to spill with");
         return r ? task_run_fail_with(op->run, r, &error) : 0;

@@ -124,7 +124,7 @@ static int call(struct element_op *self, const struct rows *in)
         run->task.captured = self->fn.captured;
         const char *outer = task_run_enter(run, self->fn.name);
         int r = self->loop(self, in);
-        run->function = outer;
+        task_run_leave(run, outer);
         return r;
 }
 

@@ -47,7 +47,7 @@ static bool refill(fst_iter *iter)
         self->lent = NULL;
         coroutine_yield(self->coroutine);
         self->op.run->task.captured = captured;
-        self->op.run->function = function;
+        task_run_leave(self->op.run, function);
         if (!self->lent)
                 return false;
         op_borrow(&self->op, self->lent);
@@ -71,7 +71,7 @@ static void body(void *arg)
         struct iter_op *self = arg;
         int (*f)(fst_task *, fst_iter *, fst_out *) = (int (*)(fst_task *, fst_iter *, fst_out *))self->fn.code;
         self->op.run->task.captured = self->fn.captured;
-        self->op.run->function = self->fn.name;
+        task_run_leave(self->op.run, self->fn.name);
         self->result = f(&self->op.run->task, &self->iter, &self->op.out);
         self->finished = true;
 }
@@ -87,7 +87,7 @@ static int go_on(struct iter_op *self)
                 self->started = true;
                 coroutine_start(self->coroutine, body, self);
         }
-        run->function = outer;
+        task_run_leave(run, outer);
         if (self->finished && self->result)
                 return task_run_fail_by(run, self->result, self->fn.name);
         if (run->status)

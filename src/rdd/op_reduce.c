@@ -178,7 +178,7 @@ static int reduce_consume(struct op *op, const struct rows *in)
         op->run->task.captured = self->fn.captured;
         const char *outer = task_run_enter(op->run, self->fn.name);
         int r = reduce_batch(self, &in->batch);
-        op->run->function = outer;
+        task_run_leave(op->run, outer);
         return r;
 }
 

@@ -120,6 +120,25 @@ void partitioner_set_bounds(struct partitioner *p, struct sample_key *keys, size
         __atomic_store_n(&p->ready, true, __ATOMIC_RELEASE);
 }
 
+void partitioner_copy_bounds(struct partitioner *p, const struct partitioner *from)
+{
+        size_t n = (size_t)from->n_bounds;
+        p->prefixes = new_array(uint64_t, n + 1);
+        if (n)
+                memcpy(p->prefixes, from->prefixes, n * sizeof(*p->prefixes));
+        if (from->bounds) {
+                p->bounds = new_array(fst_bytes, n + 1);
+                for (size_t i = 0; i < n; i++) {
+                        char *copy = mem_alloc(from->bounds[i].len + 1);
+                        if (from->bounds[i].len)
+                                memcpy(copy, from->bounds[i].data, from->bounds[i].len);
+                        p->bounds[i] = (fst_bytes){copy, from->bounds[i].len};
+                }
+        }
+        p->n_bounds = from->n_bounds;
+        __atomic_store_n(&p->ready, true, __ATOMIC_RELEASE);
+}
+
 /* ------------------------------------------------------------------------------------------------ placing */
 
 /* The same among the bounds from @low on that share the key's prefix, which may be all of them (URLs, dates). */

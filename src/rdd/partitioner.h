@@ -57,6 +57,9 @@ fst_bytes key_view(fst_type key, fst_column keys, uint32_t row);
  */
 void partitioner_set_bounds(struct partitioner *p, struct sample_key *keys, size_t n);
 
+/* Give the RANGE @p the bounds of @from, which is ready and for as many partitions. */
+void partitioner_copy_bounds(struct partitioner *p, const struct partitioner *from);
+
 /* The partition of each row of @batch, into @out[0 … rows). */
 void partitioner_place(const struct partitioner *p, const fst_batch *batch, uint32_t *out);
 

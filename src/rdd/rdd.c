@@ -10,8 +10,10 @@
 #include "rdd/op_combine.h"
 #include "rdd/op_element.h"
 #include "rdd/op_key.h"
+#include "rdd/rdd_make.h"
 #include "rdd/rdd_registry.h"
 #include "store/block_store.h"
+#include "store/storage_level.h"
 
 #include <limits.h>
 
@@ -23,14 +25,14 @@ static const char *base_name(const char *path)
         return slash ? slash + 1 : path ? path : "?";
 }
 
-static fst_rdd *rdd_fail(fst_rdd *rdd, int status, const char *message)
+fst_rdd *rdd_fail(fst_rdd *rdd, int status, const char *message)
 {
         if (!rdd->status)
                 rdd->status = error_set(&rdd->error, status, "%s (%s)", message, rdd->call_site);
         return rdd;
 }
 
-static fst_rdd *rdd_fail_with(fst_rdd *rdd, int status, struct fst_error *error)
+fst_rdd *rdd_fail_with(fst_rdd *rdd, int status, struct fst_error *error)
 {
         rdd_fail(rdd, status, error_message(error));
         error_deinit(error);
@@ -45,27 +47,43 @@ static void check_type(fst_rdd *rdd)
                 rdd_fail_with(rdd, r, &error);
 }
 
-static fst_rdd *rdd_new(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *parent, fst_site site)
+/* It cannot be because @parent cannot. */
+static int fail_as(fst_rdd *rdd, const fst_rdd *parent)
+{
+        if (!rdd->status)
+                rdd->status = error_set(&rdd->error, parent->status, "%s", error_message(&parent->error));
+        return rdd->status;
+}
+
+fst_rdd *rdd_new_of(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *const *parents, int n, fst_site site)
 {
         fst_rdd *rdd = new0(fst_rdd);
         rdd->sc = sc;
         rdd->op = op;
         rdd->type = type;
-        rdd->parent = parent;
+        rdd->n_parents = n;
+        rdd->parents = n ? new_array(fst_rdd *, (size_t)n) : NULL;
         rdd->site = site;
         rdd->call_site = mem_printf("%s at %s:%d", site.operation, base_name(site.file), site.line);
         rdd->lineage.call_site = rdd->call_site;
         rdd->lineage.name = site.operation;
         rdd_registry_add(sc, rdd);
-        if (parent && parent->status)
-                rdd->status = error_set(&rdd->error, parent->status, "%s", error_message(&parent->error));
-        else
+        for (int i = 0; i < n; i++) {
+                rdd->parents[i] = parents[i];
+                if (parents[i]->status)
+                        fail_as(rdd, parents[i]);
+        }
+        if (!rdd->status)
                 check_type(rdd);
         return rdd;
 }
 
-/* Take a copy of @fn, under the name by which messages call it; a function that cannot travel fails the RDD. */
-static void set_fn(fst_rdd *rdd, const fst_fn *fn)
+static fst_rdd *rdd_new(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *parent, fst_site site)
+{
+        return rdd_new_of(sc, op, type, &parent, parent ? 1 : 0, site);
+}
+
+void rdd_set_fn(fst_rdd *rdd, const fst_fn *fn)
 {
         struct fst_error error = FST_ERROR_INIT;
         const char *name = NULL;
@@ -81,14 +99,15 @@ static void set_fn(fst_rdd *rdd, const fst_fn *fn)
         }
 }
 
-/* One narrow dependency on the parent, as many partitions as it, its partitioner if @keep. */
-static void depend_narrowly(fst_rdd *rdd, bool keep_partitioner)
+void rdd_depend_narrowly(fst_rdd *rdd, bool keep_partitioner)
 {
-        rdd->lineage.deps = new0(struct lineage_dep);
-        rdd->lineage.n_deps = 1;
-        rdd->lineage.deps[0] = (struct lineage_dep){.kind = LINEAGE_NARROW, .parent = &rdd->parent->lineage};
+        rdd->lineage.deps = new_array(struct lineage_dep, (size_t)rdd->n_parents);
+        rdd->lineage.n_deps = rdd->n_parents;
+        for (int i = 0; i < rdd->n_parents; i++)
+                rdd->lineage.deps[i] =
+                        (struct lineage_dep){.kind = LINEAGE_NARROW, .parent = &rdd->parents[i]->lineage};
         if (keep_partitioner)
-                rdd->partitioner = rdd->parent->partitioner;
+                rdd->partitioner = rdd_parent(rdd)->partitioner;
 }
 
 void rdd_free(fst_rdd *rdd)
@@ -111,6 +130,7 @@ void rdd_free(fst_rdd *rdd)
         free((void *)rdd->fn.name);
         free((void *)rdd->fn.captured);
         free(rdd->lineage.deps);
+        free(rdd->parents);
         while (rdd->names) {
                 struct rdd_name *older = rdd->names->older;
                 free(rdd->names);
@@ -139,30 +159,44 @@ static int plan_text_file(fst_rdd *rdd)
         return 0;
 }
 
+static int plan_union(fst_rdd *rdd)
+{
+        int64_t n = 0;
+        for (int i = 0; i < rdd->n_parents; i++)
+                n += rdd->parents[i]->lineage.partitions;
+        if (n > INT_MAX)
+                rdd_fail(rdd, -EINVAL, "union has more partitions than there can be: coalesce its RDDs before");
+        rdd->lineage.partitions = rdd->unite.in_place ? rdd_parent(rdd)->lineage.partitions : (int)MIN(n, INT_MAX);
+        return rdd->status;
+}
+
 static int plan(fst_rdd *rdd)
 {
         if (rdd->planned || rdd->status)
                 return rdd->status;
-        if (rdd->parent && plan(rdd->parent)) {
-                rdd->status = error_set(&rdd->error, rdd->parent->status, "%s", error_message(&rdd->parent->error));
-                return rdd->status;
-        }
+        for (int i = 0; i < rdd->n_parents; i++)
+                if (plan(rdd->parents[i]))
+                        return fail_as(rdd, rdd->parents[i]);
         switch (rdd->op) {
         case RDD_TEXT_FILE:
                 if (plan_text_file(rdd))
                         return rdd->status;
                 break;
         case RDD_COALESCE:
-                rdd->lineage.partitions = MIN(rdd->coalesce.count, rdd->parent->lineage.partitions);
+                rdd->lineage.partitions = MIN(rdd->coalesce.count, rdd_parent(rdd)->lineage.partitions);
                 break;
         case RDD_SHUFFLED:
                 rdd->lineage.partitions = rdd->shuffle.partitioner.partitions;
+                break;
+        case RDD_UNION:
+                if (plan_union(rdd))
+                        return rdd->status;
                 break;
         case RDD_RANGE:
         case RDD_PARALLELIZE:
                 break;
         default:
-                rdd->lineage.partitions = rdd->parent->lineage.partitions;
+                rdd->lineage.partitions = rdd_parent(rdd)->lineage.partitions;
         }
         rdd->planned = true;
         return 0;
@@ -245,11 +279,11 @@ FST_API fst_rdd *fst_parallelize_at(fst_context *sc, const void *data, size_t co
 static fst_rdd *element_init(fst_rdd *rdd, enum element_kind kind, const fst_fn *f, bool keep_partitioner)
 {
         struct fst_error error = FST_ERROR_INIT;
-        set_fn(rdd, f);
-        depend_narrowly(rdd, keep_partitioner);
+        rdd_set_fn(rdd, f);
+        rdd_depend_narrowly(rdd, keep_partitioner);
         if (rdd->status)
                 return rdd;
-        int r = element_check(kind, rdd->parent->type, rdd->type, f, &error);
+        int r = element_check(kind, rdd_parent(rdd)->type, rdd->type, f, &error);
         return r ? rdd_fail_with(rdd, r, &error) : rdd;
 }
 
@@ -301,15 +335,22 @@ FST_API fst_rdd *fst_map_partitions_at(fst_rdd *parent, fst_fn f, fst_type type,
         if (FST_SHAPE_FORM(f.shape) != FST_FORM_ITER)
                 return element_rdd(parent, RDD_MAP_PARTITIONS, ELEMENT_BATCHES, &f, type, false, site);
         fst_rdd *rdd = rdd_new(parent->sc, RDD_MAP_PARTITIONS, type, parent, site);
-        set_fn(rdd, &f);
-        depend_narrowly(rdd, false);
+        rdd_set_fn(rdd, &f);
+        rdd_depend_narrowly(rdd, false);
+        return rdd;
+}
+
+FST_API fst_rdd *fst_barrier_map_partitions_at(fst_rdd *parent, fst_fn f, fst_type type, fst_site site)
+{
+        fst_rdd *rdd = fst_map_partitions_at(parent, f, type, site);
+        rdd->lineage.barrier = true;
         return rdd;
 }
 
 FST_API fst_rdd *fst_coalesce_at(fst_rdd *parent, int partitions, fst_site site)
 {
         fst_rdd *rdd = rdd_new(parent->sc, RDD_COALESCE, parent->type, parent, site);
-        depend_narrowly(rdd, false);
+        rdd_depend_narrowly(rdd, false);
         rdd->coalesce.count = partitions;
         if (partitions <= 0)
                 rdd_fail(rdd, -EINVAL, "Number of partitions must be positive");
@@ -317,6 +358,12 @@ FST_API fst_rdd *fst_coalesce_at(fst_rdd *parent, int partitions, fst_site site)
 }
 
 /* ------------------------------------------------------------------------------------------------ shuffles */
+
+int rdd_parallelism_set(fst_context *sc)
+{
+        const char *set = fst_context_conf(sc, "spark.default.parallelism");
+        return set && *set ? fst_context_default_parallelism(sc) : 0;
+}
 
 /* Spark's default: spark.default.parallelism if it is set, else as many as the parent has. */
 static int shuffle_partitions(fst_rdd *rdd, int wanted)
@@ -327,22 +374,22 @@ static int shuffle_partitions(fst_rdd *rdd, int wanted)
         }
         if (wanted > 0)
                 return wanted;
-        const char *set = fst_context_conf(rdd->sc, "spark.default.parallelism");
-        if (set && *set)
-                return fst_context_default_parallelism(rdd->sc);
-        if (rdd_plan(rdd->parent)) {
-                rdd->status = error_set(&rdd->error, rdd->parent->status, "%s", error_message(&rdd->parent->error));
+        int set = rdd_parallelism_set(rdd->sc);
+        if (set)
+                return set;
+        if (rdd_plan(rdd_parent(rdd))) {
+                fail_as(rdd, rdd_parent(rdd));
                 return 1;
         }
-        return MAX(rdd->parent->lineage.partitions, 1);
+        return MAX(rdd_parent(rdd)->lineage.partitions, 1);
 }
 
-static void depend_on_shuffle(fst_rdd *rdd)
+void rdd_depend_on_shuffle(fst_rdd *rdd)
 {
         rdd->lineage.deps = new0(struct lineage_dep);
         rdd->lineage.n_deps = 1;
         rdd->lineage.deps[0] = (struct lineage_dep){.kind = LINEAGE_SHUFFLE,
-                                                    .parent = &rdd->parent->lineage,
+                                                    .parent = &rdd_parent(rdd)->lineage,
                                                     .child = &rdd->lineage,
                                                     .shuffle_id = rdd_registry_shuffle_id(rdd->sc),
                                                     .reduce_partitions = rdd->shuffle.partitioner.partitions};
@@ -354,7 +401,7 @@ FST_API fst_rdd *fst_reduce_by_key_at(fst_rdd *pairs, fst_fn f, int partitions, 
         fst_rdd *rdd = rdd_new(pairs->sc, RDD_SHUFFLED, pairs->type, pairs, site);
         struct fst_error error = FST_ERROR_INIT;
         fst_type value = {.key = pairs->type.value, .key_size = pairs->type.value_size};
-        set_fn(rdd, &f);
+        rdd_set_fn(rdd, &f);
         if (!rdd->status && !pairs->type.value)
                 rdd_fail(rdd, -EINVAL, "reduce_by_key needs pairs");
         int r = rdd->status ? 0 : combine_check(value, &f, &error);
@@ -364,12 +411,12 @@ FST_API fst_rdd *fst_reduce_by_key_at(fst_rdd *pairs, fst_fn f, int partitions, 
         partitioner_init_hash(&hash, rdd->status ? 1 : shuffle_partitions(rdd, partitions), pairs->type);
         if (!rdd->status && partitioner_equal(pairs->partitioner, &hash)) {
                 rdd->op = RDD_COMBINE;
-                depend_narrowly(rdd, true);
+                rdd_depend_narrowly(rdd, true);
                 return rdd;
         }
         rdd->shuffle.partitioner = hash;
         rdd->shuffle.combine = true;
-        depend_on_shuffle(rdd);
+        rdd_depend_on_shuffle(rdd);
         return rdd;
 }
 
@@ -385,7 +432,7 @@ FST_API fst_rdd *fst_partition_by_at(fst_rdd *pairs, int partitions, fst_site si
                 rdd_fail(rdd, -EINVAL, "Number of partitions must be positive");
         else if (!pairs->type.value)
                 rdd_fail(rdd, -EINVAL, "partition_by needs pairs");
-        depend_on_shuffle(rdd);
+        rdd_depend_on_shuffle(rdd);
         return rdd;
 }
 
@@ -396,7 +443,7 @@ static fst_rdd *sorted(fst_rdd *parent, enum fst_order order, int partitions, fs
         partitioner_init_range(&rdd->shuffle.partitioner, n, parent->type, order);
         rdd->shuffle.sort = true;
         rdd->shuffle.order = order;
-        depend_on_shuffle(rdd);
+        rdd_depend_on_shuffle(rdd);
         return rdd;
 }
 
@@ -417,14 +464,14 @@ FST_API fst_rdd *fst_sort_by_at(fst_rdd *parent, fst_fn key, fst_type key_type, 
         fst_type keyed = fst_type_pair(key_type, key_op_value(parent->type));
         fst_rdd *keys = rdd_new(parent->sc, RDD_KEY_BY, keyed, parent, site);
         check_one_column(keys, key_type, "the keys");
-        set_fn(keys, &key);
-        depend_narrowly(keys, false);
+        rdd_set_fn(keys, &key);
+        rdd_depend_narrowly(keys, false);
         int r = keys->status ? 0 : element_check(ELEMENT_MAP, parent->type, key_type, &key, &error);
         if (r)
                 rdd_fail_with(keys, r, &error);
         fst_rdd *rows = sorted(keys, order, partitions, site);
         fst_rdd *rdd = rdd_new(parent->sc, RDD_VALUES, parent->type, rows, site);
-        depend_narrowly(rdd, false);
+        rdd_depend_narrowly(rdd, false);
         return rdd;
 }
 
@@ -433,13 +480,14 @@ FST_API fst_rdd *fst_sort_by_at(fst_rdd *parent, fst_fn key, fst_type key_type, 
 static bool cached(const struct lineage *lineage, int partition)
 {
         const fst_rdd *rdd = rdd_of_const(lineage);
-        struct block_store *blocks = rdd_registry_blocks(rdd->sc);
-        return blocks && block_store_contains(blocks, (struct block_id){lineage->id, partition});
+        return rdd_registry_cached(rdd->sc, lineage->id, partition);
 }
 
 FST_API fst_rdd *fst_persist(fst_rdd *rdd, enum fst_storage_level level)
 {
         int before = __atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED);
+        if (!storage_level_valid((int)level))
+                return rdd_fail(rdd, -EINVAL, "there is no such storage level: use FST_MEMORY_ONLY and its like");
         if (before && level != FST_STORAGE_NONE && before != (int)level)
                 return rdd_fail(rdd, -EINVAL,
                                 "Cannot change storage level of an RDD after it was already assigned a level");
@@ -451,10 +499,8 @@ FST_API fst_rdd *fst_persist(fst_rdd *rdd, enum fst_storage_level level)
 
 FST_API fst_rdd *fst_unpersist(fst_rdd *rdd)
 {
-        struct block_store *blocks = rdd_registry_blocks(rdd->sc);
         fst_persist(rdd, FST_STORAGE_NONE);
-        if (blocks)
-                block_store_remove_rdd(blocks, rdd->lineage.id);
+        rdd_registry_unpersist(rdd->sc, rdd->lineage.id);
         return rdd;
 }
 

@@ -25,6 +25,9 @@ enum rdd_op {
         RDD_COALESCE,
         RDD_SHUFFLED, /* rows of a shuffle; combined or sorted if it says so */
         RDD_COMBINE,  /* combine by key without a shuffle: the parent is partitioned as wanted */
+        RDD_UNION,    /* rows of several parents */
+        RDD_JOINED,   /* rows of two parents with equal keys, which are partitioned alike: where they were not, it is
+                         RDD_SHUFFLED that it joins */
 };
 
 struct rdd_name {
@@ -37,8 +40,9 @@ struct fst_rdd {
         fst_context *sc;
         enum rdd_op op;
         fst_type type;
-        fst_rdd *parent; /* NULL for sources; all of today's operators have one at most */
-        fst_fn fn;       /* its captured struct and name are copies */
+        fst_rdd **parents; /* borrowed RDDs (one may be there twice) in an array of its own; see rdd_parent */
+        int n_parents;
+        fst_fn fn; /* its captured struct and name are copies */
         fst_site site;
         int status; /* not 0: the RDD cannot be; the action reports @error */
         struct fst_error error;
@@ -64,12 +68,16 @@ struct fst_rdd {
                 struct {
                         int count;
                 } coalesce;
+                struct {
+                        bool in_place; /* partition i is the parents' partitions i; else they follow each other */
+                } unite;
                 struct rdd_shuffle {
                         struct partitioner
                                 partitioner; /* owned; of a range, its bounds are computed by the first job */
                         bool combine;        /* map side and reduce side, by fn */
                         bool sort;
                         enum fst_order order;
+                        fst_rdd *like; /* a range: whose bounds it has, from an RDD that owns them; NULL: its own */
                         bool sampling; /* a thread computes the bounds; under the context's lock `prepare` */
                 } shuffle;
         };
@@ -79,6 +87,12 @@ struct fst_rdd {
         char *call_site;        /* owned; lineage borrows it */
         fst_rdd *next;          /* all RDDs of the context */
 };
+
+/* The parent of an RDD that is made of one; the first of several; NULL for sources. */
+static inline fst_rdd *rdd_parent(const fst_rdd *rdd)
+{
+        return rdd->n_parents ? rdd->parents[0] : NULL;
+}
 
 static inline fst_rdd *rdd_of(struct lineage *lineage)
 {

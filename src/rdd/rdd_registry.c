@@ -2,6 +2,7 @@
 #include "rdd/rdd_registry.h"
 
 #include "rdd/rdd.h"
+#include "store/block_store.h"
 
 static struct rdd_registry *registry_of(fst_context *sc)
 {
@@ -59,9 +60,32 @@ int rdd_registry_describe(fst_context *sc, const fst_fn *fn, const char **name, 
         return fn->code && r->describe ? r->describe(fn, name, error) : 0;
 }
 
-struct block_store *rdd_registry_blocks(fst_context *sc)
+bool rdd_registry_cached(fst_context *sc, int rdd, int partition)
 {
-        return registry_of(sc)->blocks;
+        const struct rdd_registry *r = registry_of(sc);
+        if (r->places.cached)
+                return r->places.cached(r->places.owner, rdd, partition);
+        return r->blocks && block_store_contains(r->blocks, (struct block_id){rdd, partition});
+}
+
+void rdd_registry_unpersist(fst_context *sc, int rdd)
+{
+        const struct rdd_registry *r = registry_of(sc);
+        if (r->places.unpersisted)
+                r->places.unpersisted(r->places.owner, rdd);
+        else if (r->blocks)
+                block_store_remove_rdd(r->blocks, rdd);
+}
+
+const fst_rdd *rdd_registry_find(fst_context *sc, int id)
+{
+        struct rdd_registry *r = registry_of(sc);
+        pthread_mutex_lock(&r->lock);
+        const fst_rdd *rdd = r->rdds;
+        while (rdd && rdd->lineage.id != id)
+                rdd = rdd->next;
+        pthread_mutex_unlock(&r->lock);
+        return rdd;
 }
 
 void rdd_registry_lock(fst_context *sc)

@@ -18,12 +18,21 @@ struct fst_error;
  */
 typedef int (*rdd_describe_fn)(const fst_fn *fn, const char **name, struct fst_error *error);
 
+/* Where partitions of persisted RDDs are, if not only in this process. Any thread. */
+struct rdd_block_places {
+        bool (*cached)(void *owner, int rdd, int partition);
+        /* The RDD is not to be kept any more. */
+        void (*unpersisted)(void *owner, int rdd);
+        void *owner;
+};
+
 struct rdd_registry {
         pthread_mutex_t lock; /* recursive */
         const fst_conf *conf;
-        struct block_store *blocks; /* of this process; NULL: persisted RDDs are not kept */
-        rdd_describe_fn describe;   /* NULL: functions keep the names that they were given by */
-        fst_rdd *rdds;              /* newest first */
+        struct rdd_block_places places; /* set before the first job; without functions, `blocks` is asked */
+        struct block_store *blocks;     /* of this process; NULL: persisted RDDs are not kept */
+        rdd_describe_fn describe;       /* NULL: functions keep the names that they were given by */
+        fst_rdd *rdds;                  /* newest first */
         int next_rdd_id, next_shuffle_id;
 };
 
@@ -37,6 +46,12 @@ void rdd_registry_add(fst_context *sc, fst_rdd *rdd);
 int rdd_registry_shuffle_id(fst_context *sc);
 const fst_conf *rdd_registry_conf(fst_context *sc);
 int rdd_registry_describe(fst_context *sc, const fst_fn *fn, const char **name, struct fst_error *error);
-struct block_store *rdd_registry_blocks(fst_context *sc);
+
+/* Whether a partition of a persisted RDD is kept anywhere; and give up all of them. */
+bool rdd_registry_cached(fst_context *sc, int rdd, int partition);
+void rdd_registry_unpersist(fst_context *sc, int rdd);
+
+/* The RDD with this id, or NULL. It lives as long as the context. */
+const fst_rdd *rdd_registry_find(fst_context *sc, int id);
 void rdd_registry_lock(fst_context *sc);
 void rdd_registry_unlock(fst_context *sc);

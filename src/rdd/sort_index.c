@@ -117,6 +117,18 @@ void sort_index_clear(struct sort_index *ix)
         ix->n = 0;
 }
 
+void sort_index_shrink(struct sort_index *ix, size_t entries)
+{
+        if (ix->room <= entries)
+                return;
+        memory_release(ix->memory, (ix->room - entries) * ENTRY_COST);
+        index_unmap(ix);
+        if (entries && map_more(ix, entries))
+                ix->room = entries;
+        else
+                memory_release(ix->memory, entries * ENTRY_COST);
+}
+
 void sort_index_release(struct sort_index *ix)
 {
         ix->n = 0;
@@ -125,18 +137,20 @@ void sort_index_release(struct sort_index *ix)
 
 /* ----------------------------------------------------------------------------------------------- building */
 
-void sort_index_add(struct sort_index *ix, const struct page *page)
+const unsigned char *sort_index_add(struct sort_index *ix, const struct page *page, const unsigned char *record,
+                                    uint32_t rows)
 {
         const struct record_order order = ix->order;
-        const unsigned char *record = page->data, *end = page->data + page->used;
+        const unsigned char *end = page->data + page->used;
         struct sort_entry *entry = ix->entries + ix->n;
-        for (uint32_t i = 0; i < page->rows; i++) {
+        for (uint32_t i = 0; i < rows; i++) {
                 struct record_view r = record_read(order.type, record);
                 *entry++ = (struct sort_entry){record_prefix(&order, &r, (size_t)(end - r.key)), record};
                 record = record_end(&r);
         }
-        ix->n += page->rows;
+        ix->n += rows;
         ix->peak = MAX(ix->peak, ix->n);
+        return record;
 }
 
 /* ------------------------------------------------------------------------------------------------ sorting */

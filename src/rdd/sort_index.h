@@ -31,8 +31,12 @@ void sort_index_start(struct sort_index *ix, struct record_order order, struct m
 /* Make room for @rows further entries: 0; FST_MEMORY_E_DENIED; negative as memory_acquire. */
 int sort_index_reserve(struct sort_index *ix, size_t rows);
 
-/* Add the records of @page, for which room was made; the page stays where it is until sort_index_clear. */
-void sort_index_add(struct sort_index *ix, const struct page *page);
+/*
+ * Add @rows records of @page from @record on, for which room was made; the page stays where it is until
+ * sort_index_clear. Returns where the next record is.
+ */
+const unsigned char *sort_index_add(struct sort_index *ix, const struct page *page, const unsigned char *record,
+                                    uint32_t rows);
 
 /* Sort; equal keys keep their order. Prefixes mean nothing afterwards where keys are bytes. */
 void sort_index_sort(struct sort_index *ix);
@@ -42,6 +46,9 @@ uint32_t sort_index_read(const struct sort_index *ix, size_t first, uint32_t roo
 
 /* No entries any more; the reservation stays. */
 void sort_index_clear(struct sort_index *ix);
+
+/* Give back what an index without entries has beyond room for @entries. */
+void sort_index_shrink(struct sort_index *ix, size_t entries);
 
 /* Give the reservation back, keep the memory. */
 void sort_index_release(struct sort_index *ix);

@@ -9,8 +9,12 @@
  * many are refused, runs are merged in several rounds. Reading a record that is larger than a page takes what it
  * takes, as it did when it was added.
  *
- * Invariants: `open` is not in `pages` and not in the index; every page in `pages` is in the index; all of them are
- * reserved through `memory`; runs are in the order in which their rows were added.
+ * Whoever feeds a sorter may hold all that the task may have and be unable to give it back: another sorter that is
+ * being read. So there is always room for INDEX_LEAST entries, and where everything is written and a page is refused
+ * still, one is taken that nobody reserved: rows go to disk by that page, and not fast, but they go.
+ *
+ * Invariants: `open` is not in `pages` and not in the index; every page in `pages` is in the index; all of them but
+ * `unreserved` bytes are reserved through `memory`; runs are in the order in which their rows were added.
  */
 #include "rdd/sorter.h"
 
@@ -21,6 +25,7 @@
 #include "rdd/sort_merge.h"
 
 #define SET_ASIDE 3
+#define INDEX_LEAST 2048 /* entries */
 #define FAN_IN_LEAST 2
 #define FAN_IN_MOST 512
 
@@ -34,7 +39,8 @@ struct sorter {
 
         struct page *pages, *open; /* of the index; being filled by sorter_add_batch */
         struct sort_index index;
-        size_t at; /* of the index, while reading without runs */
+        size_t at;         /* of the index, while reading without runs */
+        size_t unreserved; /* bytes of a page of those that was taken without asking; 0: all were granted */
 
         struct run_writer writer;
         VEC(struct run) runs;
@@ -74,6 +80,18 @@ void sorter_free(struct sorter *s)
         errno = saved;
 }
 
+/* A list of pages. Which of them were not reserved does not matter, only how much. */
+static void free_pages(struct sorter *s, struct page *first)
+{
+        size_t bytes = 0, unreserved;
+        for (const struct page *page = first; page; page = page->next)
+                bytes += page->block;
+        page_list_free(NULL, first);
+        unreserved = MIN(s->unreserved, bytes);
+        s->unreserved -= unreserved;
+        memory_release(&s->memory, bytes - unreserved);
+}
+
 void sorter_reset(struct sorter *s)
 {
         if (s->state == SORTER_IDLE)
@@ -81,8 +99,8 @@ void sorter_reset(struct sorter *s)
         if (s->merging)
                 sort_merge_deinit(&s->merge);
         s->merging = false;
-        page_list_free(&s->memory, steal(s->pages));
-        page_free(&s->memory, steal(s->open));
+        free_pages(s, steal(s->pages));
+        sorter_page_free(s, steal(s->open));
         run_writer_deinit(&s->writer);
         s->runs.len = 0;
         sort_index_release(&s->index);
@@ -92,14 +110,6 @@ void sorter_reset(struct sorter *s)
 
 static int write_run(struct sorter *s, struct fst_error *error);
 
-/* An index that holds nothing gives its reservation back and begins anew. */
-static void drop_index(struct sorter *s)
-{
-        sort_index_release(&s->index);
-        sort_index_free(&s->index);
-        sort_index_start(&s->index, s->order, &s->memory);
-}
-
 /* Another consumer of the task needs memory. */
 static int spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
 {
@@ -107,8 +117,8 @@ static int spill_for_others(struct memory_consumer *consumer, size_t want, struc
         if (s->state != SORTER_ADDING)
                 return 0;
         int r = s->index.n > 0 ? write_run(s, error) : 0;
-        if (r == 0 && s->index.room > 0)
-                drop_index(s);
+        if (r == 0)
+                sort_index_shrink(&s->index, INDEX_LEAST);
         return r;
 }
 
@@ -119,16 +129,17 @@ int sorter_start(struct sorter *s, const struct sorter_options *options, struct 
         s->options = *options;
         s->order = record_order(options->type, options->order);
         s->stats = (struct sorter_stats){0};
-        s->aside = 0;
-        if (options->spill) {
-                int r = memory_acquire(&s->memory, SET_ASIDE * PAGE_BLOCK);
-                if (r) {
-                        memory_consumer_deinit(&s->memory);
-                        return r < 0 ? r : no_memory(error);
-                }
-                s->aside = SET_ASIDE * PAGE_BLOCK;
+        s->aside = s->unreserved = 0;
+        int r = options->spill ? memory_acquire(&s->memory, SET_ASIDE * PAGE_BLOCK) : 0;
+        if (!r) {
+                s->aside = s->memory.held;
+                sort_index_start(&s->index, s->order, &s->memory);
+                r = options->spill ? sort_index_reserve(&s->index, INDEX_LEAST) : 0;
         }
-        sort_index_start(&s->index, s->order, &s->memory);
+        if (r) {
+                memory_consumer_deinit(&s->memory);
+                return r < 0 ? r : no_memory(error);
+        }
         columns_start(&s->columns, options->type);
         s->state = SORTER_ADDING;
         return 0;
@@ -162,57 +173,78 @@ static int write_run(struct sorter *s, struct fst_error *error)
         s->stats.spilled_bytes += run.end - run.start;
         s->stats.spills++;
         sort_index_clear(&s->index);
-        page_list_free(&s->memory, steal(s->pages));
+        free_pages(s, steal(s->pages));
         return 0;
 }
 
 /* ------------------------------------------------------------------------------------------------- adding */
 
-/* Memory was refused: make some, or -ENOMEM. What an earlier task left of the index goes before anything is written. */
+/* Memory was refused: make some; FST_MEMORY_E_DENIED when there is nothing more to give, or negative. */
 static int make_room(struct sorter *s, struct fst_error *error)
 {
-        if (s->index.n == 0 && s->index.room > 0) {
-                drop_index(s);
-                return 0;
-        }
-        if (!s->options.spill || s->index.n == 0)
-                return no_memory(error);
-        return write_run(s, error);
+        size_t least = s->options.spill ? INDEX_LEAST : 0;
+        if (s->index.n > 0)
+                return s->options.spill ? write_run(s, error) : no_memory(error);
+        if (s->index.room <= least)
+                return FST_MEMORY_E_DENIED;
+        sort_index_shrink(&s->index, least);
+        return 0;
 }
 
 int sorter_page_new(struct sorter *s, size_t record, struct page **page, struct fst_error *error)
 {
-        int r = page_new(&s->memory, s->options.type, record, page);
-        if (r != FST_MEMORY_E_DENIED)
-                return r;
-        r = make_room(s, error);
-        if (!r)
-                r = page_new(&s->memory, s->options.type, record, page);
+        int r;
+        while ((r = page_new(&s->memory, s->options.type, record, page)) == FST_MEMORY_E_DENIED)
+                if ((r = make_room(s, error)))
+                        break;
+        if (r == FST_MEMORY_E_DENIED && s->options.spill) {
+                r = page_new_unreserved(s->memory.task, s->options.type, record, page);
+                if (!r)
+                        s->unreserved += (*page)->block;
+        }
         return r == FST_MEMORY_E_DENIED ? no_memory(error) : r;
 }
 
 void sorter_page_free(struct sorter *s, struct page *page)
 {
-        page_free(&s->memory, page);
+        if (!page)
+                return;
+        page->next = NULL;
+        free_pages(s, page);
+}
+
+/* The index has no room for the rows of @page, and there is nothing else in it: one run after another. */
+static int write_in_parts(struct sorter *s, const struct page *page, struct fst_error *error)
+{
+        const unsigned char *record = page->data;
+        int r = 0;
+        for (uint32_t at = 0, n; at < page->rows && !r; at += n) {
+                n = (uint32_t)MIN(s->index.room, (size_t)(page->rows - at));
+                record = sort_index_add(&s->index, page, record, n);
+                r = write_run(s, error);
+        }
+        return r;
 }
 
 int sorter_add_page(struct sorter *s, struct page *page, struct fst_error *error)
 {
-        int r = sort_index_reserve(&s->index, page->rows);
-        if (r == FST_MEMORY_E_DENIED) {
-                r = make_room(s, error);
-                if (!r)
-                        r = sort_index_reserve(&s->index, page->rows);
+        int r;
+        while ((r = sort_index_reserve(&s->index, page->rows)) == FST_MEMORY_E_DENIED)
+                if ((r = make_room(s, error)))
+                        break;
+        if (r == 0 && page->rows > 0) {
+                sort_index_add(&s->index, page, page->data, page->rows);
+                s->stats.rows += page->rows;
+                page->next = s->pages;
+                s->pages = page;
+                return 0;
         }
-        if (r || page->rows == 0) {
-                page_free(&s->memory, page);
-                return r == FST_MEMORY_E_DENIED ? no_memory(error) : r;
+        if (r == FST_MEMORY_E_DENIED && s->options.spill) {
+                s->stats.rows += page->rows;
+                r = write_in_parts(s, page, error);
         }
-        sort_index_add(&s->index, page);
-        s->stats.rows += page->rows;
-        page->next = s->pages;
-        s->pages = page;
-        return 0;
+        sorter_page_free(s, page);
+        return r == FST_MEMORY_E_DENIED ? no_memory(error) : r;
 }
 
 static int close_page(struct sorter *s, struct fst_error *error)
@@ -335,4 +367,21 @@ int sorter_next(struct sorter *s, fst_batch *batch, struct fst_error *error)
                 return sort_merge_next(&s->merge, s->columns.room, batch, error);
         s->at += sort_index_read(&s->index, s->at, s->columns.room, batch);
         return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------- reading again */
+
+bool sorter_in_memory(const struct sorter *s)
+{
+        return s->runs.len == 0;
+}
+
+size_t sorter_tell(const struct sorter *s)
+{
+        return s->at;
+}
+
+void sorter_seek(struct sorter *s, size_t row)
+{
+        s->at = row;
 }

@@ -70,6 +70,14 @@ int sorter_finish(struct sorter *s, struct fst_error *error);
  */
 int sorter_next(struct sorter *s, fst_batch *batch, struct fst_error *error);
 
+/*
+ * Once it is finished: whether all rows are in memory. Then the rows can be sought by how many come before them: tell
+ * says how many sorter_next has given or passed by, and seek goes anywhere among them.
+ */
+bool sorter_in_memory(const struct sorter *s);
+size_t sorter_tell(const struct sorter *s);
+void sorter_seek(struct sorter *s, size_t row);
+
 /* Forget the rows, remove files, give the reservations back; ready for sorter_start. */
 void sorter_reset(struct sorter *s);
 

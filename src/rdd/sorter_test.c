@@ -381,13 +381,47 @@ static void gives_way(void **state)
         fixture_deinit(&f);
 }
 
+/* What feeds the sorter holds all that the task may have, and cannot give it back. */
+static void gets_nothing_more(void **state)
+{
+        enum { ROWS = 30000 };
+        struct fixture f;
+        struct memory_consumer other;
+        struct row *rows = bytes_rows(ROWS, 0, 3, 0, 256), *large = bytes_rows(6, 300000, 600000, 0, 256);
+        fixture_init(&f, 16 * PAGE_BLOCK, true);
+        memory_consumer_init(&other, f.memory, "other", NULL);
+        for (int i = 0; i < 6; i++) {
+                free(rows[i * 5000 + 77].bytes);
+                rows[i * 5000 + 77] = large[i];
+        }
+        start(&f, FST_PAIR(BYTES, I64), FST_ASCENDING);
+        while (memory_acquire(&other, 4096) == 0)
+                ;
+        for (int64_t i = 0; i < ROWS; i++) {
+                rows[i].number = i;
+                add(&f, &(fst_batch){.rows = 1,
+                                     .type = FST_PAIR(BYTES, I64),
+                                     .key.bytes = &(fst_bytes){rows[i].bytes, rows[i].len},
+                                     .value.i64 = &i});
+        }
+        assert_true(sorter_stats(f.s).spills > 6);
+        memory_consumer_deinit(&other);
+        reference_kind = FST_KIND_BYTES;
+        reference_descending = false;
+        qsort(rows, ROWS, sizeof(*rows), row_compare);
+        expect(&f, rows, ROWS);
+        free(large);
+        rows_free(rows, ROWS);
+        fixture_deinit(&f);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(sorts_in_memory), cmocka_unit_test(sorts_a_staircase),
                 cmocka_unit_test(spills),          cmocka_unit_test(merges_in_rounds),
                 cmocka_unit_test(large_records),   cmocka_unit_test(refused_without_disk),
-                cmocka_unit_test(gives_way),
+                cmocka_unit_test(gives_way),       cmocka_unit_test(gets_nothing_more),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,8 @@ void task_run_init(struct task_run *run, struct memory_manager *memory_manager, 
 void task_run_deinit(struct task_run *run)
 {
         task_run_end(run);
+        free(steal(run->broadcasts));
+        run->broadcasts_room = 0;
         error_deinit(&run->error);
 }
 
@@ -36,12 +38,16 @@ void task_run_begin(struct task_run *run, const struct fst_task_info *info, uint
         run->status = 0;
         run->fetch_failed = false;
         run->sample_scale = 1;
+        run->barrier_epoch = 0;
         if (run->error.message)
                 error_deinit(&run->error);
 }
 
 void task_run_end(struct task_run *run)
 {
+        task_run_release_shared(run);
+        if (run->barrier_reply)
+                task_run_release_barrier(run);
         if (!run->memory)
                 return;
         run->counters.peak_memory = (int64_t)memory_task_peak(run->memory);
@@ -51,8 +57,10 @@ void task_run_end(struct task_run *run)
 
 struct memory_task *task_run_memory(struct task_run *run)
 {
-        if (!run->memory)
+        if (!run->memory) {
                 run->memory = memory_task_new(run->memory_manager);
+                memory_task_set_gauge(run->memory, &run->held);
+        }
         /* The flag is another one for each task of a slot. */
         memory_task_set_stopped(run->memory, run->task.stopped);
         return run->memory;

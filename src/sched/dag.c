@@ -19,6 +19,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "sched/sched_recorder.h"
 
 #include <inttypes.h>
 
@@ -26,6 +27,7 @@
 
 static void submit_stage(struct sched *s, struct stage *stage);
 static void fail_job(struct sched *s, struct job *job, enum job_result result, const char *message);
+static void abort_stage(struct sched *s, struct stage *stage, const char *reason);
 
 static const char *kind(const struct stage *stage)
 {
@@ -92,9 +94,27 @@ static bool output_missing(const struct stage *stage, int output)
         return stage_is_result(stage) ? !stage->job->output_done[output] : !map_outputs_has(stage->outputs, output);
 }
 
+/* Everything that @stage brought is to be brought again. */
+static void reset_outputs(struct sched *s, struct stage *stage)
+{
+        struct job *job = stage->job;
+
+        if (!stage_is_result(stage)) {
+                map_outputs_remove_executor(stage->outputs, -1, s->ops->map_output_removed, s->owner);
+                s->epoch++;
+        } else if (job->done > 0) {
+                memset(job->output_done, 0, (size_t)job->n);
+                job->done = 0;
+                if (s->ops->outputs_reset)
+                        s->ops->outputs_reset(s->owner, job);
+        }
+}
+
 /* A new attempt for the outputs that are not there. */
 static void submit_missing_tasks(struct sched *s, struct stage *stage)
 {
+        if ((stage->barrier || stage->indeterminate) && !stage_is_result(stage) && stage->outputs->available > 0)
+                reset_outputs(s, stage); /* parts of two computations do not make one */
         int n = stage_is_result(stage) ? stage->job->n - stage->job->done
                                        : stage->outputs->n - stage->outputs->available;
         int32_t *outputs = NULL;
@@ -118,6 +138,8 @@ static void submit_missing_tasks(struct sched *s, struct stage *stage)
         stage->refs++;
         set->job->refs++;
         set->epoch = s->epoch;
+        set->barrier = stage->barrier;
+        preferred_places_find(s, set);
         stage->set = set;
         const char *name = __atomic_load_n(&stage->lineage->name, __ATOMIC_ACQUIRE);
         log_about(LOG_INFO, stage->id, -1, LOG, "Submitting %d missing tasks from %s %d (%s[%d] at %s)", n, kind(stage),
@@ -143,11 +165,43 @@ static void submit_waiting_children(struct sched *s, struct stage *parent)
                 if (child)
                         vec_push(&children, stage);
         }
-        for (size_t i = 0; i < children.len; i++)
+        for (size_t i = 0; i < children.len; i++) {
+                children.data[i]->refs++; /* submitting one may abort another */
                 set_idle(s, children.data[i]);
-        for (size_t i = 0; i < children.len; i++)
+        }
+        for (size_t i = 0; i < children.len; i++) {
                 submit_stage(s, children.data[i]);
+                stage_unref(s, children.data[i]);
+        }
         vec_deinit(&children);
+}
+
+/*
+ * Whether all tasks of a barrier stage could run at once. If not, the stage is looked at again later, and after some
+ * times given up: it could only wait for ever.
+ */
+static bool has_slots(struct sched *s, struct stage *stage)
+{
+        if (!stage->barrier || stage->partitions <= s->tasks.executors.slots)
+                return true;
+        log_warn(LOG,
+                 "Barrier stage %d requires %d slots, but only %d are available. Will retry later if not failed more "
+                 "than %d times",
+                 stage->id, stage->partitions, s->tasks.executors.slots, s->config.barrier_check_max_failures);
+        if (s->now >= stage->slots_checked && ++stage->slot_failures > s->config.barrier_check_max_failures) {
+                abort_stage(s, stage,
+                            "[SPARK-24819]: Barrier execution mode does not allow run a barrier stage that requires "
+                            "more slots than the total number of slots in the cluster currently. Please init a new "
+                            "cluster with more resources(e.g. CPU, GPU) or repartition the input RDD(s) to reduce the "
+                            "number of slots required to run this barrier stage.");
+                return false;
+        }
+        if (s->now >= stage->slots_checked)
+                stage->slots_checked = s->now + s->config.barrier_check_interval;
+        stage->state = STAGE_FAILED;
+        vec_push(&s->failed, stage);
+        s->resubmit_at = MIN(s->resubmit_at, stage->slots_checked);
+        return false;
 }
 
 static void submit_one(struct sched *s, struct stage *stage, stage_list *stack)
@@ -161,15 +215,24 @@ static void submit_one(struct sched *s, struct stage *stage, stage_list *stack)
                 return;
         }
         stage_graph_missing(s, stage, &missing);
-        if (missing.len == 0) {
+        if (missing.len == 0 && stage->attempt + 1 >= s->config.max_total_attempts) {
+                _cleanup_free_ char *reason =
+                        mem_printf("%s %d (name=%s) has been resubmitted for the maximum "
+                                   "allowable number of times: %d, which is the max value of "
+                                   "config `spark.stage.maxAttempts`",
+                                   kind(stage), stage->id, site(stage), s->config.max_total_attempts);
+                abort_stage(s, stage, reason);
+        } else if (missing.len == 0 && has_slots(s, stage)) {
                 log_about(LOG_INFO, stage->id, -1, LOG, "Submitting %s %d (%s), which has no missing parents",
                           kind(stage), stage->id, site(stage));
                 submit_missing_tasks(s, stage);
-        } else {
+        } else if (missing.len > 0) {
                 stage->state = STAGE_WAITING;
                 vec_push(&s->waiting, stage);
-                for (size_t i = missing.len; i-- > 0;)
+                for (size_t i = missing.len; i-- > 0;) {
+                        missing.data[i]->refs++;
                         vec_push(stack, missing.data[i]);
+                }
         }
         vec_deinit(&missing);
 }
@@ -178,9 +241,14 @@ static void submit_stage(struct sched *s, struct stage *stage)
 {
         stage_list stack = {0};
 
+        stage->refs++;
         vec_push(&stack, stage);
-        while (stack.len > 0)
-                submit_one(s, stack.data[--stack.len], &stack);
+        while (stack.len > 0) {
+                struct stage *next = stack.data[--stack.len];
+
+                submit_one(s, next, &stack);
+                stage_unref(s, next);
+        }
         vec_deinit(&stack);
 }
 
@@ -203,11 +271,26 @@ void dag_resubmit_failed(struct sched *s)
                 log_info(LOG, "Resubmitting failed stages");
                 qsort(failed.data, failed.len, sizeof(*failed.data), by_first_job);
         }
-        for (size_t i = 0; i < failed.len; i++)
+        for (size_t i = 0; i < failed.len; i++) {
+                failed.data[i]->refs++; /* submitting one may abort another */
                 failed.data[i]->state = STAGE_IDLE;
-        for (size_t i = 0; i < failed.len; i++)
+        }
+        for (size_t i = 0; i < failed.len; i++) {
                 submit_stage(s, failed.data[i]);
+                stage_unref(s, failed.data[i]);
+        }
         vec_deinit(&failed);
+}
+
+void dag_look_for_slots(struct sched *s)
+{
+        for (size_t i = 0; i < s->failed.len; i++) {
+                const struct stage *stage = s->failed.data[i];
+
+                if (stage->barrier && stage->slots_checked > s->now &&
+                    stage->partitions <= s->tasks.executors.slots)
+                        s->resubmit_at = s->now;
+        }
 }
 
 /* ---------------------------------------------------------------------------------------------------- jobs */
@@ -279,10 +362,10 @@ static void leave_stages(struct sched *s, struct job *job)
                         }
                 if (stage->jobs.len > 0)
                         continue;
-                if (stage->state == STAGE_RUNNING) {
-                        task_scheduler_cancel(&s->tasks, stage, false, "Stage not needed any more");
+                /* Zombies too: they may wait for what will never come, and the job is kept until they have ended. */
+                task_scheduler_cancel(&s->tasks, stage, false, "Stage not needed any more");
+                if (stage->state == STAGE_RUNNING)
                         finish_stage(s, stage, "no job needs the stage any more");
-                }
                 set_idle(s, stage);
                 if (!stage_is_result(stage))
                         s->shuffles.data[stage->shuffle->shuffle_id].stage = NULL;
@@ -362,6 +445,7 @@ int sched_submit_job(struct sched *s, const struct job_spec *spec, int64_t now, 
 
         if (r < 0)
                 return r;
+        sched_note(s, submit, spec, now);
         s->now = now;
         struct job *job = job_new(s, spec);
         int id = job->id;
@@ -380,13 +464,21 @@ int sched_submit_job(struct sched *s, const struct job_spec *spec, int64_t now, 
 
 /* --------------------------------------------------------------------------------- what becomes of the tasks */
 
+bool dag_is_stale(const struct task_set *set)
+{
+        const struct stage *stage = set->stage;
+
+        return (stage->barrier || stage->indeterminate) &&
+               (set->attempt != stage->attempt || stage->state != STAGE_RUNNING);
+}
+
 static void result_task_succeeded(struct sched *s, const struct task_attempt_info *info,
                                   const struct task_status *status)
 {
         struct stage *stage = info->set->stage;
         struct job *job = stage->job;
 
-        if (job->ended || job->output_done[info->output])
+        if (job->ended || job->output_done[info->output] || dag_is_stale(info->set))
                 return;
         if (s->ops->task_accepted)
                 s->ops->task_accepted(s->owner, info, status);
@@ -418,11 +510,13 @@ static void map_task_succeeded(struct sched *s, const struct task_attempt_info *
         struct stage *stage = info->set->stage;
         int p = info->output;
 
-        if (stage->jobs.len == 0 || !map_outputs_add(stage->outputs, p, info->executor, status->output)) {
+        bool stale = dag_is_stale(info->set);
+
+        if (stage->jobs.len == 0 || stale || !map_outputs_add(stage->outputs, p, info->executor, status->output)) {
                 if (status->output)
                         s->ops->map_output_removed(s->owner, stage->shuffle->shuffle_id, p, info->executor,
                                                    status->output);
-                if (stage->jobs.len == 0)
+                if (stage->jobs.len == 0 || stale)
                         return;
         } else if (s->ops->task_accepted) {
                 s->ops->task_accepted(s->owner, info, status);
@@ -445,14 +539,61 @@ static void task_succeeded(void *owner, const struct task_attempt_info *info, co
                 map_task_succeeded(s, info, status);
 }
 
+static bool reads(const struct stage *stage, const struct stage *parent)
+{
+        for (int i = 0; i < stage->n_parents; i++)
+                if (stage->parents[i] == parent)
+                        return true;
+        return false;
+}
+
+/* What was made of @map's outputs goes too. True if a result that has partly been used failed @job. */
+static bool roll_back_children(struct sched *s, const struct stage *map, struct job *job)
+{
+        for (int i = 0; i < job->n_stages; i++) {
+                struct stage *child = job->stages[i];
+
+                if (!reads(child, map))
+                        continue;
+                if (stage_is_result(child) && child->job->done > 0) {
+                        _cleanup_free_ char *reason =
+                                mem_printf("A shuffle map stage with indeterminate output was failed and retried. "
+                                           "However, Spark cannot rollback the ResultStage %d to re-process the input "
+                                           "data, and has to fail this job. Please eliminate the indeterminacy by "
+                                           "checkpointing the RDD before repartition and try again.",
+                                           child->id);
+
+                        abort_stage(s, child, reason);
+                        return true;
+                }
+                if (!stage_is_result(child) && child->outputs->available > 0)
+                        reset_outputs(s, child);
+        }
+        return false;
+}
+
+/*
+ * Some outputs of @map have to be computed again. If they may be others this time, all of them are, and whatever was
+ * made of them is made again; where that cannot be, the job fails.
+ */
+static void roll_back(struct sched *s, struct stage *map)
+{
+        if (!map->indeterminate)
+                return;
+        map->refs++;
+        for (size_t i = 0; i < map->jobs.len;)
+                i = roll_back_children(s, map, map->jobs.data[i]) ? 0 : i + 1;
+        reset_outputs(s, map);
+        stage_unref(s, map);
+}
+
 static void mark_failed(struct sched *s, struct stage *stage)
 {
         if (stage->state != STAGE_IDLE || stage->jobs.len == 0)
                 return;
         stage->state = STAGE_FAILED;
         vec_push(&s->failed, stage);
-        if (s->resubmit_at == INT64_MAX)
-                s->resubmit_at = s->now + s->config.resubmit_delay;
+        s->resubmit_at = MIN(s->resubmit_at, s->now + s->config.resubmit_delay);
 }
 
 void dag_forget_outputs(struct sched *s, int executor)
@@ -468,6 +609,19 @@ void dag_forget_outputs(struct sched *s, int executor)
         s->epoch++;
 }
 
+void dag_lose_host(struct sched *s, const char *host, const char *message)
+{
+        const struct executors *x = &s->tasks.executors;
+        int index = name_index_find(&x->host_names, host);
+
+        if (index < 0)
+                return;
+        log_info(LOG, "Shuffle files lost for host: %s (%s)", host, message ? message : "unknown");
+        for (size_t e = 0; e < x->at.len; e++)
+                if (x->at.data[e].host == index)
+                        dag_forget_outputs(s, (int)e);
+}
+
 /* The outputs that a fetch did not find are gone, and so is all else on that executor. */
 static void forget_unfetched(struct sched *s, const struct task_set *set, const struct task_fetch *fetch)
 {
@@ -475,8 +629,8 @@ static void forget_unfetched(struct sched *s, const struct task_set *set, const 
         struct executor *e = NULL;
 
         /* a late failure of a set that began before the last loss tells nothing about what was written since */
-        if (fetch->executor >= 0 && (size_t)fetch->executor < s->tasks.executors.len)
-                e = &s->tasks.executors.data[fetch->executor];
+        if (fetch->executor >= 0 && (size_t)fetch->executor < s->tasks.executors.at.len)
+                e = &s->tasks.executors.at.data[fetch->executor];
         if (e && e->loss_epoch > set->epoch)
                 return;
         if (shuffle && fetch->map_partition >= 0 && fetch->map_partition < shuffle->outputs->n) {
@@ -484,10 +638,55 @@ static void forget_unfetched(struct sched *s, const struct task_set *set, const 
                                    s->owner);
                 s->epoch++;
         }
-        if (!e || s->config.outputs_outlive_executors)
+        if (!e)
                 return;
-        dag_forget_outputs(s, fetch->executor);
+        if (s->config.outputs_outlive_executors && s->config.unregister_outputs_on_host)
+                dag_lose_host(s, executors_host(&s->tasks.executors, fetch->executor), "fetch failed");
+        else
+                dag_forget_outputs(s, fetch->executor);
         e->loss_epoch = s->epoch;
+}
+
+/* True if a newer attempt of the stage makes this failure old news. */
+static bool is_late(const struct task_attempt_info *info)
+{
+        const struct stage *stage = info->set->stage;
+
+        if (stage->jobs.len > 0 && stage->attempt == info->set->attempt)
+                return false;
+        log_info(LOG,
+                 "Ignoring fetch failure from task %d of stage %s as there is a more recent attempt for that "
+                 "stage (attempt %d) running",
+                 info->index, info->set->id, stage->attempt);
+        return true;
+}
+
+/* The attempt failed as a whole; true if it was one too many, and the stage was aborted. */
+static bool attempt_failed(struct sched *s, struct stage *stage, const char *message, bool counts)
+{
+        if (counts && stage->last_failed != stage->attempt) {
+                stage->last_failed = stage->attempt;
+                stage->failed_attempts++;
+        }
+        if (stage->state == STAGE_RUNNING)
+                finish_stage(s, stage, message);
+        if (stage->failed_attempts < s->config.max_stage_attempts)
+                return false;
+        _cleanup_free_ char *reason =
+                mem_printf("%s %d (%s) has failed the maximum allowable number of "
+                           "times: %d. Most recent failure reason:\n%s",
+                           kind(stage), stage->id, site(stage), s->config.max_stage_attempts, message);
+
+        abort_stage(s, stage, reason);
+        return true;
+}
+
+/* Whether the outputs could not be had because their executor was told to go. */
+static bool from_decommissioned(const struct sched *s, const struct task_fetch *fetch)
+{
+        return s->config.ignore_decommission_failures && fetch &&
+               executors_known(&s->tasks.executors, fetch->executor) &&
+               s->tasks.executors.at.data[fetch->executor].decommissioned;
 }
 
 static void fetch_failed(struct sched *s, const struct task_attempt_info *info, const struct task_status *status)
@@ -495,37 +694,43 @@ static void fetch_failed(struct sched *s, const struct task_attempt_info *info, 
         struct stage *stage = info->set->stage;
         const char *message = status->message ? status->message : "fetch failed";
         struct shuffle *shuffle = status->fetch ? dag_shuffle(s, status->fetch->shuffle_id) : NULL;
-        bool give_up;
 
-        if (stage->jobs.len == 0)
+        if (is_late(info))
                 return;
-        if (stage->attempt != info->set->attempt) {
-                log_info(LOG,
-                         "Ignoring fetch failure from task %d of stage %s as there is a more recent attempt for that "
-                         "stage (attempt %d) running",
-                         info->index, info->set->id, stage->attempt);
-                return;
-        }
-        if (stage->last_failed != stage->attempt) {
-                stage->last_failed = stage->attempt;
-                stage->failed_attempts++;
-        }
-        give_up = stage->failed_attempts >= s->config.max_stage_attempts;
-        if (stage->state == STAGE_RUNNING)
-                finish_stage(s, stage, message);
+        stage->refs++;
         if (status->fetch)
                 forget_unfetched(s, info->set, status->fetch);
-        if (give_up) {
-                _cleanup_free_ char *reason =
-                        mem_printf("%s %d (%s) has failed the maximum allowable number of "
-                                   "times: %d. Most recent failure reason:\n%s",
-                                   kind(stage), stage->id, site(stage), s->config.max_stage_attempts, message);
-                abort_stage(s, stage, reason);
-                return;
+        if (!attempt_failed(s, stage, message, !from_decommissioned(s, status->fetch))) {
+                if (shuffle && shuffle->stage)
+                        roll_back(s, shuffle->stage);
+                if (stage->barrier && stage->jobs.len > 0) /* the roll-back may have failed its job */
+                        reset_outputs(s, stage);
+                mark_failed(s, stage);
+                if (shuffle && shuffle->stage)
+                        mark_failed(s, shuffle->stage);
         }
-        mark_failed(s, stage);
-        if (shuffle && shuffle->stage)
-                mark_failed(s, shuffle->stage);
+        stage_unref(s, stage);
+}
+
+/* One task of a barrier stage failed: the others are ended, and all of them run again. */
+static void barrier_failed(struct sched *s, const struct task_attempt_info *info, const struct task_status *status)
+{
+        struct stage *stage = info->set->stage;
+        _cleanup_free_ char *message =
+                mem_printf("Stage failed because barrier task %d of stage %s finished "
+                           "unsuccessfully.\n%s",
+                           info->index, info->set->id, status->message ? status->message : "no reason given");
+        _cleanup_free_ char *reason = mem_printf("Task %d from barrier stage %s failed.", info->index, info->set->id);
+
+        if (is_late(info) || stage->state != STAGE_RUNNING)
+                return;
+        stage->refs++;
+        task_scheduler_cancel(&s->tasks, stage, false, reason);
+        if (!attempt_failed(s, stage, message, true)) {
+                reset_outputs(s, stage);
+                mark_failed(s, stage);
+        }
+        stage_unref(s, stage);
 }
 
 static void task_failed(void *owner, const struct task_attempt_info *info, const struct task_status *status)
@@ -535,6 +740,8 @@ static void task_failed(void *owner, const struct task_attempt_info *info, const
         s->now = s->tasks.now;
         if (status->state == TASK_FETCH_FAILED)
                 fetch_failed(s, info, status);
+        else if (info->set->barrier)
+                barrier_failed(s, info, status);
 }
 
 static void task_resubmitted(void *owner, struct task_set *set, int index)

@@ -34,6 +34,7 @@ struct sched {
         VEC(uint32_t) rdd_marks; /* by RDD id: the walk that saw it last */
         uint32_t walk;
         uint32_t stage_walk;
+        struct sched_recorder *recorder; /* NULL: nobody records (sched_recorder.h) */
 };
 
 extern const struct task_events dag_task_events;
@@ -48,14 +49,31 @@ void stage_graph_missing(struct sched *s, const struct stage *stage, stage_list 
 
 void stage_unref(struct sched *s, struct stage *stage);
 
+/* True the first time that this walk (s->walk) comes to @rdd. */
+bool dag_mark_rdd(struct sched *s, const struct lineage *rdd);
+
 /* The entry of a shuffle, NULL if no job used it. */
 struct shuffle *dag_shuffle(struct sched *s, int shuffle_id);
+
+/* --------------------------------------------------------------------------------------- preferred_places.c */
+
+/* Ask the owner where the tasks of @set would rather run; sets set->locality. */
+void preferred_places_find(struct sched *s, struct task_set *set);
 
 /* --------------------------------------------------------------------------------------------------- dag.c */
 
 void job_unref(struct sched *s, struct job *job);
 
+/* What @set's tasks bring is not wanted: its stage began anew with all its tasks, or is about to. */
+bool dag_is_stale(const struct task_set *set);
+
 /* Forget what @executor holds of every shuffle. */
 void dag_forget_outputs(struct sched *s, int executor);
+
+/* Forget what any executor that ever was on @host holds of every shuffle. */
+void dag_lose_host(struct sched *s, const char *host, const char *message);
 void dag_resubmit_failed(struct sched *s);
+
+/* An executor has come: a barrier stage that waits for enough cores need not wait any longer, if they are there. */
+void dag_look_for_slots(struct sched *s);
 void dag_cancel_job(struct sched *s, struct job *job, const char *reason);

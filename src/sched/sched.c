@@ -5,6 +5,7 @@
 #include "sched/sched.h"
 
 #include "sched/dag.h"
+#include "sched/sched_recorder.h"
 
 struct sched *sched_new(const struct sched_config *config, const struct sched_ops *ops, void *owner)
 {
@@ -36,6 +37,7 @@ void sched_free(struct sched *s)
 {
         if (!s)
                 return;
+        sched_note(s, word, "end", -1);
         task_scheduler_deinit(&s->tasks);
         for (struct job *job; (job = s->first_job);)
                 job_unref(s, job);
@@ -48,6 +50,7 @@ void sched_free(struct sched *s)
         vec_deinit(&s->waiting);
         vec_deinit(&s->failed);
         vec_deinit(&s->rdd_marks);
+        sched_recorder_free(s->recorder);
         free(s);
 }
 
@@ -128,6 +131,7 @@ int sched_cancel_job(struct sched *s, int job_id, const char *reason, int64_t no
 {
         struct job *job = sched_job(s, job_id);
 
+        sched_note(s, cancel, "cancel_job", job_id, NULL, reason, now);
         if (!job || job->ended)
                 return 0;
         s->now = s->tasks.now = now;
@@ -139,6 +143,7 @@ int sched_cancel_group(struct sched *s, const char *group, const char *reason, i
 {
         _cleanup_free_ char *standard = mem_printf("part of cancelled job group %s", group);
 
+        sched_note(s, cancel, "cancel_group", -1, group, reason, now);
         return cancel_matching(s, MATCH_GROUP, group, -1, reason ? reason : standard, now);
 }
 
@@ -146,11 +151,13 @@ int sched_cancel_tag(struct sched *s, const char *tag, const char *reason, int64
 {
         _cleanup_free_ char *standard = mem_printf("part of cancelled job tag %s", tag);
 
+        sched_note(s, cancel, "cancel_tag", -1, tag, reason, now);
         return cancel_matching(s, MATCH_TAG, tag, -1, reason ? reason : standard, now);
 }
 
 int sched_cancel_all(struct sched *s, int64_t now)
 {
+        sched_note(s, word, "cancel_all", now);
         return cancel_matching(s, MATCH_ALL, NULL, -1, "as part of cancellation of all jobs", now);
 }
 
@@ -159,53 +166,120 @@ int sched_cancel_stage(struct sched *s, int stage_id, const char *reason, int64_
         _cleanup_free_ char *why =
                 mem_printf("because Stage %d was cancelled%s%s", stage_id, reason ? ": " : "", reason ? reason : "");
 
+        sched_note(s, cancel, "cancel_stage", stage_id, NULL, reason, now);
         return cancel_matching(s, MATCH_STAGE, NULL, stage_id, why, now);
 }
 
 /* ----------------------------------------------------------------------------------------------- executors */
 
+int sched_register_executor(struct sched *s, const struct executor_spec *spec, int64_t now)
+{
+        sched_note(s, add_executor, spec, now);
+        s->now = s->tasks.now = now;
+        int index = task_scheduler_add_executor(&s->tasks, spec);
+
+        dag_look_for_slots(s);
+        return index;
+}
+
 int sched_add_executor(struct sched *s, const char *id, const char *host, int cores, int64_t now)
 {
-        s->now = s->tasks.now = now;
-        return task_scheduler_add_executor(&s->tasks, id, host, cores);
+        return sched_register_executor(s, &(struct executor_spec){.id = id, .host = host, .cores = cores}, now);
 }
 
 void sched_lose_executor(struct sched *s, int executor, bool caused_by_app, const char *message, int64_t now)
 {
-        if (!task_scheduler_alive(&s->tasks, executor))
+        struct executors *x = &s->tasks.executors;
+
+        sched_note(s, lose_executor, executor, caused_by_app, message, now);
+        if (!executors_alive(x, executor))
                 return;
         s->now = now;
         task_scheduler_lose_executor(&s->tasks, executor, caused_by_app, message, now);
-        if (!s->config.outputs_outlive_executors)
+        if (!s->config.outputs_outlive_executors || executors_at(x, executor)->host_too)
                 dag_forget_outputs(s, executor);
 }
 
 void sched_disable_executor(struct sched *s, int executor)
 {
-        task_scheduler_disable_executor(&s->tasks, executor);
+        sched_note(s, number, "disable_executor", executor);
+        if (executors_alive(&s->tasks.executors, executor))
+                executors_set_enabled(&s->tasks.executors, executor, false);
+}
+
+void sched_enable_executor(struct sched *s, int executor)
+{
+        sched_note(s, number, "enable_executor", executor);
+        if (executors_alive(&s->tasks.executors, executor))
+                executors_set_enabled(&s->tasks.executors, executor, true);
+}
+
+void sched_decommission_executor(struct sched *s, int executor, bool host_too)
+{
+        sched_note(s, numbers, "decommission_executor", executor, host_too);
+        if (executors_alive(&s->tasks.executors, executor))
+                executors_set_decommissioned(&s->tasks.executors, executor, host_too);
+}
+
+void sched_lose_host(struct sched *s, const char *host, const char *message, int64_t now)
+{
+        sched_note(s, lose_host, host, message, now);
+        s->now = s->tasks.now = now;
+        dag_lose_host(s, host, message);
+}
+
+bool sched_executor_excluded(const struct sched *s, int executor)
+{
+        return executors_known(&s->tasks.executors, executor) && s->tasks.executors.at.data[executor].excluded;
+}
+
+bool sched_host_excluded(const struct sched *s, const char *host)
+{
+        int index = name_index_find(&s->tasks.executors.host_names, host);
+
+        return index >= 0 && s->tasks.executors.hosts.data[index].excluded;
+}
+
+int sched_slots(const struct sched *s)
+{
+        return s->tasks.executors.slots;
 }
 
 const char *sched_executor_id(const struct sched *s, int executor)
 {
-        return executor >= 0 && (size_t)executor < s->tasks.executors.len ? s->tasks.executors.data[executor].id : "?";
+        return executors_known(&s->tasks.executors, executor) ? s->tasks.executors.at.data[executor].id : "?";
 }
 
 const char *sched_executor_host(const struct sched *s, int executor)
 {
-        return executor >= 0 && (size_t)executor < s->tasks.executors.len ? s->tasks.executors.data[executor].host
-                                                                          : "?";
+        return executors_known(&s->tasks.executors, executor) ? executors_host(&s->tasks.executors, executor) : "?";
+}
+
+const char *locality_name(enum task_locality locality)
+{
+        static const char *const names[] = {
+                [LOCALITY_PROCESS_LOCAL] = "PROCESS_LOCAL",
+                [LOCALITY_NODE_LOCAL] = "NODE_LOCAL",
+                [LOCALITY_NO_PREF] = "NO_PREF",
+                [LOCALITY_RACK_LOCAL] = "RACK_LOCAL",
+                [LOCALITY_ANY] = "ANY",
+        };
+
+        return names[locality];
 }
 
 /* --------------------------------------------------------------------------------------------------- tasks */
 
 void sched_revive(struct sched *s, int64_t now)
 {
+        sched_note(s, word, "revive", now);
         s->now = now;
         task_scheduler_revive(&s->tasks, now);
 }
 
 void sched_status(struct sched *s, const struct task_status *statuses, int n, int64_t now)
 {
+        sched_note(s, status, statuses, n, now);
         s->now = now;
         task_scheduler_status(&s->tasks, statuses, n, now);
 }
@@ -213,6 +287,30 @@ void sched_status(struct sched *s, const struct task_status *statuses, int n, in
 bool sched_task(const struct sched *s, int64_t task_id, struct task_attempt_info *info)
 {
         return task_scheduler_task(&s->tasks, task_id, info);
+}
+
+void sched_task_progress(struct sched *s, int64_t task_id, int64_t records, int64_t run_ns)
+{
+        task_scheduler_progress(&s->tasks, task_id, records, run_ns);
+}
+
+bool sched_kill_task(struct sched *s, int64_t task_id, bool interrupt, const char *reason)
+{
+        sched_note(s, kill_attempt, task_id, interrupt, reason);
+        return task_scheduler_kill(&s->tasks, task_id, interrupt, reason);
+}
+
+void sched_suspect_task(struct sched *s, int64_t task_id)
+{
+        sched_note(s, number, "suspect_task", task_id);
+        task_scheduler_suspect(&s->tasks, task_id);
+}
+
+bool sched_result_fits(struct sched *s, int64_t task_id, int64_t bytes, int64_t now)
+{
+        sched_note(s, result_fits, task_id, bytes, now);
+        s->now = now;
+        return task_scheduler_result_fits(&s->tasks, task_id, bytes, now);
 }
 
 bool sched_task_counts(const struct sched *s, int64_t task_id)
@@ -223,6 +321,8 @@ bool sched_task_counts(const struct sched *s, int64_t task_id)
                 return false;
         const struct stage *stage = info.set->stage;
 
+        if (dag_is_stale(info.set))
+                return false;
         if (stage_is_result(stage))
                 return !stage->job->ended && !stage->job->output_done[info.output];
         return stage->jobs.len > 0 && !map_outputs_has(stage->outputs, info.output);
@@ -230,14 +330,16 @@ bool sched_task_counts(const struct sched *s, int64_t task_id)
 
 int64_t sched_deadline(const struct sched *s)
 {
-        return s->resubmit_at;
+        return MIN(s->resubmit_at, task_scheduler_deadline(&s->tasks));
 }
 
 void sched_tick(struct sched *s, int64_t now)
 {
+        sched_note(s, word, "tick", now);
         s->now = s->tasks.now = now;
         if (s->resubmit_at <= now)
                 dag_resubmit_failed(s);
+        task_scheduler_tick(&s->tasks, now);
 }
 
 /* ----------------------------------------------------------------------------------------- shuffle outputs */
@@ -253,6 +355,7 @@ void sched_unregister_shuffle(struct sched *s, int shuffle_id)
 {
         struct shuffle *shuffle = dag_shuffle(s, shuffle_id);
 
+        sched_note(s, number, "unregister_shuffle", shuffle_id);
         if (!shuffle)
                 return;
         drop_shuffle(s, shuffle);
@@ -262,4 +365,23 @@ void sched_unregister_shuffle(struct sched *s, int shuffle_id)
 struct task_set *sched_next_task_set(const struct sched *s, const struct task_set *after)
 {
         return after ? after->next : s->tasks.first;
+}
+
+/* ----------------------------------------------------------------------------------------------------- demand */
+
+struct sched_demand sched_demand(const struct sched *s, int stage_id)
+{
+        struct sched_demand demand = {0};
+
+        for (const struct task_set *set = s->tasks.first; set; set = set->next) {
+                if (stage_id >= 0 && (set->stage_id != stage_id || set->stage->set != set))
+                        continue;
+                if (!set->zombie) {
+                        demand.pending += set->n_waiting;
+                        demand.speculative += set->speculation ? (int)set->speculation->slow.len : 0;
+                        demand.unschedulable += set->abort_at < INT64_MAX;
+                }
+                demand.running += set->n_running;
+        }
+        return demand;
 }

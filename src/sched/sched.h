@@ -20,7 +20,8 @@
 
 #include "base/strmap.h"
 #include "rdd/lineage.h"
-#include "sched/pool.h"
+#include "sched/sched_config.h"
+#include "sched/task_locality.h"
 
 #include <stdint.h>
 
@@ -32,15 +33,31 @@ struct task_attempt_info;
 struct map_outputs;
 struct fst_error;
 
-enum { SCHED_MAX_RUN = 256 };
+/* Where a partition is best computed. */
+struct task_location {
+        int executor;     /* index of the executor that holds it; -1: none in particular */
+        const char *host; /* used if there is no executor; NULL is no location at all */
+};
 
-/* One task of a run: what differs from task to task. */
+/* What a run has of one custom resource while it holds its core. */
+struct task_resource {
+        const char *name; /* "gpu" */
+        int n;
+        const char *const *addresses;
+        int64_t amount; /* of each address, in parts of RESOURCE_ONE */
+};
+
+/* One task of a run: what differs from task to task, and what is the run's. */
 struct task_launch {
         int64_t task_id;   /* Spark's TID: dense, from 0 */
         int32_t index;     /* in its task set: the 3 of "task 3.0 in stage 1.0" */
         int32_t partition; /* of stage->lineage */
         int32_t output;    /* result stage: position in job->partitions; map stage: the partition */
         int32_t attempt;   /* the 0 of "task 3.0" */
+        uint8_t locality;  /* enum task_locality; the same for all of a run */
+        bool speculative;  /* another attempt runs and is slow; then it is a run of one */
+        bool suspect;      /* an earlier attempt may have crashed its executor: run it apart; a run of one */
+        const struct task_resource *resources; /* of the run, config->n_resources of them; NULL: none */
 };
 
 enum task_state {
@@ -67,6 +84,7 @@ struct task_status {
         int64_t task_id;
         enum task_state state;
         int64_t run_ns;                 /* how long it ran; teaches the length of runs */
+        int64_t records;                /* read; 0 where that is not known */
         uint64_t output;                /* success in a map stage: the driver's handle of the map output, not 0 */
         const char *message;            /* not for success: the failure in words, borrowed for the call */
         const struct task_fetch *fetch; /* TASK_FETCH_FAILED; borrowed for the call */
@@ -75,8 +93,17 @@ struct task_status {
 
 enum job_result { JOB_SUCCEEDED, JOB_FAILED, JOB_CANCELLED };
 
+/* What takes no new tasks because too many failed there. */
+struct exclusion {
+        struct task_set *set; /* only for this set; NULL: for the whole application */
+        int executor;         /* -1: a host */
+        const char *host;
+        int failures; /* tasks that failed on the executor; excluded executors of the host */
+        bool lifted;  /* the time is over: it may be used again */
+};
+
 /*
- * What the scheduler asks of its owner. Every slot but task_accepted must be filled. Called from within the
+ * What the scheduler asks of its owner. Slots that may be NULL say so. Called from within the
  * sched_… function that caused it; arrays and strings are borrowed for the call. Order: job_started, then for each
  * stage attempt stage_submitted, launch…, stage_completed; then job_ended; at last task_set_removed, stage_removed
  * and job_removed, each once, when nothing refers to the object any more (tasks of an ended job may still run).
@@ -126,32 +153,48 @@ struct sched_ops {
         void (*task_set_removed)(void *owner, struct task_set *set);
         void (*stage_removed)(void *owner, struct stage *stage);
         void (*job_removed)(void *owner, struct job *job);
+
+        /* From here on every slot may be NULL. */
+
+        /*
+         * Where @partition of @rdd itself (not of its parents) lies: cached blocks first, else the input's hosts.
+         * Fills up to @max of @out, returns how many. Asked when a task set is made, for each of its tasks, along
+         * narrow dependencies until one answers. Strings are borrowed until the next call. NULL: nowhere.
+         */
+        int (*preferred)(void *owner, const struct lineage *rdd, int partition, struct task_location *out, int max);
+
+        /* False: `preferred` has nothing for any partition of @rdd, and need not be asked. NULL: it may have. */
+        bool (*may_prefer)(void *owner, const struct lineage *rdd);
+
+        /* The rack of a host, NULL: not known. Asked once for each host; copied. */
+        const char *(*rack)(void *owner, const char *host);
+
+        /* A slow task gets a second attempt as soon as a core is free. */
+        void (*speculative_submitted)(void *owner, struct task_set *set, int index);
+
+        /*
+         * All tasks of a barrier stage attempt are about to be launched, task i on executors[i]: the launches
+         * follow at once, n of them.
+         */
+        void (*barrier_launching)(void *owner, struct task_set *set, const int *executors, int n);
+
+        /*
+         * Outputs of @job that were accepted will be computed and accepted again: forget what they brought. Only
+         * for barrier stages and those that read what is computed differently each time.
+         */
+        void (*outputs_reset)(void *owner, struct job *job);
+
+        /* An executor or host failed too often, or has been given another chance. */
+        void (*excluded)(void *owner, const struct exclusion *what);
+
+        /* The scheduler wishes an executor away (excluded, and the configuration says so). Its loss is told later. */
+        void (*kill_executor)(void *owner, int executor, bool decommission, const char *reason);
+
+        /* No executor may run some task of @set: new ones are needed; or (@yes false) this is over. */
+        void (*unschedulable)(void *owner, struct task_set *set, bool yes);
 };
 
-struct sched_config {
-        enum scheduling_mode mode;     /* spark.scheduler.mode */
-        const struct pool_spec *pools; /* fairscheduler.xml (sched/pool_file.h); borrowed for sched_new */
-        int n_pools;
-        int max_failures;               /* spark.task.maxFailures; local[N] has 1 */
-        int task_cpus;                  /* spark.task.cpus */
-        int max_stage_attempts;         /* spark.stage.maxConsecutiveAttempts */
-        int64_t resubmit_delay;         /* ns to collect fetch failures before a map stage runs again */
-        int max_run;                    /* ≤ SCHED_MAX_RUN; 1 switches runs off */
-        int64_t run_target;             /* ns of work that a run should hold */
-        bool outputs_outlive_executors; /* an external shuffle service serves map outputs */
-};
-
-/* Spark's defaults. */
-#define SCHED_CONFIG_DEFAULT                                                                                           \
-        ((struct sched_config){.mode = SCHEDULING_FIFO,                                                                \
-                               .max_failures = 4,                                                                      \
-                               .task_cpus = 1,                                                                         \
-                               .max_stage_attempts = 4,                                                                \
-                               .resubmit_delay = 200000000,                                                            \
-                               .max_run = SCHED_MAX_RUN,                                                               \
-                               .run_target = 700000})
-
-/* @config is copied; @ops and @owner are borrowed for the scheduler's life. Never NULL. */
+/* @config is copied, with what it points to; @ops and @owner are borrowed for the scheduler's life. Never NULL. */
 struct sched *sched_new(const struct sched_config *config, const struct sched_ops *ops, void *owner);
 
 /* Jobs that have not ended are dropped without job_ended; the …_removed operations are called for everything. */
@@ -195,6 +238,22 @@ struct job *sched_job(struct sched *s, int job_id);
  */
 int sched_add_executor(struct sched *s, const char *id, const char *host, int cores, int64_t now);
 
+/* The same for one that has custom resources as well. Everything is copied. */
+struct executor_resource {
+        const char *name;
+        const char *const *addresses;
+        int n;
+};
+
+struct executor_spec {
+        const char *id, *host;
+        int cores;
+        const struct executor_resource *resources;
+        int n_resources;
+};
+
+int sched_register_executor(struct sched *s, const struct executor_spec *spec, int64_t now);
+
 /*
  * An executor is gone: its tasks end (op task_lost), its map outputs are forgotten, succeeded map tasks of
  * running stages whose output was there run again. @caused_by_app: the tasks on it are charged a failure.
@@ -202,8 +261,35 @@ int sched_add_executor(struct sched *s, const char *id, const char *host, int co
  */
 void sched_lose_executor(struct sched *s, int executor, bool caused_by_app, const char *message, int64_t now);
 
-/* No new tasks for it (decommission, disabled until the loss reason is known); running ones go on. */
+/*
+ * No new tasks for it, running ones go on: its connection is lost, and why will be known later
+ * (sched_lose_executor), or sched_enable_executor takes it back.
+ */
 void sched_disable_executor(struct sched *s, int executor);
+void sched_enable_executor(struct sched *s, int executor);
+
+/*
+ * It will go away soon, and not come back: no new tasks. Fetch failures from it do not count against stages
+ * (config->ignore_decommission_failures), now or after it is gone. @host_too: its disks go with it, so that its map
+ * outputs are forgotten at its loss even where a shuffle service serves them.
+ */
+void sched_decommission_executor(struct sched *s, int executor, bool host_too);
+
+/* A host is gone with all that lies there: map outputs of every executor that ever was on it are forgotten. */
+void sched_lose_host(struct sched *s, const char *host, const char *message, int64_t now);
+
+/*
+ * What became known of a crash: this task was running in the process that died. To be called before
+ * sched_lose_executor; its next attempt is launched as a suspect. Without it all tasks that ran there are suspects.
+ */
+void sched_suspect_task(struct sched *s, int64_t task_id);
+
+/* A look: whether nothing of the application may run there now: an executor that registers is to be refused. */
+bool sched_executor_excluded(const struct sched *s, int executor);
+bool sched_host_excluded(const struct sched *s, const char *host);
+
+/* A look: how many tasks the living, enabled executors can run at a time. */
+int sched_slots(const struct sched *s);
 
 /* A look: id or host of an executor, "?" for an index that never was. */
 const char *sched_executor_id(const struct sched *s, int executor);
@@ -220,6 +306,21 @@ void sched_revive(struct sched *s, int64_t now);
  * uses a success's result in task_accepted.
  */
 void sched_status(struct sched *s, const struct task_status *statuses, int n, int64_t now);
+
+/*
+ * What a running task has read so far, from its executor's heartbeat: tells slow tasks from long ones
+ * (spark.speculation.efficiency.*). Unknown tasks are ignored.
+ */
+void sched_task_progress(struct sched *s, int64_t task_id, int64_t records, int64_t run_ns);
+
+/* Ask for the end of one attempt (SparkContext.killTaskAttempt). It does not count as failed. False: it has ended. */
+bool sched_kill_task(struct sched *s, int64_t task_id, bool interrupt, const char *reason);
+
+/*
+ * A task's result has @bytes: to be called once for each, before it is fetched or used. False when all results of
+ * its task set are more than config->max_result_size: the stage was aborted, and the result is to be dropped.
+ */
+bool sched_result_fits(struct sched *s, int64_t task_id, int64_t bytes, int64_t now);
 
 /* A look: an attempt by its id. */
 struct task_attempt_info {
@@ -255,3 +356,13 @@ void sched_unregister_shuffle(struct sched *s, int shuffle_id);
 
 /* A look, for the console progress bar and status pages: task sets that run, oldest first. */
 struct task_set *sched_next_task_set(const struct sched *s, const struct task_set *after);
+
+/* A look, for an allocation manager: what a stage's newest attempt (@stage_id < 0: all task sets) has to do. */
+struct sched_demand {
+        int pending;       /* tasks that wait for a core, speculative ones apart */
+        int speculative;   /* second attempts that wait for a core */
+        int running;       /* attempts that are out */
+        int unschedulable; /* task sets of which some task may run nowhere */
+};
+
+struct sched_demand sched_demand(const struct sched *s, int stage_id);

@@ -6,7 +6,8 @@
  *
  * shows it again. Checked: every output of a job is accepted once and only once; a job ends once, and in the end
  * all have; a success has all its outputs; no core has two runs, no dead executor any; a stage starts only when
- * its parents' outputs are there; zombies launch nothing; every map output's handle is released once; every
+ * its parents' outputs are there; a gang has room for all of it; a task has two attempts at most, the second a
+ * speculative one; zombies launch nothing; every map output's handle is released once; every
  * object is removed once.
  */
 #include "base/log.h"
@@ -17,12 +18,13 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-enum { MAX_RDDS = 14, MAX_JOBS = 12, MAX_EXECUTORS = 24, STEPS = 400 };
+enum { MAX_RDDS = 14, MAX_JOBS = 12, MAX_EXECUTORS = 32, SPARE_EXECUTORS = 8, STEPS = 400 };
 
 /* What happened over all seeds, so that the test notices when it tests nothing any more. */
 static struct {
         long results[3], accepted, fetch_failures, resubmitted_stages, losses, lost_tasks, kills, long_runs, retries;
         long exhausted, zombie_successes, outputs_removed;
+        long speculative, levels[LOCALITY_LEVELS], excluded, gangs, resets, nowhere;
 } seen;
 
 struct sim_run {
@@ -106,7 +108,10 @@ static void sim_launch(void *owner, int executor, struct task_set *set, const st
         for (int i = 0; i < n; i++) {
                 sim_check(sim, run[i].task_id == (int64_t)sim->killed.len);
                 sim_check(sim, n == 1 || run[i].attempt == 0);
-                sim_check(sim, !set->slots[run[i].index].done && set->slots[run[i].index].copies == 1);
+                sim_check(sim, !set->slots[run[i].index].done);
+                sim_check(sim, set->slots[run[i].index].copies == (run[i].speculative ? 2 : 1));
+                seen.speculative += run[i].speculative;
+                seen.levels[run[i].locality]++;
                 vec_push(&sim->killed, 0);
                 seen.retries += run[i].attempt > 0;
         }
@@ -206,6 +211,60 @@ static void sim_job_removed(void *owner, struct job *job)
         sim->jobs[job->id].removed = true;
 }
 
+/* ------------------------------------------------------------------------- what the owner knows of places */
+
+static int sim_preferred(void *owner, const struct lineage *rdd, int partition, struct task_location *out, int max)
+{
+        struct sim *sim = owner;
+        static const char *const hosts[] = {"h0", "h1", "h2", "h3", "elsewhere"};
+
+        if (rdd->id % 3 || partition % 7 == 3)
+                return 0;
+        out[0] = (struct task_location){.executor = (partition * 5 + rdd->id) % MAX_EXECUTORS};
+        if (out[0].executor >= sim->n_executors)
+                out[0].executor = -1;
+        out[0].host = hosts[partition % 5];
+        out[1] = (struct task_location){.executor = -1, .host = hosts[(partition + 2) % 5]};
+        return 1 + partition % 2;
+}
+
+static const char *sim_rack(void *owner, const char *host)
+{
+        return host[0] == 'h' ? (host[1] < '2' ? "r0" : "r1") : NULL;
+}
+
+static void sim_excluded(void *owner, const struct exclusion *what)
+{
+        seen.excluded += !what->lifted;
+}
+
+/* All of a gang, with room for each. */
+static void sim_barrier_launching(void *owner, struct task_set *set, const int *executors, int n)
+{
+        struct sim *sim = owner;
+        int wanted[MAX_EXECUTORS] = {0};
+
+        sim_check(sim, n == set->n && set->n_running == 0);
+        for (int i = 0; i < n; i++)
+                wanted[executors[i]] += sim->cpus;
+        for (int e = 0; e < sim->n_executors; e++)
+                sim_check(sim, wanted[e] == 0 || sim->executors[e].used + wanted[e] <= sim->executors[e].cores);
+        seen.gangs++;
+}
+
+static void sim_outputs_reset(void *owner, struct job *job)
+{
+        struct sim *sim = owner;
+
+        memset(sim->jobs[job->id].accepted, 0, (size_t)sim->jobs[job->id].n);
+        seen.resets++;
+}
+
+static void sim_unschedulable(void *owner, struct task_set *set, bool yes)
+{
+        seen.nowhere += yes;
+}
+
 static const struct sched_ops sim_ops = {
         .job_started = sim_job_started,
         .stage_submitted = sim_stage_submitted,
@@ -219,6 +278,12 @@ static const struct sched_ops sim_ops = {
         .task_set_removed = sim_task_set_removed,
         .stage_removed = sim_stage_removed,
         .job_removed = sim_job_removed,
+        .preferred = sim_preferred,
+        .rack = sim_rack,
+        .excluded = sim_excluded,
+        .barrier_launching = sim_barrier_launching,
+        .outputs_reset = sim_outputs_reset,
+        .unschedulable = sim_unschedulable,
 };
 
 /* --------------------------------------------------------------------------------------------------- world */
@@ -234,6 +299,11 @@ static void make_lineages(struct sim *sim)
                                         .name = "R",
                                         .call_site = "sim",
                                         .deps = sim->deps[i]};
+                if (roll(sim, 10) == 0 && rdd->partitions <= 6) {
+                        rdd->barrier = true;
+                        rdd->partitions = 1 + rdd->partitions % 2;
+                }
+                rdd->indeterminate = roll(sim, 12) == 0;
                 rdd->n_deps = i == 0 ? 0 : (int)roll(sim, 4);
                 for (int d = 0; d < rdd->n_deps; d++) {
                         bool shuffle = roll(sim, 2);
@@ -247,17 +317,17 @@ static void make_lineages(struct sim *sim)
 
 static void add_executor(struct sim *sim)
 {
-        char id[16];
+        char id[16], host[4] = {'h', (char)('0' + roll(sim, 4)), 0};
         int e = sim->n_executors;
 
-        if (e == MAX_EXECUTORS)
+        if (e == MAX_EXECUTORS - (sim->calm ? 0 : SPARE_EXECUTORS))
                 return;
         snprintf(id, sizeof(id), "%d", e);
         sim->executors[e].cores = sim->cpus * (1 + (int)roll(sim, 4));
         sim->executors[e].alive = true;
         sim->n_executors++;
         sim->n_alive++;
-        sim_check(sim, sched_add_executor(sim->s, id, "host", sim->executors[e].cores, sim->now) == e);
+        sim_check(sim, sched_add_executor(sim->s, id, host, sim->executors[e].cores, sim->now) == e);
 }
 
 static void lose_executor(struct sim *sim)
@@ -273,6 +343,33 @@ static void lose_executor(struct sim *sim)
         sim_check(sim, sim->executors[e].used == 0);
         if (sim->n_alive == 0)
                 add_executor(sim);
+}
+
+/* Its connection is lost, or stands again; it is told to go; a task of it is suspected, or ended by hand. */
+static void bother_executor(struct sim *sim, int e)
+{
+        int64_t task = roll(sim, (uint32_t)sim->killed.len + 1);
+        static const char *const hosts[] = {"h0", "h1", "h2", "h3"};
+
+        switch (roll(sim, 6)) {
+        case 0:
+                sched_disable_executor(sim->s, e);
+                break;
+        case 1:
+                sched_enable_executor(sim->s, e);
+                break;
+        case 2:
+                sched_suspect_task(sim->s, task);
+                break;
+        case 3:
+                sched_task_progress(sim->s, task, roll(sim, 100), 1000);
+                break;
+        case 4:
+                sched_lose_host(sim->s, hosts[roll(sim, 4)], "host lost", sim->now);
+                break;
+        default:
+                sched_result_fits(sim->s, task, INT64_C(1) << roll(sim, 31), sim->now);
+        }
 }
 
 static void submit(struct sim *sim)
@@ -365,6 +462,8 @@ static void step(struct sim *sim)
                 sched_cancel_stage(sim->s, (int)roll(sim, 10), "stage", sim->now);
         else if (!sim->calm && dice == 51)
                 sched_cancel_all(sim->s, sim->now);
+        else if (!sim->calm && dice >= 990 && sim->n_executors > 1)
+                bother_executor(sim, (int)roll(sim, (uint32_t)sim->n_executors - 1));
         else if (!sim->calm && dice < 54 && sim->n_shuffles > 0)
                 sched_unregister_shuffle(sim->s, (int)roll(sim, (uint32_t)sim->n_shuffles));
         else if (sim->runs.len > 0)
@@ -397,6 +496,13 @@ static void simulate(uint64_t seed)
         config.max_failures = 1 + (int)roll(sim, 4);
         config.max_stage_attempts = 1 + (int)roll(sim, 8);
         config.outputs_outlive_executors = roll(sim, 4) == 0;
+        config.unregister_outputs_on_host = roll(sim, 2);
+        config.locality.legacy_reset = roll(sim, 4) == 0;
+        config.speculation.enabled = roll(sim, 2);
+        config.speculation.min_runtime = 0;
+        config.speculation.quantile = 0.25;
+        config.exclusion.stage = config.exclusion.application = roll(sim, 4) == 0;
+        config.exclusion.fetch_failure = roll(sim, 2);
         sim->s = sched_new(&config, &sim_ops, sim);
         make_lineages(sim);
         add_executor(sim);
@@ -404,6 +510,10 @@ static void simulate(uint64_t seed)
                 step(sim);
         if (roll(sim, 8)) {
                 sim->calm = true;
+                for (int e = 0; e < sim->n_executors; e++)
+                        sched_enable_executor(sim->s, e);
+                for (int i = 0; i < SPARE_EXECUTORS; i++)
+                        add_executor(sim);
                 for (int i = 0; i < 100000 && !all_ended(sim); i++)
                         step(sim);
                 sim_check(sim, all_ended(sim));
@@ -411,7 +521,7 @@ static void simulate(uint64_t seed)
                 for (int i = 0; i < sim->n_jobs; i++)
                         sim_check(sim, sim->jobs[i].removed);
                 for (int i = 0; i < sim->n_executors; i++)
-                        sim_check(sim, sim->s->tasks.executors.data[i].free == sim->executors[i].cores);
+                        sim_check(sim, sim->s->tasks.executors.at.data[i].free == sim->executors[i].cores);
         }
         sim->calm = true;
         sched_free(sim->s);
@@ -440,11 +550,19 @@ static void whatever_happens_the_invariants_hold(void **state)
                       seen.results[JOB_CANCELLED], seen.accepted, seen.zombie_successes, seen.retries,
                       seen.resubmitted_stages, seen.fetch_failures, seen.losses, seen.lost_tasks, seen.kills,
                       seen.long_runs, seen.outputs_removed);
+        print_message(
+                "levels: %ld %ld %ld %ld %ld; %ld speculative, %ld excluded, %ld nowhere, %ld gangs, %ld resets\n",
+                seen.levels[0], seen.levels[1], seen.levels[2], seen.levels[3], seen.levels[4], seen.speculative,
+                seen.excluded, seen.nowhere, seen.gangs, seen.resets);
         if (seed_count < 1000)
                 return;
         for (int i = 0; i < 3; i++)
                 assert_true(seen.results[i] > 100);
-        assert_true(seen.exhausted > 20 && seen.zombie_successes > 20 && seen.resubmitted_stages > 100);
+        assert_true(seen.exhausted > 20 && seen.zombie_successes > 0 && seen.resubmitted_stages > 100);
+        for (int i = 0; i < LOCALITY_LEVELS; i++)
+                assert_true(i == LOCALITY_NO_PREF || seen.levels[i] > 100);
+        assert_true(seen.speculative > 100 && seen.excluded > 100 && seen.nowhere > 20 && seen.gangs > 100);
+        assert_true(seen.resets > 20);
         assert_true(seen.fetch_failures > 100 && seen.lost_tasks > 100 && seen.kills > 100 && seen.long_runs > 100);
 }
 

@@ -26,6 +26,8 @@ struct stage {
         const struct lineage_dep *shuffle; /* what a map stage writes; NULL: a result stage */
         int partitions;                    /* map: of lineage; result: of the job */
         const char *call_site;             /* where the stage's RDD was made, or the action; borrowed from it */
+        bool barrier;                      /* its tasks run all at once or not at all */
+        bool indeterminate;                /* computed again, its outputs may be others */
         struct job *job;                   /* result stage: the job; NULL for a map stage */
         int first_job_id;
         struct stage **parents; /* map stages that it reads */
@@ -38,6 +40,8 @@ struct stage {
         enum stage_state state;
         uint8_t *pending; /* map stage: partitions that the running attempt still owes */
         int n_pending;
+        int slot_failures;      /* barrier: how often there were too few cores */
+        int64_t slots_checked;  /* when that is counted again */
         int failed_attempts;    /* by fetch failure, since the last success */
         int last_failed;        /* the attempt counted last */
         struct task_set *set;   /* the newest attempt's while it is in the task scheduler, else NULL */

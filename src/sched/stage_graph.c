@@ -10,12 +10,12 @@
  * Invariant: a stage that a job is registered with has all its ancestors registered with that job too.
  */
 #include "sched/dag.h"
+#include "sched/sched_recorder.h"
 
 typedef VEC(const struct lineage *) lineage_stack;
 typedef VEC(const struct lineage_dep *) dep_list;
 
-/* True the first time that this walk comes to @rdd. */
-static bool mark_rdd(struct sched *s, const struct lineage *rdd)
+bool dag_mark_rdd(struct sched *s, const struct lineage *rdd)
 {
         size_t id = (size_t)rdd->id;
 
@@ -27,7 +27,7 @@ static bool mark_rdd(struct sched *s, const struct lineage *rdd)
         return true;
 }
 
-static bool all_cached(const struct lineage *rdd)
+static bool all_cached(struct sched *s, const struct lineage *rdd)
 {
         bool (*cached)(const struct lineage *, int) = __atomic_load_n(&rdd->cached, __ATOMIC_RELAXED);
         if (!cached)
@@ -35,6 +35,7 @@ static bool all_cached(const struct lineage *rdd)
         for (int p = 0; p < rdd->partitions; p++)
                 if (!cached(rdd, p))
                         return false;
+        sched_note(s, number, "cached", rdd->id);
         return true;
 }
 
@@ -48,12 +49,33 @@ static void edge_shuffles(struct sched *s, const struct lineage *rdd, bool cut, 
         while (stack.len > 0) {
                 const struct lineage *at = stack.data[--stack.len];
 
-                if (!mark_rdd(s, at) || (cut && all_cached(at)))
+                if (!dag_mark_rdd(s, at) || (cut && all_cached(s, at)))
                         continue;
                 for (int i = 0; i < at->n_deps; i++)
                         if (at->deps[i].kind == LINEAGE_SHUFFLE)
                                 vec_push(out, &at->deps[i]);
                 for (int i = at->n_deps; i-- > 0;)
+                        if (at->deps[i].kind == LINEAGE_NARROW)
+                                vec_push(&stack, at->deps[i].parent);
+        }
+        vec_deinit(&stack);
+}
+
+/* Whether some RDD that is computed in the tasks of a stage that ends at @rdd has the flag. */
+static void stage_flags(struct sched *s, const struct lineage *rdd, bool *barrier, bool *indeterminate)
+{
+        lineage_stack stack = {0};
+
+        s->walk++;
+        vec_push(&stack, rdd);
+        while (stack.len > 0) {
+                const struct lineage *at = stack.data[--stack.len];
+
+                if (!dag_mark_rdd(s, at))
+                        continue;
+                *barrier |= at->barrier;
+                *indeterminate |= at->indeterminate;
+                for (int i = 0; i < at->n_deps; i++)
                         if (at->deps[i].kind == LINEAGE_NARROW)
                                 vec_push(&stack, at->deps[i].parent);
         }
@@ -83,6 +105,7 @@ static struct stage *stage_new(struct sched *s, struct lineage *rdd, struct job 
         stage->last_failed = -1;
         stage->lineage = rdd;
         stage->first_job_id = job->id;
+        stage_flags(s, rdd, &stage->barrier, &stage->indeterminate);
         stage->parents = new_array(struct stage *, edge->len + 1);
         for (size_t i = 0; i < edge->len; i++) {
                 struct stage *parent = map_stage(s, edge->data[i]);

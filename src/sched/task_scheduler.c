@@ -18,6 +18,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "conf/units.h"
 
 #include <inttypes.h>
 
@@ -27,17 +28,21 @@
 void task_scheduler_init(struct task_scheduler *ts, const struct sched_config *config, const struct task_events *events,
                          void *owner, const struct sched_ops *ops, void *ops_owner)
 {
-        *ts = (struct task_scheduler){.config = *config,
-                                      .events = events,
-                                      .owner = owner,
-                                      .ops = ops,
-                                      .ops_owner = ops_owner,
-                                      .free_first = -1,
-                                      .free_last = -1};
+        *ts = (struct task_scheduler){
+                .config = *config, .events = events, .owner = owner, .ops = ops, .ops_owner = ops_owner};
         ts->config.max_run = MIN(config->max_run, SCHED_MAX_RUN);
         ts->config.max_run = MAX(ts->config.max_run, 1);
         ts->config.task_cpus = MAX(1, config->task_cpus);
         ts->config.max_failures = MAX(1, config->max_failures);
+        ts->requests = new_array(struct resource_request, (size_t)MAX(config->n_resources, 1));
+        for (int i = 0; i < config->n_resources; i++)
+                ts->requests[i] =
+                        (struct resource_request){mem_strdup(config->resources[i].name), config->resources[i].amount};
+        ts->config.resources = ts->requests;
+        ts->launch_resources = new_array(struct task_resource, (size_t)MAX(config->n_resources, 1));
+        ts->abort_deadline = ts->locality_deadline = ts->speculation_at = INT64_MAX;
+        health_tracker_init(&ts->health);
+        executors_init(&ts->executors, ts->config.task_cpus, ts->config.resources, ts->config.n_resources);
         ts->root = pool_build(config->mode, config->pools, config->n_pools);
         ts->config.pools = NULL;
         ts->config.n_pools = 0;
@@ -45,116 +50,12 @@ void task_scheduler_init(struct task_scheduler *ts, const struct sched_config *c
 
 static struct executor *executor_at(struct task_scheduler *ts, int executor)
 {
-        return &ts->executors.data[executor];
+        return executors_at(&ts->executors, executor);
 }
 
-/* ------------------------------------------------------------------------------- executors with a free core */
-
-static void queue_executor(struct task_scheduler *ts, int index)
+int task_scheduler_add_executor(struct task_scheduler *ts, const struct executor_spec *spec)
 {
-        struct executor *e = executor_at(ts, index);
-
-        if (e->queued || !e->alive || !e->enabled || e->free < ts->config.task_cpus)
-                return;
-        e->queued = true;
-        e->prev = ts->free_last;
-        e->next = -1;
-        *(e->prev >= 0 ? &executor_at(ts, e->prev)->next : &ts->free_first) = index;
-        ts->free_last = index;
-}
-
-static void unqueue_executor(struct task_scheduler *ts, int index)
-{
-        struct executor *e = executor_at(ts, index);
-
-        if (!e->queued)
-                return;
-        e->queued = false;
-        *(e->prev >= 0 ? &executor_at(ts, e->prev)->next : &ts->free_first) = e->next;
-        *(e->next >= 0 ? &executor_at(ts, e->next)->prev : &ts->free_last) = e->prev;
-}
-
-static int executor_slots(const struct task_scheduler *ts, const struct executor *e)
-{
-        return e->alive && e->enabled ? e->cores / ts->config.task_cpus : 0;
-}
-
-int task_scheduler_add_executor(struct task_scheduler *ts, const char *id, const char *host, int cores)
-{
-        for (size_t i = 0; i < ts->executors.len; i++)
-                if (ts->executors.data[i].alive && strcmp(ts->executors.data[i].id, id) == 0)
-                        return -EEXIST;
-        vec_push(&ts->executors, (struct executor){.id = mem_strdup(id),
-                                                   .host = mem_strdup(host),
-                                                   .cores = cores,
-                                                   .free = cores,
-                                                   .alive = true,
-                                                   .enabled = true,
-                                                   .prev = -1,
-                                                   .next = -1});
-        int index = (int)ts->executors.len - 1;
-
-        ts->slots += executor_slots(ts, executor_at(ts, index));
-        queue_executor(ts, index);
-        return index;
-}
-
-void task_scheduler_disable_executor(struct task_scheduler *ts, int executor)
-{
-        if (!task_scheduler_alive(ts, executor))
-                return;
-        ts->slots -= executor_slots(ts, executor_at(ts, executor));
-        unqueue_executor(ts, executor);
-        executor_at(ts, executor)->enabled = false;
-}
-
-/* --------------------------------------------------------------------------------------------------- runs */
-
-static struct task_run *run_new(struct task_scheduler *ts, struct task_set *set, int executor, int n)
-{
-        struct task_run *run = ts->spare_runs;
-        struct executor *e = executor_at(ts, executor);
-
-        if (run)
-                ts->spare_runs = run->next_on;
-        else
-                run = mem_alloc(sizeof(*run));
-        *run = (struct task_run){.set = set,
-                                 .executor = executor,
-                                 .n = n,
-                                 .left = n,
-                                 .first_id = ts->tasks.next_id,
-                                 .launched = ts->now,
-                                 .next_on = e->runs,
-                                 .next_in_set = set->runs};
-        if (e->runs)
-                e->runs->prev_on = run;
-        e->runs = run;
-        if (set->runs)
-                set->runs->prev_in_set = run;
-        set->runs = run;
-        e->free -= set->cpus;
-        schedulable_running(&set->node, set->pool, 1);
-        return run;
-}
-
-/* The last task of the run has ended: the core is free again. */
-static void run_end(struct task_scheduler *ts, struct task_run *run)
-{
-        struct executor *e = executor_at(ts, run->executor);
-        struct task_set *set = run->set;
-
-        *(run->prev_on ? &run->prev_on->next_on : &e->runs) = run->next_on;
-        if (run->next_on)
-                run->next_on->prev_on = run->prev_on;
-        *(run->prev_in_set ? &run->prev_in_set->next_in_set : &set->runs) = run->next_in_set;
-        if (run->next_in_set)
-                run->next_in_set->prev_in_set = run->prev_in_set;
-        e->free += set->cpus;
-        schedulable_running(&set->node, set->pool, -1);
-        queue_executor(ts, run->executor);
-        run->next_on = ts->spare_runs;
-        ts->spare_runs = run;
+        return executors_add(&ts->executors, spec, ts->ops->rack, ts->ops_owner);
 }
 
 /* ---------------------------------------------------------------------------------------------- task sets */
@@ -173,6 +74,13 @@ static void maybe_finish(struct task_scheduler *ts, struct task_set *set)
         schedulable_deactivate(&set->node);
         if (set->n_running > 0 || !set->pool)
                 return;
+        for (size_t i = 0; set->parked && i < ts->parked.len; i++)
+                if (ts->parked.data[i] == set) {
+                        ts->parked.data[i] = ts->parked.data[--ts->parked.len];
+                        set->parked = false;
+                }
+        if (set->n_succeeded == set->n)
+                health_tracker_set_succeeded(ts, set);
         log_info(LOG, "Removed TaskSet %s, whose tasks have all completed, from pool %s", set->id, set->pool->name);
         set->pool = NULL;
         *(set->prev ? &set->prev->next : &ts->first) = set->next;
@@ -203,7 +111,12 @@ void task_scheduler_submit(struct task_scheduler *ts, struct task_set *set, int6
         set->next = NULL;
         *(ts->last ? &ts->last->next : &ts->first) = set;
         ts->last = set;
-        schedulable_activate(&set->node, set->pool);
+        if (ts->config.speculation.enabled && !set->barrier)
+                set->speculation = speculation_new();
+        if (set->speculation && ts->speculation_at == INT64_MAX)
+                ts->speculation_at = now + ts->config.speculation.interval;
+        ts->exclusion_changed |= ts->health.excluded.len > 0;
+        task_scheduler_has_work(ts, set);
 }
 
 static void kill_run(struct task_scheduler *ts, struct task_run *run, int only_index, bool interrupt,
@@ -234,72 +147,17 @@ void task_scheduler_cancel(struct task_scheduler *ts, const struct stage *stage,
         }
 }
 
-/* ------------------------------------------------------------------------------------------------- offers */
-
-static void log_launch(const struct task_scheduler *ts, const struct task_set *set, const struct task_launch *run,
-                       int n, int executor)
+bool task_scheduler_kill(struct task_scheduler *ts, int64_t task_id, bool interrupt, const char *reason)
 {
-        const struct executor *e = &ts->executors.data[executor];
+        struct task_attempt *a = task_table_find(&ts->tasks, task_id);
 
-        if (n == 1)
-                log_about(LOG_INFO, set->stage_id, run->task_id, LOG_SET,
-                          "Starting task %d.%d in stage %s (TID %" PRId64 ") (%s, executor %s, partition %d)",
-                          run->index, run->attempt, set->id, run->task_id, e->host, e->id, run->partition);
-        else
-                log_about(
-                        LOG_INFO, set->stage_id, -1, LOG_SET,
-                        "Starting %d tasks %d.0 to %d.0 in stage %s (TID %" PRId64 " to %" PRId64 ") (%s, executor %s)",
-                        n, run[0].index, run[n - 1].index, set->id, run[0].task_id, run[n - 1].task_id, e->host, e->id);
-}
-
-static void launch(struct task_scheduler *ts, struct task_set *set, int executor, const int32_t *indexes, int n)
-{
-        struct task_launch launches[SCHED_MAX_RUN];
-        struct task_run *run = run_new(ts, set, executor, n);
-
-        for (int i = 0; i < n; i++) {
-                struct task_slot *slot = &set->slots[indexes[i]];
-                int64_t id;
-                struct task_attempt *a = task_table_add(&ts->tasks, &id);
-
-                *a = (struct task_attempt){.run = run, .index = indexes[i], .number = slot->attempts};
-                launches[i] = (struct task_launch){.task_id = id,
-                                                   .index = indexes[i],
-                                                   .partition = task_set_partition(set, indexes[i]),
-                                                   .output = task_set_output(set, indexes[i]),
-                                                   .attempt = slot->attempts};
-                slot->attempts++;
-                slot->copies++;
+        if (!a || !a->run)
+                return false;
+        if (!a->kill_sent) {
+                a->kill_sent = true;
+                ts->ops->kill_task(ts->ops_owner, a->run->executor, task_id, interrupt, reason);
         }
-        set->n_running += n;
-        if (LOG_INFO <= log_threshold)
-                log_launch(ts, set, launches, n, executor);
-        ts->ops->launch(ts->ops_owner, executor, set, launches, n);
-}
-
-void task_scheduler_revive(struct task_scheduler *ts, int64_t now)
-{
-        int32_t indexes[SCHED_MAX_RUN];
-
-        ts->now = now;
-        while (ts->free_first >= 0) {
-                struct schedulable *node = pool_pick(ts->root);
-                int executor = ts->free_first;
-
-                if (!node)
-                        return;
-                struct task_set *set = container_of(node, struct task_set, node);
-                int limit = task_set_run_limit(set, ts->config.run_target, ts->slots, ts->config.max_run);
-                int n = task_set_take(set, limit, indexes);
-
-                if (n > 0) {
-                        unqueue_executor(ts, executor);
-                        launch(ts, set, executor, indexes, n);
-                        queue_executor(ts, executor);
-                }
-                if (!pending_tasks_any(&set->pending))
-                        schedulable_deactivate(node);
-        }
+        return true;
 }
 
 /* ------------------------------------------------------------------------------------------------ statuses */
@@ -334,6 +192,7 @@ static void mark_done(struct task_scheduler *ts, struct task_set *set, int index
         if (set->slots[index].done)
                 return;
         set->slots[index].done = true;
+        set->n_waiting -= set->slots[index].copies == 0;
         if (++set->n_succeeded == set->n)
                 set->zombie = true;
 }
@@ -344,6 +203,8 @@ static void succeeded(struct task_scheduler *ts, const struct task_attempt_info 
         struct task_set *set = info->set;
 
         task_set_measure(set, status->run_ns);
+        if (set->speculation)
+                speculation_succeeded(set->speculation, &ts->config.speculation, status->run_ns, status->records);
         mark_done(ts, set, info->index);
         if (unlikely(set->slots[info->index].copies > 0))
                 for (struct task_run *run = set->runs; run; run = run->next_in_set)
@@ -353,11 +214,11 @@ static void succeeded(struct task_scheduler *ts, const struct task_attempt_info 
                           "Finished task %d.%d in stage %s (TID %" PRId64 ") in %" PRId64
                           " ms on %s (executor %s) (%d/%d)",
                           info->index, info->attempt, set->id, status->task_id, status->run_ns / 1000000,
-                          executor_at(ts, info->executor)->host, executor_at(ts, info->executor)->id, set->n_succeeded,
-                          set->n);
+                          executors_host(&ts->executors, info->executor), executor_at(ts, info->executor)->id,
+                          set->n_succeeded, set->n);
         struct task_set *newest = set->stage->set;
 
-        if (unlikely(newest && newest != set)) {
+        if (unlikely(newest && newest != set && !set->barrier && !set->stage->indeterminate)) {
                 int index = task_set_index(newest, info->output);
 
                 if (index >= 0) {
@@ -387,6 +248,50 @@ static void give_up(struct task_scheduler *ts, struct task_set *set, const char 
         ts->events->task_set_failed(ts->owner, set, message);
 }
 
+void task_scheduler_give_up(struct task_scheduler *ts, struct task_set *set, const char *message)
+{
+        if (set->zombie)
+                return;
+        task_set_ref(set);
+        give_up(ts, set, message);
+        maybe_finish(ts, set);
+        release_set(ts, set);
+}
+
+bool task_scheduler_result_fits(struct task_scheduler *ts, int64_t task_id, int64_t bytes, int64_t now)
+{
+        struct task_attempt *a = task_table_find(&ts->tasks, task_id);
+        int64_t limit = ts->config.max_result_size;
+
+        if (!a || !a->run)
+                return false;
+        struct task_set *set = a->run->set;
+
+        set->result_bytes += bytes;
+        set->n_results++;
+        if (limit <= 0 || set->result_bytes <= limit || !stage_is_result(set->stage))
+                return true;
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+
+        buf_printf(&text, "Total size of serialized results of %d tasks (", set->n_results);
+        units_put_bytes(&text, set->result_bytes);
+        buf_puts(&text, ") is bigger than spark.driver.maxResultSize (");
+        units_put_bytes(&text, limit);
+        buf_puts(&text, ")");
+        ts->now = now;
+        task_scheduler_give_up(ts, set, buf_text(&text));
+        return false;
+}
+
+/* Task @index waits for a core once more. */
+static void run_again(struct task_scheduler *ts, struct task_set *set, int32_t index)
+{
+        pending_tasks_retry(&set->pending, index);
+        if (set->locality)
+                locality_add(set->locality, &ts->executors, index);
+        task_scheduler_has_work(ts, set);
+}
+
 static void failed(struct task_scheduler *ts, const struct task_attempt_info *info, const struct task_status *status)
 {
         struct task_set *set = info->set;
@@ -395,16 +300,22 @@ static void failed(struct task_scheduler *ts, const struct task_attempt_info *in
         const char *message = status->message ? status->message : "no reason given";
         bool counts = status->state == TASK_FAILED || status->state == TASK_EXECUTOR_LOST;
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
-        _cleanup_free_ char *lost =
-                mem_printf("Lost task %d.%d in stage %s (TID %" PRId64 ") (%s executor %s): %s", info->index,
-                           info->attempt, set->id, status->task_id, e->host, e->id, message);
+        _cleanup_free_ char *lost = mem_printf("Lost task %d.%d in stage %s (TID %" PRId64 ") (%s executor %s): %s",
+                                               info->index, info->attempt, set->id, status->task_id,
+                                               executors_host(&ts->executors, info->executor), e->id, message);
 
         set->n_failed++;
         log_failure(set, status->task_id, lost, message);
         if (status->state == TASK_FETCH_FAILED) {
                 mark_done(ts, set, info->index);
                 set->zombie = true;
+                if (status->fetch && executors_known(&ts->executors, status->fetch->executor))
+                        health_tracker_fetch_failed(ts, status->fetch->executor);
+        } else if (counts && !set->zombie) {
+                exclusion_failed(ts, set, info->index, info->executor);
         }
+        if (set->barrier)
+                set->zombie = true; /* its other tasks wait for this one for ever: all of them run again */
         ts->events->task_failed(ts->owner, info, status);
         if (set->zombie)
                 return;
@@ -416,9 +327,8 @@ static void failed(struct task_scheduler *ts, const struct task_attempt_info *in
                 buf_printf(&text, "Task %d in stage %s failed %d times, most recent failure: %s", info->index, set->id,
                            set->max_failures, lost);
                 give_up(ts, set, buf_text(&text));
-        } else if (!slot->done) {
-                pending_tasks_retry(&set->pending, info->index);
-                schedulable_activate(&set->node, set->pool);
+        } else if (task_set_waits(set, info->index)) {
+                run_again(ts, set, info->index);
         }
 }
 
@@ -433,11 +343,13 @@ static void end_attempt(struct task_scheduler *ts, struct task_attempt *a, const
         task_set_ref(set);
         task_table_end(&ts->tasks, status->task_id);
         set->n_running--;
-        set->slots[info.index].copies--;
+        if (--set->slots[info.index].copies == 0 && !set->slots[info.index].done)
+                set->n_waiting++;
         bool alone = run->n == 1;
 
+        run->progress = ts->now;
         if (--run->left == 0)
-                run_end(ts, run);
+                task_scheduler_end_run(ts, run);
         if (likely(status->state == TASK_SUCCEEDED))
                 succeeded(ts, &info, status, alone);
         else
@@ -468,7 +380,7 @@ void task_scheduler_status(struct task_scheduler *ts, const struct task_status *
 static void resubmit_map_tasks(struct task_scheduler *ts, int executor)
 {
         for (struct task_set *set = ts->first; set; set = set->next) {
-                if (set->zombie || stage_is_result(set->stage))
+                if (set->zombie || set->barrier || stage_is_result(set->stage))
                         continue;
                 for (int index = 0; index < set->n; index++) {
                         int partition = task_set_output(set, index);
@@ -477,30 +389,62 @@ static void resubmit_map_tasks(struct task_scheduler *ts, int executor)
                                 continue;
                         set->slots[index].done = false;
                         set->n_succeeded--;
-                        pending_tasks_retry(&set->pending, index);
-                        schedulable_activate(&set->node, set->pool);
+                        set->n_waiting += set->slots[index].copies == 0;
+                        run_again(ts, set, index);
                         ts->events->task_resubmitted(ts->owner, set, index);
                 }
         }
 }
 
+void task_scheduler_suspect(struct task_scheduler *ts, int64_t task_id)
+{
+        struct task_attempt *a = task_table_find(&ts->tasks, task_id);
+
+        if (!a || !a->run)
+                return;
+        a->suspect = true;
+        executor_at(ts, a->run->executor)->reported = true;
+}
+
+/* The task that the core of @run was at: the one that was named, else the first that has not ended. */
+static int64_t task_at(const struct task_scheduler *ts, const struct task_run *run)
+{
+        int64_t first = -1;
+
+        for (int64_t id = run->first_id; id < run->first_id + run->n; id++) {
+                const struct task_attempt *a = task_table_find(&ts->tasks, id);
+
+                if (!a || a->run != run)
+                        continue;
+                if (a->suspect)
+                        return id;
+                if (first < 0)
+                        first = id;
+        }
+        return first;
+}
+
 /* End what is left of a run on a lost executor. */
 static void lose_run(struct task_scheduler *ts, struct task_run *run, bool charge, const char *message)
 {
-        int64_t first = run->first_id, end = first + run->n;
+        int64_t first = run->first_id, end = first + run->n, at = charge ? task_at(ts, run) : -1;
+        bool reported = executor_at(ts, run->executor)->reported;
 
         for (int64_t id = first; id < end; id++) {
                 struct task_attempt *a = task_table_find(&ts->tasks, id);
 
                 if (!a || a->run != run)
                         continue;
-                struct task_status status = {
-                        .task_id = id, .state = charge ? TASK_EXECUTOR_LOST : TASK_PREEMPTED, .message = message};
+                struct task_status status = {.task_id = id,
+                                             .state = id == at ? TASK_EXECUTOR_LOST
+                                                               : TASK_PREEMPTED, /* others had not begun */
+                                             .message = message};
                 bool last = run->left == 1;
 
+                if (id == at && (a->suspect || !reported))
+                        run->set->slots[a->index].suspect = true;
                 ts->ops->task_lost(ts->ops_owner, run->executor, run->set, id, status.state, message);
                 end_attempt(ts, a, &status);
-                charge = false; /* the others had not begun */
                 if (last)
                         return;
         }
@@ -509,22 +453,48 @@ static void lose_run(struct task_scheduler *ts, struct task_run *run, bool charg
 void task_scheduler_lose_executor(struct task_scheduler *ts, int executor, bool caused_by_app, const char *message,
                                   int64_t now)
 {
-        if (!task_scheduler_alive(ts, executor))
+        if (!executors_alive(&ts->executors, executor))
                 return;
         ts->now = now;
-        task_scheduler_disable_executor(ts, executor);
         struct executor *e = executor_at(ts, executor);
         _cleanup_free_ char *text =
                 mem_printf("ExecutorLostFailure (executor %s exited %s) Reason: %s", e->id,
                            caused_by_app ? "caused by one of the running tasks" : "unrelated to the running tasks",
                            message ? message : "unknown");
 
-        log_error(LOG, "Lost executor %s on %s: %s", e->id, e->host, message ? message : "unknown");
-        e->alive = false;
+        log_error(LOG, "Lost executor %s on %s: %s", e->id, executors_host(&ts->executors, executor),
+                  message ? message : "unknown");
+        executors_set_dead(&ts->executors, executor);
         if (!ts->config.outputs_outlive_executors)
                 resubmit_map_tasks(ts, executor);
         while (e->runs)
                 lose_run(ts, e->runs, caused_by_app, text);
+}
+
+int64_t task_scheduler_deadline(const struct task_scheduler *ts)
+{
+        int64_t waits = MIN(ts->locality_deadline, ts->speculation_at);
+        int64_t exclusions = MIN(ts->abort_deadline, ts->health.next_expiry);
+
+        return MIN(waits, exclusions);
+}
+
+void task_scheduler_tick(struct task_scheduler *ts, int64_t now)
+{
+        ts->now = now;
+        if (ts->speculation_at <= now) {
+                speculation_check(ts, now);
+                ts->speculation_at = ts->first ? now + ts->config.speculation.interval : INT64_MAX;
+        }
+        health_tracker_expire(ts);
+}
+
+void task_scheduler_progress(struct task_scheduler *ts, int64_t task_id, int64_t records, int64_t run_ns)
+{
+        struct task_attempt *a = task_table_find(&ts->tasks, task_id);
+
+        if (a && a->run && a->run->set->speculation)
+                speculation_progress(a->run->set->speculation, a->run->set->n, a->index, records, run_ns);
 }
 
 void task_scheduler_deinit(struct task_scheduler *ts)
@@ -534,7 +504,7 @@ void task_scheduler_deinit(struct task_scheduler *ts)
                         struct task_run *run = set->runs;
 
                         executor_at(ts, run->executor)->enabled = false;
-                        run_end(ts, run);
+                        task_scheduler_end_run(ts, run);
                 }
                 set->n_running = 0;
                 set->zombie = true;
@@ -542,13 +512,16 @@ void task_scheduler_deinit(struct task_scheduler *ts)
         }
         for (struct task_run *run; (run = ts->spare_runs);) {
                 ts->spare_runs = run->next_on;
+                free(run->shares);
                 free(run);
         }
-        for (size_t i = 0; i < ts->executors.len; i++) {
-                free(ts->executors.data[i].id);
-                free(ts->executors.data[i].host);
-        }
-        vec_deinit(&ts->executors);
+        executors_deinit(&ts->executors);
+        for (int i = 0; i < ts->config.n_resources; i++)
+                free(ts->requests[i].name);
+        free(ts->requests);
+        free(ts->launch_resources);
+        health_tracker_deinit(&ts->health);
+        vec_deinit(&ts->parked);
         task_table_deinit(&ts->tasks);
         pool_free(ts->root);
 }

@@ -8,6 +8,8 @@
 #pragma once
 
 #include "base/vec.h"
+#include "sched/executors.h"
+#include "sched/health_tracker.h"
 #include "sched/pool.h"
 #include "sched/sched.h"
 #include "sched/task_set.h"
@@ -20,20 +22,10 @@ struct task_run {
         int n, left; /* tasks; of them not ended */
         int64_t first_id;
         int64_t launched;
+        int64_t progress;                           /* when a task of it ended last, else launched */
+        struct resource_share *shares;              /* of each custom resource; NULL: there are none */
         struct task_run *prev_on, *next_on;         /* on the executor */
         struct task_run *prev_in_set, *next_in_set; /* of the set */
-};
-
-struct executor {
-        char *id;
-        char *host;
-        int cores, free;
-        bool alive;
-        bool enabled;   /* takes new tasks */
-        bool queued;    /* is in the queue of those with a free core */
-        int prev, next; /* in that queue; -1: none */
-        struct task_run *runs;
-        uint64_t loss_epoch; /* for dag.c: of the newest task set whose fetch failure was believed */
 };
 
 /* What the DAG scheduler hears. @owner is that of task_scheduler_init. */
@@ -58,9 +50,16 @@ struct task_scheduler {
         const struct sched_ops *ops;
         void *ops_owner;
         struct pool *root;
-        VEC(struct executor) executors;
-        int free_first, free_last; /* queue of executors with a free core; -1: empty */
-        int slots;                 /* cores of living, enabled executors, in tasks */
+        struct executors executors;
+        struct resource_request *requests; /* config.resources */
+        struct task_resource *launch_resources;
+        struct health_tracker health;
+        VEC(struct task_set *) parked; /* have work, but found no executor for it */
+        uint64_t round;
+        bool exclusion_changed;    /* somebody may be unschedulable */
+        int64_t abort_deadline;    /* of sets that can nowhere run */
+        int64_t locality_deadline; /* when a parked set may take worse executors */
+        int64_t speculation_at;    /* the next look for slow tasks */
         struct task_set *first, *last;
         struct task_table tasks;
         struct task_run *spare_runs; /* linked by next_on */
@@ -80,15 +79,28 @@ void task_scheduler_submit(struct task_scheduler *ts, struct task_set *set, int6
 void task_scheduler_cancel(struct task_scheduler *ts, const struct stage *stage, bool interrupt, const char *reason);
 
 /* The functions of sched.h of the same names. */
-int task_scheduler_add_executor(struct task_scheduler *ts, const char *id, const char *host, int cores);
+int task_scheduler_add_executor(struct task_scheduler *ts, const struct executor_spec *spec);
 void task_scheduler_lose_executor(struct task_scheduler *ts, int executor, bool caused_by_app, const char *message,
                                   int64_t now);
-void task_scheduler_disable_executor(struct task_scheduler *ts, int executor);
+void task_scheduler_suspect(struct task_scheduler *ts, int64_t task_id);
+bool task_scheduler_kill(struct task_scheduler *ts, int64_t task_id, bool interrupt, const char *reason);
+bool task_scheduler_result_fits(struct task_scheduler *ts, int64_t task_id, int64_t bytes, int64_t now);
 void task_scheduler_revive(struct task_scheduler *ts, int64_t now);
 void task_scheduler_status(struct task_scheduler *ts, const struct task_status *statuses, int n, int64_t now);
 bool task_scheduler_task(const struct task_scheduler *ts, int64_t task_id, struct task_attempt_info *info);
 
-static inline bool task_scheduler_alive(const struct task_scheduler *ts, int executor)
-{
-        return executor >= 0 && (size_t)executor < ts->executors.len && ts->executors.data[executor].alive;
-}
+/* The earliest of its deadlines; INT64_MAX if there is none. Then task_scheduler_tick, and revive. */
+int64_t task_scheduler_deadline(const struct task_scheduler *ts);
+void task_scheduler_tick(struct task_scheduler *ts, int64_t now);
+void task_scheduler_progress(struct task_scheduler *ts, int64_t task_id, int64_t records, int64_t run_ns);
+
+/* ------------------------------------------------------------------------ between the files of this scheduler */
+
+/* The last task of the run has ended: the core is free again. */
+void task_scheduler_end_run(struct task_scheduler *ts, struct task_run *run);
+
+/* @set may have something to launch that it had not before. */
+void task_scheduler_has_work(struct task_scheduler *ts, struct task_set *set);
+
+/* Abort the set with this message; it may be gone afterwards. */
+void task_scheduler_give_up(struct task_scheduler *ts, struct task_set *set, const char *message);

@@ -41,7 +41,7 @@ static void a_task_takes_its_cpus(void **state)
         fix_succeed(&f, 0, 0);
         assert_int_equal(running_on(&f, 0), 2);
         fix_drain(&f);
-        assert_int_equal(f.s->tasks.executors.data[0].free, 5);
+        assert_int_equal(f.s->tasks.executors.at.data[0].free, 5);
         fix_end(&f);
 }
 

@@ -28,6 +28,9 @@ struct task_set *task_set_new(struct stage *stage, struct job *job, int attempt,
         set->outputs = outputs;
         set->cpus = 1;
         set->refs = 1;
+        set->cursor = -1;
+        set->n_waiting = n;
+        set->abort_at = INT64_MAX;
         set->node.weight = 1;
         set->node.priority = job->id;
         set->node.stage_id = stage->id;
@@ -54,6 +57,9 @@ void task_set_free(struct task_set *set)
         if (!set)
                 return;
         pending_tasks_deinit(&set->pending);
+        locality_free(set->locality);
+        speculation_free(set->speculation);
+        set_exclusion_free(set->exclusion);
         free(set->last_failure);
         free(set->slots);
         free(set->outputs);
@@ -82,7 +88,7 @@ int task_set_index(const struct task_set *set, int output)
 int task_set_run_limit(const struct task_set *set, int64_t target, int slots, int max)
 {
         int64_t limit = max;
-        int64_t left = (int64_t)set->pending.n - set->pending.next;
+        int64_t left = set->locality ? set->n_waiting : (int64_t)set->pending.n - set->pending.next;
         int64_t share = (left + 2 * (int64_t)slots - 1) / (2 * MAX((int64_t)slots, 1));
 
         if (set->measured == 0)
@@ -104,11 +110,6 @@ void task_set_measure(struct task_set *set, int64_t ns)
                 set->mean_ns += (ns - set->mean_ns) / 8;
 }
 
-static bool wanted(const struct task_set *set, int32_t index)
-{
-        return !set->slots[index].done && set->slots[index].copies == 0;
-}
-
 int task_set_take(struct task_set *set, int max, int32_t *indexes)
 {
         int count = 0;
@@ -119,11 +120,25 @@ int task_set_take(struct task_set *set, int max, int32_t *indexes)
 
                 if (index < 0)
                         break;
-                if (!wanted(set, index))
+                if (!task_set_waits(set, index))
                         continue;
                 indexes[count++] = index;
                 if (retry)
                         break;
+        }
+        return count;
+}
+
+int task_set_take_first(struct task_set *set, int max, int32_t *indexes)
+{
+        int count = 0;
+
+        while (count < max && set->pending.next < set->pending.n) {
+                int32_t index = set->pending.next++;
+
+                /* what ran before is listed among the retries */
+                if (task_set_waits(set, index) && set->slots[index].attempts == 0)
+                        indexes[count++] = index;
         }
         return count;
 }

@@ -6,8 +6,11 @@
  */
 #pragma once
 
+#include "sched/health_tracker.h"
+#include "sched/locality.h"
 #include "sched/pending_tasks.h"
 #include "sched/sched.h"
+#include "sched/speculation.h"
 #include "sched/stage.h"
 
 struct task_run;
@@ -17,6 +20,7 @@ struct task_slot {
         uint16_t attempts; /* launched so far */
         uint16_t failures; /* that count towards spark.task.maxFailures */
         uint8_t copies;    /* attempts running */
+        bool suspect;      /* may have crashed an executor */
         bool done;         /* succeeded, here or in another attempt of the stage; or not wanted any more */
 };
 
@@ -30,6 +34,7 @@ struct task_set {
         char id[24];      /* "1.0" */
         int cpus;         /* cores that each run takes */
         int n_running;    /* attempts launched and not ended */
+        int n_waiting;    /* tasks not done of which no attempt is out */
         int n_succeeded;
         int n_failed; /* attempts that failed, for progress */
         bool zombie;
@@ -48,8 +53,25 @@ struct task_set {
         int64_t measured;      /* tasks behind the mean */
         uint64_t epoch;        /* of map outputs when it was made */
         int max_failures;
-        char *last_failure; /* message of the last failed task, to shorten the log */
-        int same_failures;  /* how often in a row it was the same */
+        char *last_failure;              /* message of the last failed task, to shorten the log */
+        int same_failures;               /* how often in a row it was the same */
+        bool barrier;                    /* all at once or not at all */
+        struct locality *locality;       /* NULL: no task prefers anything */
+        struct speculation *speculation; /* NULL: switched off */
+        struct set_exclusion *exclusion; /* NULL: nothing has failed */
+        int64_t abort_at;                /* health_tracker.c: it can nowhere run; INT64_MAX: it can */
+
+        /* for offers.c */
+        bool parked;
+        int cursor;                     /* the executor that it looks at next; -1: none */
+        int pass;                       /* of locality->levels */
+        enum task_locality nearest;     /* launched in this round */
+        enum task_locality seen_level;  /* that was allowed last */
+        uint64_t round, launched_round; /* that it took part in, launched in */
+        uint64_t seen;                  /* executors of the queue up to this one have nothing for it */
+        uint64_t seen_membership;
+        int64_t result_bytes; /* of all results so far */
+        int n_results;
 };
 
 /* @outputs are stolen. One reference is the caller's. */
@@ -77,6 +99,21 @@ void task_set_measure(struct task_set *set, int64_t ns);
  * others down with it. Returns how many; 0 when nothing is pending.
  */
 int task_set_take(struct task_set *set, int max, int32_t *indexes);
+
+/* Only tasks that have never been launched. */
+int task_set_take_first(struct task_set *set, int max, int32_t *indexes);
+
+/* Whether task @index waits for a core. */
+static inline bool task_set_waits(const struct task_set *set, int32_t index)
+{
+        return !set->slots[index].done && set->slots[index].copies == 0;
+}
+
+/* Whether there is something to launch. */
+static inline bool task_set_has_work(const struct task_set *set)
+{
+        return set->n_waiting > 0 || (set->speculation && set->speculation->slow.len > 0);
+}
 
 static inline int task_set_output(const struct task_set *set, int index)
 {

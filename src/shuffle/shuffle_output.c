@@ -47,7 +47,7 @@ void shuffle_output_unref(struct shuffle_output *o)
         if (!o || __atomic_sub_fetch(&o->refs, 1, __ATOMIC_ACQ_REL) > 0)
                 return;
         if (o->store)
-                shuffle_store_remove(o->store, o);
+                shuffle_store_delist(o->store, o);
         for (int p = 0; p < o->partitions && o->pages; p++)
                 while (o->at[p].last)
                         page_free(NULL, take_first(o, &o->at[p]));
@@ -71,8 +71,9 @@ void shuffle_output_add(struct shuffle_output *o, uint32_t partition, struct pag
         o->rows += page->rows;
 }
 
-static void note_extent(struct shuffle_output *o, struct shuffle_partition *at, uint64_t offset, uint32_t length)
+void shuffle_output_add_extent(struct shuffle_output *o, uint32_t partition, uint64_t offset, uint32_t length)
 {
+        struct shuffle_partition *at = &o->at[partition];
         if (o->n_extents == o->extents_cap) {
                 o->extents_cap = o->extents_cap ? o->extents_cap * 2 : 64;
                 o->extents = mem_grow(o->extents, o->extents_cap * sizeof(*o->extents));
@@ -89,6 +90,11 @@ int shuffle_output_to_disk(struct shuffle_output *o, const struct spill_space *s
                            struct fst_error *error)
 {
         int r = 0;
+        if (o->file && spill_in_memory(o->file)) {
+                r = spill_to_disk(o->file, space->dirs, error);
+                *freed += r ? 0 : o->memory;
+                return r;
+        }
         if (!o->file)
                 r = spill_new(&(struct spill_options){.dirs = space->dirs,
                                                       .type = o->type,
@@ -103,7 +109,7 @@ int shuffle_output_to_disk(struct shuffle_output *o, const struct spill_space *s
                         r = spill_write_page(o->file, at->last->next, &offset, &length, error);
                         if (r)
                                 break;
-                        note_extent(o, at, offset, length);
+                        shuffle_output_add_extent(o, (uint32_t)p, offset, length);
                         struct page *page = take_first(o, at);
                         *freed += page->block;
                         page_free(NULL, page);

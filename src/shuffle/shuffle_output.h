@@ -60,6 +60,9 @@ void shuffle_output_unref(struct shuffle_output *output);
 /* Put @page behind the pages of @partition; steals it. For the writer only. */
 void shuffle_output_add(struct shuffle_output *output, uint32_t partition, struct page *page);
 
+/* The next page of @partition is in the output's file, in that range. For who fills it alone. */
+void shuffle_output_add_extent(struct shuffle_output *output, uint32_t partition, uint64_t offset, uint32_t length);
+
 /*
  * Move all pages to the output's file, which is made if there is none. *@freed grows by the bytes of memory that
  * are free now, also on failure. For the writer, or with the output unpinned and locked.

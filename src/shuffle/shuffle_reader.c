@@ -1,17 +1,26 @@
 /*
- * See shuffle_reader.h. While an output is read it is pinned, so that its pages stay in memory; extents on disk are
- * read one page at a time into memory of the task.
+ * See shuffle_reader.h. While an output of this process is read it is pinned, so that its pages stay in memory; extents
+ * on disk are read one page at a time into memory of the task. What is elsewhere comes by shuffle_fetch.
  */
 #include "shuffle/shuffle_reader.h"
 
+#include "base/fault_point.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "shuffle/shuffle_fetch.h"
+#include "shuffle/shuffle_store.h"
 #include "store/spill.h"
 
 struct shuffle_input {
         struct task_run *run;
+        const struct shuffle_reader_env *env;
         const struct shuffle_inputs *inputs;
+        struct shuffle_output **outputs; /* those of this process, by map partition: references */
+        struct shuffle_fetch *fetch;     /* of the others; NULL: not needed so far */
+        fst_type type;
         int partition;
         int at;                  /* the output being read */
+        bool remote;             /* it is elsewhere */
         bool pinned;             /* it is */
         const struct page *page; /* next in memory */
         const struct page *last; /* and the last one there */
@@ -21,7 +30,21 @@ struct shuffle_input {
         struct codec codec; /* of the files; NONE until one is read */
 };
 
-static int reader_open(void *owner, struct task_run *run, int shuffle_id, int partition, struct shuffle_input **input)
+void shuffle_reader_env_deinit(struct shuffle_reader_env *env)
+{
+        for (int i = 0; i < env->n_inputs; i++)
+                free(env->inputs[i].maps);
+        for (int i = 0; i < env->n_locations; i++) {
+                free(env->locations[i].executor_id);
+                free(env->locations[i].host);
+        }
+        free(env->inputs);
+        free(env->locations);
+        *env = (struct shuffle_reader_env){.here = -1};
+}
+
+static int reader_open(void *owner, struct task_run *run, int shuffle_id, int partition, fst_type type,
+                       struct shuffle_input **input)
 {
         const struct shuffle_reader_env *env = owner;
         for (int i = 0; i < env->n_inputs; i++) {
@@ -29,8 +52,14 @@ static int reader_open(void *owner, struct task_run *run, int shuffle_id, int pa
                         continue;
                 struct shuffle_input *in = new0(struct shuffle_input);
                 in->run = run;
+                in->env = env;
                 in->inputs = &env->inputs[i];
+                in->outputs = new_array(struct shuffle_output *, (size_t)in->inputs->n);
+                if (env->here >= 0)
+                        shuffle_store_get_all(env->store, shuffle_id, in->inputs->maps, in->inputs->n, env->here,
+                                              in->outputs);
                 in->partition = partition;
+                in->type = type;
                 in->at = -1;
                 codec_init(&in->codec, env->space->shuffle_codec, env->space->level);
                 memory_consumer_init(&in->memory, task_run_memory(run), "shuffle read", NULL);
@@ -43,17 +72,14 @@ static int reader_open(void *owner, struct task_run *run, int shuffle_id, int pa
 static void unpin(struct shuffle_input *in)
 {
         if (in->pinned)
-                shuffle_output_unpin(in->inputs->outputs[in->at]);
+                shuffle_output_unpin(in->outputs[in->at]);
         in->pinned = false;
 }
 
 /* The output at hand cannot be read: the scheduler will have it made again. */
 static int fetch_failed(struct shuffle_input *in, int status, struct fst_error *error)
 {
-        in->run->fetch_failed = true;
-        in->run->fetch_shuffle = in->inputs->shuffle_id;
-        in->run->fetch_map = in->at;
-        return task_run_fail_with(in->run, status, error);
+        return shuffle_fetch_lost(in->env, in->inputs, in->run, in->at, status, error);
 }
 
 /* 1: the next output is at hand; 0: there are no more; negative after task_run_fail. */
@@ -61,12 +87,26 @@ static int next_output(struct shuffle_input *in)
 {
         struct fst_error error = FST_ERROR_INIT;
         unpin(in);
-        if (++in->at >= in->inputs->n)
+        in->remote = false;
+        if (++in->at >= in->inputs->n) {
+                fault_point(FAULT_REDUCE);
                 return 0;
-        struct shuffle_output *output = in->inputs->outputs[in->at];
+        }
+        int32_t location = in->inputs->maps[in->at].location;
+        if (location >= 0 && location != in->env->here) {
+                if (!in->fetch)
+                        in->fetch =
+                                shuffle_fetch_new(in->env, in->inputs, in->partition, in->type, in->run, &in->memory);
+                in->remote = true;
+                return 1;
+        }
+        struct shuffle_output *output = in->outputs[in->at];
         if (!output) {
-                int r = error_set(&error, -ENOENT, "Missing an output location for shuffle %d partition %d",
-                                  in->inputs->shuffle_id, in->partition);
+                int r = location < 0
+                                ? error_set(&error, -ENOENT, "Missing an output location for shuffle %d partition %d",
+                                            in->inputs->shuffle_id, in->partition)
+                                : error_set(&error, -ENOENT, "map output %d of shuffle %d is not here any more", in->at,
+                                            in->inputs->shuffle_id);
                 return fetch_failed(in, r, &error);
         }
         shuffle_output_pin(output);
@@ -75,20 +115,29 @@ static int next_output(struct shuffle_input *in)
         in->last = p->last;
         in->page = p->last ? p->last->next : NULL;
         in->extent = p->extents;
-        in->run->counters.shuffle_read_blocks += in->page || in->extent;
+        in->run->counters.shuffle_local_blocks += in->page || in->extent;
         return 1;
 }
 
 static int load(struct shuffle_input *in)
 {
-        const struct shuffle_output *output = in->inputs->outputs[in->at];
+        const struct shuffle_output *output = in->outputs[in->at];
         const struct shuffle_extent *extent = &output->extents[in->extent - 1];
         struct fst_error error = FST_ERROR_INIT;
         in->extent = extent->next;
-        int r = spill_read_page(output->file, extent->offset, extent->length, &in->codec, &in->memory, &in->loaded,
-                                &error);
-        if (r == 0)
+        int r = 0;
+        for (int tries = 0; tries < 2; tries++) {
+                r = spill_read_page(output->file, extent->offset, extent->length, &in->codec, &in->memory, &in->loaded,
+                                    &error);
+                if (r != -EBADMSG)
+                        break;
+                log_warn("ShuffleBlockFetcherIterator", "map output %d of shuffle %d is damaged: %s", in->at,
+                         in->inputs->shuffle_id, error_message(&error));
+        }
+        if (r == 0) {
+                error_deinit(&error);
                 return 0;
+        }
         if (r == FST_MEMORY_E_DENIED)
                 return task_run_fail(in->run, -ENOMEM,
                                      "no memory to read a page of shuffle %d: raise spark.driver.memory or "
@@ -97,17 +146,34 @@ static int load(struct shuffle_input *in)
         return fetch_failed(in, r, &error);
 }
 
+/* The next page of the output at hand that is elsewhere; *@page NULL: that was all of it. */
+static int fetch(struct shuffle_input *in, const struct page **page)
+{
+        int r = shuffle_fetch_next(in->fetch, in->at, &in->loaded);
+        *page = in->loaded;
+        in->remote = r == 0 && in->loaded;
+        return r;
+}
+
 static int reader_next(struct shuffle_input *in, const struct page **page)
 {
+        int r = 0;
         page_free(&in->memory, steal(in->loaded));
-        while (!in->page && !in->extent) {
-                int r = next_output(in);
+        for (;;) {
+                if (in->remote) {
+                        r = fetch(in, page);
+                        if (r || *page)
+                                return r;
+                } else if (in->page || in->extent) {
+                        break;
+                }
+                r = next_output(in);
                 if (r <= 0) {
                         *page = NULL;
                         return r;
                 }
         }
-        int r = 0;
+        r = 0;
         if (in->extent) {
                 r = load(in);
                 *page = in->loaded;
@@ -116,7 +182,7 @@ static int reader_next(struct shuffle_input *in, const struct page **page)
                 in->page = in->page == in->last ? NULL : in->page->next;
         }
         if (r == 0)
-                in->run->counters.shuffle_read_bytes += (*page)->used;
+                in->run->counters.shuffle_local_bytes += (*page)->used;
         return r;
 }
 
@@ -125,6 +191,10 @@ static void reader_close(struct shuffle_input *in)
         page_free(&in->memory, steal(in->loaded));
         if (in->at < in->inputs->n)
                 unpin(in);
+        for (int i = 0; i < in->inputs->n; i++)
+                shuffle_output_unref(in->outputs[i]);
+        free(in->outputs);
+        shuffle_fetch_free(in->fetch);
         memory_consumer_deinit(&in->memory);
         codec_deinit(&in->codec);
         free(in);

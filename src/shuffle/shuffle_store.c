@@ -1,12 +1,29 @@
 /*
  * See shuffle_store.h. An output in the list may be losing its last reference: whoever evicts it takes a reference only
  * if there still is one.
+ *
+ * The index is an array of shuffles, ordered by id (new ones have the largest, so they are appended), and in each an
+ * array by map partition. What is removed is freed without the lock, because freeing takes it.
  */
 #include "shuffle/shuffle_store.h"
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "shuffle/shuffle_reader.h"
+
+/* The output of one map task; further ones of the same map partition follow it. */
+struct kept {
+        int64_t task_id;
+        struct shuffle_output *output; /* one reference; NULL: none */
+        struct kept *next;
+};
+
+struct shuffle_index {
+        int shuffle_id;
+        int n;
+        struct kept *maps; /* by map partition */
+};
 
 struct shuffle_store *shuffle_store_new(const struct spill_space *space)
 {
@@ -20,11 +37,163 @@ void shuffle_store_free(struct shuffle_store *s)
 {
         if (!s)
                 return;
+        while (s->n_shuffles)
+                shuffle_store_remove_shuffle(s, s->shuffles[s->n_shuffles - 1].shuffle_id);
+        free(s->shuffles);
         pthread_mutex_destroy(&s->lock);
         free(s);
 }
 
-void shuffle_store_add(struct shuffle_store *s, struct shuffle_output *o)
+/* ---------------------------------------------------------------------------------------------------- the index */
+
+/* The place of a shuffle, or where it would be. */
+static size_t place_of(const struct shuffle_store *s, int shuffle_id)
+{
+        size_t low = 0, high = s->n_shuffles;
+        while (low < high) {
+                size_t middle = (low + high) / 2;
+                if (s->shuffles[middle].shuffle_id < shuffle_id)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+static struct shuffle_index *find_shuffle(const struct shuffle_store *s, int shuffle_id)
+{
+        size_t at = place_of(s, shuffle_id);
+        return at < s->n_shuffles && s->shuffles[at].shuffle_id == shuffle_id ? &s->shuffles[at] : NULL;
+}
+
+static struct shuffle_index *make_shuffle(struct shuffle_store *s, int shuffle_id)
+{
+        struct shuffle_index *found = find_shuffle(s, shuffle_id);
+        if (found)
+                return found;
+        size_t at = place_of(s, shuffle_id);
+        if (s->n_shuffles == s->cap_shuffles) {
+                s->cap_shuffles = s->cap_shuffles ? s->cap_shuffles * 2 : 16;
+                s->shuffles = mem_grow(s->shuffles, s->cap_shuffles * sizeof(*s->shuffles));
+        }
+        memmove(&s->shuffles[at + 1], &s->shuffles[at], (s->n_shuffles - at) * sizeof(*s->shuffles));
+        s->n_shuffles++;
+        s->shuffles[at] = (struct shuffle_index){.shuffle_id = shuffle_id};
+        return &s->shuffles[at];
+}
+
+static struct kept *find_map(const struct shuffle_index *shuffle, int map_partition, int64_t task_id)
+{
+        if (map_partition < 0 || map_partition >= shuffle->n)
+                return NULL;
+        struct kept *k = &shuffle->maps[map_partition];
+        while (k && !(k->output && k->task_id == task_id))
+                k = k->next;
+        return k;
+}
+
+static void grow_maps(struct shuffle_index *shuffle, int map_partition)
+{
+        if (map_partition < shuffle->n)
+                return;
+        int n = MAX(map_partition + 1, shuffle->n * 2);
+        shuffle->maps = mem_grow(shuffle->maps, (size_t)n * sizeof(*shuffle->maps));
+        memset(&shuffle->maps[shuffle->n], 0, (size_t)(n - shuffle->n) * sizeof(*shuffle->maps));
+        shuffle->n = n;
+}
+
+void shuffle_store_put(struct shuffle_store *s, int shuffle_id, int map_partition, int64_t task_id,
+                       struct shuffle_output *output)
+{
+        struct shuffle_output *before = NULL;
+        pthread_mutex_lock(&s->lock);
+        struct shuffle_index *shuffle = make_shuffle(s, shuffle_id);
+        grow_maps(shuffle, map_partition);
+        struct kept *k = find_map(shuffle, map_partition, task_id);
+        if (!k) {
+                k = &shuffle->maps[map_partition];
+                if (k->output) {
+                        struct kept *more = new0(struct kept);
+                        more->next = k->next;
+                        k = k->next = more;
+                }
+        }
+        before = k->output;
+        k->output = output;
+        k->task_id = task_id;
+        pthread_mutex_unlock(&s->lock);
+        shuffle_output_unref(before);
+}
+
+struct shuffle_output *shuffle_store_get(struct shuffle_store *s, int shuffle_id, int map_partition, int64_t task_id)
+{
+        pthread_mutex_lock(&s->lock);
+        const struct shuffle_index *shuffle = find_shuffle(s, shuffle_id);
+        const struct kept *k = shuffle ? find_map(shuffle, map_partition, task_id) : NULL;
+        struct shuffle_output *output = k ? shuffle_output_ref(k->output) : NULL;
+        pthread_mutex_unlock(&s->lock);
+        return output;
+}
+
+void shuffle_store_get_all(struct shuffle_store *s, int shuffle_id, const struct shuffle_map *maps, int n,
+                           int32_t location, struct shuffle_output **outputs)
+{
+        pthread_mutex_lock(&s->lock);
+        const struct shuffle_index *shuffle = find_shuffle(s, shuffle_id);
+        for (int i = 0; i < n; i++) {
+                const struct kept *k =
+                        shuffle && maps[i].location == location ? find_map(shuffle, i, maps[i].task_id) : NULL;
+                outputs[i] = k ? shuffle_output_ref(k->output) : NULL;
+        }
+        pthread_mutex_unlock(&s->lock);
+}
+
+bool shuffle_store_remove(struct shuffle_store *s, int shuffle_id, int map_partition, int64_t task_id)
+{
+        pthread_mutex_lock(&s->lock);
+        const struct shuffle_index *shuffle = find_shuffle(s, shuffle_id);
+        struct kept *k = shuffle ? find_map(shuffle, map_partition, task_id) : NULL;
+        struct shuffle_output *output = k ? steal(k->output) : NULL;
+        pthread_mutex_unlock(&s->lock);
+        shuffle_output_unref(output);
+        return output;
+}
+
+static size_t free_kept(struct kept *k)
+{
+        size_t n = k->output != NULL;
+        shuffle_output_unref(k->output);
+        while (k->next) {
+                struct kept *more = k->next;
+                k->next = more->next;
+                n += more->output != NULL;
+                shuffle_output_unref(more->output);
+                free(more);
+        }
+        return n;
+}
+
+size_t shuffle_store_remove_shuffle(struct shuffle_store *s, int shuffle_id)
+{
+        struct shuffle_index gone = {0};
+        size_t n = 0;
+        pthread_mutex_lock(&s->lock);
+        size_t at = place_of(s, shuffle_id);
+        if (at < s->n_shuffles && s->shuffles[at].shuffle_id == shuffle_id) {
+                gone = s->shuffles[at];
+                s->n_shuffles--;
+                memmove(&s->shuffles[at], &s->shuffles[at + 1], (s->n_shuffles - at) * sizeof(*s->shuffles));
+        }
+        pthread_mutex_unlock(&s->lock);
+        for (int i = 0; i < gone.n; i++)
+                n += free_kept(&gone.maps[i]);
+        free(gone.maps);
+        return n;
+}
+
+/* ------------------------------------------------------------------------------------------------- eviction */
+
+void shuffle_store_enlist(struct shuffle_store *s, struct shuffle_output *o)
 {
         pthread_mutex_lock(&s->lock);
         o->store = s;
@@ -37,7 +206,7 @@ void shuffle_store_add(struct shuffle_store *s, struct shuffle_output *o)
         pthread_mutex_unlock(&s->lock);
 }
 
-void shuffle_store_remove(struct shuffle_store *s, struct shuffle_output *o)
+void shuffle_store_delist(struct shuffle_store *s, struct shuffle_output *o)
 {
         pthread_mutex_lock(&s->lock);
         *(o->older ? &o->older->newer : &s->oldest) = o->newer;

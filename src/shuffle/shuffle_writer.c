@@ -10,11 +10,12 @@
  * full pages that fill the memory.
  *
  * Combining on the map side is only there to shrink the data: when its table is full, what is in it is written
- * out as it is, and when it does not shrink anything, rows go past it. Its table, or a sorter above, may take all that the
- * task may have; what they are drained into is therefore set aside beforehand.
+ * out as it is, and when it does not shrink anything, rows go past it. Its table, or a sorter above, may take all that
+ * the task may have; what they are drained into is therefore set aside beforehand.
  */
 #include "shuffle/shuffle_writer.h"
 
+#include "base/fault_point.h"
 #include "base/mem.h"
 #include "rdd/aggregate.h"
 #include "rdd/op_combine.h"
@@ -211,7 +212,7 @@ static int combine(struct shuffle_writer *w, const fst_batch *batch)
                 if ((r = drain(w)))
                         break;
         w->adding = false;
-        run->function = outer;
+        task_run_leave(run, outer);
         if (r == -ENOMEM && !run->status) { /* not even an empty table had room for a row */
                 error_deinit(&error);
                 return pass_on(w, batch, at);
@@ -241,6 +242,7 @@ static int writer_begin(struct op *op)
 static int writer_consume(struct op *op, const struct rows *in)
 {
         struct shuffle_writer *w = writer_of(op);
+        fault_point(FAULT_MAP);
         if (task_run_stopped(op->run))
                 return task_run_cancelled(op->run);
         if (w->combining)
@@ -262,7 +264,7 @@ static int settle(struct shuffle_writer *w, struct fst_error *error)
         memory_release(&w->memory, held);
         if (!o->file && memory_acquire_fixed_storage(o->manager, held)) {
                 o->memory = held;
-                shuffle_store_add(w->store, o);
+                shuffle_store_enlist(w->store, o);
                 return 0;
         }
         int r = shuffle_output_to_disk(o, &w->store->space, &freed, error);
@@ -302,6 +304,7 @@ static int writer_end(struct op *op)
         op->run->counters.shuffle_write_records += (int64_t)w->output->rows;
         w->started = false;
         w->complete = true;
+        fault_point(FAULT_MAP);
         return 0;
 }
 

@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stop_wait.h"
+#include "store/storage_level.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -240,7 +241,7 @@ static struct spill *write_out(struct block *b)
 /* Give up the memory of a block that select_victims chose; returns it. */
 static size_t move_out(struct block_store *s, struct block *b)
 {
-        struct spill *spill = b->level == FST_MEMORY_AND_DISK ? write_out(b) : NULL;
+        struct spill *spill = storage_level_uses_disk(b->level) ? write_out(b) : NULL;
         size_t freed = b->memory;
         page_list_free(NULL, steal(b->pages));
         memory_release_storage(s->options.memory, freed);
@@ -460,6 +461,11 @@ void block_release(struct block *b)
                 block_free(b);
 }
 
+fst_type block_type(const struct block *b)
+{
+        return b->type;
+}
+
 /* Remove @b, of which the caller holds the lock that is released here. True if it was complete. */
 static bool remove_unlock(struct block *b)
 {
@@ -567,7 +573,7 @@ static int writer_turn(struct block_writer *w, size_t record, struct fst_error *
 static int writer_room(struct block_writer *w, size_t record, struct fst_error *error)
 {
         struct block *b = w->block;
-        if (!w->spill && b->level != FST_DISK_ONLY) {
+        if (!w->spill && storage_level_uses_memory(b->level)) {
                 size_t size = page_block_size(record);
                 struct page *page = NULL;
                 if (size != SIZE_MAX && acquire_storage(b, size)) {
@@ -584,7 +590,7 @@ static int writer_room(struct block_writer *w, size_t record, struct fst_error *
                         w->memory += size;
                         return 0;
                 }
-                if (b->level == FST_MEMORY_ONLY) {
+                if (!storage_level_uses_disk(b->level)) {
                         log_warn("MemoryStore", "Not enough space to cache rdd_%d_%d in memory! (%zu bytes so far)",
                                  b->id.rdd, b->id.partition, w->memory);
                         writer_drop(w);
@@ -754,5 +760,15 @@ int block_reader_next(struct block_reader *reader, fst_batch *batch, struct fst_
                         page_cursor_start(&reader->cursor, reader->page);
         }
         *batch = (fst_batch){.type = reader->block->type};
+        return 0;
+}
+
+int block_reader_next_page(struct block_reader *reader, const struct page **page, struct fst_error *error)
+{
+        int r = reader->started && !reader->page ? 0 : next_page(reader, error);
+        if (r)
+                return r;
+        reader->started = true;
+        *page = reader->page;
         return 0;
 }

@@ -98,6 +98,9 @@ int block_store_acquire(struct block_store *store, const struct block_asker *ask
 struct block *block_store_find(struct block_store *store, struct block_id id);
 void block_release(struct block *block);
 
+/* The type of its rows. */
+fst_type block_type(const struct block *block);
+
 /* Unpersist: remove the blocks of an RDD; those being read or written go when that ends. Returns how many. */
 size_t block_store_remove_rdd(struct block_store *store, int rdd);
 bool block_store_remove(struct block_store *store, struct block_id id);
@@ -135,3 +138,6 @@ void block_reader_deinit(struct block_reader *reader);
  * reads it, so that the next attempt computes it again; other negatives of reading.
  */
 int block_reader_next(struct block_reader *reader, fst_batch *batch, struct fst_error *error);
+
+/* Page by page instead, each valid until the next call: *@page is NULL at the end. Errors as above. */
+int block_reader_next_page(struct block_reader *reader, const struct page **page, struct fst_error *error);

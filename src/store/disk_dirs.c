@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "store/file_cipher.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -38,6 +39,7 @@ struct disk_dir {
 struct disk_dirs {
         VEC(struct disk_dir *) dirs;
         unsigned subdirectories;
+        struct file_key *key; /* NULL: files are not encrypted */
 };
 
 static void uuid_text(char text[static UUID_TEXT])
@@ -74,7 +76,7 @@ static int make_parents(const char *path)
         return mkdir(copy, 0755) < 0 && errno != EEXIST ? -errno : 0;
 }
 
-/* Remove the roots in @base that processes left which are no more. */
+/* Remove the roots in @base that processes left which are no more. By who begins to use it, and who ends. */
 static void sweep(const char *base)
 {
         DIR *d = opendir(base);
@@ -200,12 +202,26 @@ void disk_dirs_free(struct disk_dirs *dirs)
                 struct disk_dir *d = dirs->dirs.data[i];
                 remove_tree(d->root);
                 close(d->lock);
+                *strrchr(d->root, '/') = '\0';
+                sweep(*d->root ? d->root : "/");
                 free(d->root);
                 free(d);
         }
         vec_deinit(&dirs->dirs);
+        file_key_free(dirs->key);
         free(dirs);
         errno = saved;
+}
+
+void disk_dirs_encrypt(struct disk_dirs *dirs, struct file_key *key)
+{
+        if (key)
+                dirs->key = key;
+}
+
+const struct file_key *disk_dirs_key(const struct disk_dirs *dirs)
+{
+        return dirs->key;
 }
 
 size_t disk_dirs_count(const struct disk_dirs *dirs)

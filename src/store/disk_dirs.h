@@ -4,12 +4,13 @@
  *
  * A directory that fails (full, broken, read-only) is reported once and passed over for new files as long as another
  * one works. Everything is removed by disk_dirs_free; what a killed process left is removed by the next one that
- * uses the same directory.
+ * begins or ends to use the same directory.
  */
 #pragma once
 
 #include <stddef.h>
 
+struct file_key;
 struct fst_error;
 struct disk_dirs;
 
@@ -29,6 +30,15 @@ int disk_dirs_new(const char *list, int subdirectories, struct disk_dirs **dirs,
 
 /* Remove the roots with all that is in them. NULL is allowed. */
 void disk_dirs_free(struct disk_dirs *dirs);
+
+/*
+ * Spills made in these directories from now on are encrypted with @key (store/file_cipher.h), which is freed with them.
+ * Before the first file. NULL is allowed, and changes nothing.
+ */
+void disk_dirs_encrypt(struct disk_dirs *dirs, struct file_key *key);
+
+/* That key, or NULL. */
+const struct file_key *disk_dirs_key(const struct disk_dirs *dirs);
 
 /* The roots: ".../blockmgr-<uuid>". Borrowed. */
 size_t disk_dirs_count(const struct disk_dirs *dirs);

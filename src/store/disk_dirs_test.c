@@ -120,40 +120,47 @@ static void a_failed_disk_is_used_last(void **state)
         disk_dirs_free(dirs);
 }
 
+/* A process makes a file below @list and is killed: the file's path. */
+static void leave_file(const char *list, char path[static 4096])
+{
+        int channel[2], status;
+        assert_int_equal(pipe(channel), 0);
+        pid_t child = fork();
+        if (child == 0) {
+                struct disk_dirs *dirs = NULL;
+                char *made = NULL;
+                int fd;
+                if (disk_dirs_new(list, 64, &dirs, NULL) || disk_dirs_create(dirs, "rdd_0_0", &fd, &made, NULL) ||
+                    write(channel[1], made, strlen(made) + 1) < 0)
+                        _exit(1);
+                raise(SIGKILL);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status));
+        assert_true(read(channel[0], path, 4096) > 0);
+        assert_int_equal(access(path, F_OK), 0);
+        close(channel[0]);
+        close(channel[1]);
+}
+
 static void what_a_killed_process_left_is_removed(void **state)
 {
         _cleanup_free_ char *list = mem_printf("%s/shared", base);
         _cleanup_free_ char *foreign = mem_printf("%s/blockmgr-of-someone-else", list);
         struct fst_error error = FST_ERROR_INIT;
         struct disk_dirs *ours = NULL, *next = NULL;
-        int channel[2];
+        char path[4096];
         assert_int_equal(disk_dirs_new(list, 64, &ours, &error), 0);
         assert_int_equal(mkdir(foreign, 0700), 0);
-        assert_int_equal(pipe(channel), 0);
-        pid_t child = fork();
-        if (child == 0) {
-                struct disk_dirs *dirs = NULL;
-                char *path = NULL;
-                int fd;
-                if (disk_dirs_new(list, 64, &dirs, NULL) || disk_dirs_create(dirs, "rdd_0_0", &fd, &path, NULL) ||
-                    write(channel[1], path, 4096 < strlen(path) ? 4096 : strlen(path)) < 0)
-                        _exit(1);
-                raise(SIGKILL);
-        }
-        int status;
-        char path[4096] = "";
-        assert_int_equal(waitpid(child, &status, 0), child);
-        assert_true(WIFSIGNALED(status));
-        assert_true(read(channel[0], path, sizeof(path) - 1) > 0);
-        assert_int_equal(access(path, F_OK), 0);
-        assert_int_equal(disk_dirs_new(list, 64, &next, &error), 0);
-        assert_int_equal(access(path, F_OK), -1);                   /* the dead one's */
+        leave_file(list, path);
+        assert_int_equal(disk_dirs_new(list, 64, &next, &error), 0); /* by who begins */
+        assert_int_equal(access(path, F_OK), -1);
+        leave_file(list, path);
+        disk_dirs_free(next); /* and by who ends */
+        assert_int_equal(access(path, F_OK), -1);
         assert_int_equal(access(disk_dirs_root(ours, 0), F_OK), 0); /* the living one's */
         assert_int_equal(access(foreign, F_OK), 0);                 /* who knows whose */
-        disk_dirs_free(next);
         disk_dirs_free(ours);
-        close(channel[0]);
-        close(channel[1]);
 }
 
 static void the_environment_goes_first(void **state)

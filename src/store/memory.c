@@ -43,6 +43,7 @@ struct memory_task {
         struct memory_manager *manager;
         struct memory_consumer *consumers;
         size_t held, peak;
+        size_t *gauge;      /* where others may read `held`; NULL: nowhere */
         bool counted;       /* among the N */
         bool spilling;      /* one of its consumers spills: no further spill, no waiting */
         const int *stopped; /* atomic; NULL: nobody stops it */
@@ -114,6 +115,12 @@ struct memory_task *memory_task_new(struct memory_manager *m)
         return task;
 }
 
+static void show(const struct memory_task *task)
+{
+        if (task->gauge)
+                __atomic_store_n(task->gauge, task->held, __ATOMIC_RELAXED);
+}
+
 void memory_task_free(struct memory_task *task)
 {
         if (!task)
@@ -131,8 +138,16 @@ void memory_task_free(struct memory_task *task)
                 m->tasks--;
         pthread_cond_broadcast(&m->changed);
         pthread_mutex_unlock(&m->lock);
+        task->held = 0;
+        show(task);
         error_deinit(&task->error);
         free(task);
+}
+
+void memory_task_set_gauge(struct memory_task *task, size_t *gauge)
+{
+        task->gauge = gauge;
+        show(task);
 }
 
 void memory_task_set_stopped(struct memory_task *task, const int *stopped)
@@ -190,6 +205,21 @@ static bool wait_for_change(struct memory_task *task)
         return stop_wait(&task->manager->changed, &task->manager->lock, task->stopped);
 }
 
+/* What a task may hold at most, under the lock. */
+static size_t share(const struct memory_manager *m)
+{
+        return (m->pool - MIN(m->storage, m->region)) / MAX(m->tasks, (size_t)1);
+}
+
+size_t memory_task_share(const struct memory_task *task)
+{
+        struct memory_manager *m = task->manager;
+        pthread_mutex_lock(&m->lock);
+        size_t most = share(m);
+        pthread_mutex_unlock(&m->lock);
+        return most;
+}
+
 /* Reserve for the task, waiting for its minimal share and evicting storage: as memory_acquire, but for spilling. */
 static int reserve(struct memory_task *task, size_t size)
 {
@@ -203,8 +233,7 @@ static int reserve(struct memory_task *task, size_t size)
         }
         bool granted = false, stopped = false;
         for (;;) {
-                size_t most = (m->pool - MIN(m->storage, m->region)) / m->tasks;
-                if (task->held + size > most)
+                if (task->held + size > share(m))
                         break;
                 size_t available = m->pool - m->storage - m->execution;
                 if (size <= available) {
@@ -230,6 +259,7 @@ static int reserve(struct memory_task *task, size_t size)
                 m->execution += size;
                 task->held += size;
                 task->peak = MAX(task->peak, task->held);
+                show(task);
         }
         size_t reserved = m->execution + m->storage;
         pthread_mutex_unlock(&m->lock);
@@ -291,6 +321,7 @@ void memory_release(struct memory_consumer *c, size_t size)
         assert(size <= c->held);
         c->held -= size;
         task->held -= size;
+        show(task);
         pthread_mutex_lock(&m->lock);
         m->execution -= size;
         pthread_cond_broadcast(&m->changed);

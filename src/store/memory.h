@@ -55,6 +55,9 @@ struct memory_task *memory_task_new(struct memory_manager *m);
 /* What to look at while waiting: not 0 says that the task is to end. NULL: it waits as long as it takes. */
 void memory_task_set_stopped(struct memory_task *task, const int *stopped);
 
+/* Where other threads may read (atomically) what its consumers hold; 0 once the task is freed. */
+void memory_task_set_gauge(struct memory_task *task, size_t *gauge);
+
 /* Bytes that its consumers hold now. */
 size_t memory_task_held(const struct memory_task *task);
 
@@ -66,6 +69,13 @@ int memory_task_failure(const struct memory_task *task, const char **why);
 
 /* Releases whatever its consumers still hold and forgets them; their storage must still be there. */
 void memory_task_free(struct memory_task *task);
+
+/*
+ * Bytes that this task may hold at most as things are. Who is refused a page because of what the task's other
+ * consumers hold and cannot give, and has nothing to give itself, may use one page beyond, unreserved, if it is not
+ * larger than this: without it there would be no way on.
+ */
+size_t memory_task_share(const struct memory_task *task);
 
 /* Most bytes that this task held at one time: the task's "peak execution memory". */
 size_t memory_task_peak(const struct memory_task *task);

@@ -118,6 +118,14 @@ int page_new(struct memory_consumer *c, fst_type type, size_t record, struct pag
         return 0;
 }
 
+int page_new_unreserved(const struct memory_task *task, fst_type type, size_t record, struct page **page)
+{
+        size_t block = page_block_size(record);
+        if (block > memory_task_share(task))
+                return FST_MEMORY_E_DENIED;
+        return page_new(NULL, type, record, page);
+}
+
 int page_new_small(struct memory_consumer *c, fst_type type, size_t block, struct page **page)
 {
         assert(block < PAGE_BLOCK && block > sizeof(struct page) && block % 16 == 0);

@@ -45,6 +45,12 @@ struct page {
 int page_new(struct memory_consumer *c, fst_type type, size_t record, struct page **page);
 
 /*
+ * The page without which there is no way on (memory_task_share): where page_new was refused, one that is not
+ * reserved, for who counts it himself. As page_new.
+ */
+int page_new_unreserved(const struct memory_task *task, fst_type type, size_t record, struct page **page);
+
+/*
  * A page of @block bytes in all (a multiple of 16, less than PAGE_BLOCK), outside the pool: for who must keep more
  * pages open at a time than blocks of the pool are to be had. As page_new.
  */

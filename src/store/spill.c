@@ -1,6 +1,9 @@
 /*
  * Append-only files of frames.
  *
+ * Where the directories have a key, what goes to a file is encrypted on the way, by its offset, and nothing is written
+ * straight from where it is.
+ *
  * Small pages gather in the buffer; a large page that is not compressed goes to the file straight from where it is,
  * with the buffer before it, in one call. Position and buffer change only when a write has succeeded, so a failed write
  * leaves what was appended before readable, and may be tried again.
@@ -15,10 +18,12 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "store/file_cipher.h"
 #include "store/page_pool.h"
 
 #include <assert.h>
 #include <fcntl.h>
+#include <sys/sendfile.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,7 +35,8 @@ struct spill {
         struct disk_dirs *dirs;
         char *path;
         bool named, finished;
-        int fd; /* -1 when finished and named */
+        bool in_memory; /* adopted, and a memfd */
+        int fd;         /* -1 when finished and named */
         fst_type type;
         struct codec codec;
         uint32_t raw_pages;    /* still to be written as they are, because the last one did not shrink */
@@ -38,34 +44,113 @@ struct spill {
         unsigned char *buffer; /* a block of the pool; NULL when finished */
         size_t buffered;
         uint64_t flushed;
+        const struct file_key *key; /* of the directories; NULL: the file is plain */
+        uint8_t iv[FILE_IV];
+        unsigned char *encrypted; /* a block, as long as there is the buffer, if there is a key */
         struct spill_counters counters;
 };
 
-int spill_new(const struct spill_options *options, struct spill **spill, struct fst_error *error)
+int spill_new_at(const struct spill_options *options, int fd, const char *path, struct spill **spill,
+                 struct fst_error *error)
 {
         unsigned char *buffer = page_pool_get();
-        if (!buffer)
+        if (!buffer) {
+                close(fd);
                 return error_set(error, -ENOMEM, "no memory for a spill's buffer");
-        int fd = -1;
-        char *path = NULL;
-        int r = options->name ? disk_dirs_create(options->dirs, options->name, &fd, &path, error)
-                              : disk_dirs_create_unique(options->dirs, "temp_local_", &fd, &path, error);
-        if (r) {
-                page_pool_put(buffer);
-                return r;
         }
-        if (!options->name)
-                unlink(path);
         struct spill *s = new0(struct spill);
-        *s = (struct spill){.dirs = options->dirs,
-                            .path = path,
-                            .named = options->name != NULL,
-                            .fd = fd,
-                            .type = options->type,
-                            .buffer = buffer};
+        *s = (struct spill){
+                .dirs = options->dirs, .path = mem_strdup(path), .fd = fd, .type = options->type, .buffer = buffer};
         codec_init(&s->codec, options->codec, options->level);
         *spill = s;
         return 0;
+}
+
+int spill_new(const struct spill_options *options, struct spill **spill, struct fst_error *error)
+{
+        int fd = -1;
+        _cleanup_free_ char *path = NULL;
+        int r = options->name ? disk_dirs_create(options->dirs, options->name, &fd, &path, error)
+                              : disk_dirs_create_unique(options->dirs, "temp_local_", &fd, &path, error);
+        if (r)
+                return r;
+        if (!options->name)
+                unlink(path);
+        struct spill *s = NULL;
+        r = spill_new_at(options, fd, path, &s, error);
+        if (r == 0) {
+                s->named = options->name != NULL;
+                s->key = disk_dirs_key(options->dirs);
+                if (s->key && !(s->encrypted = page_pool_get()))
+                        r = error_set(error, -ENOMEM, "no memory for a spill's buffer");
+                if (s->key && r == 0)
+                        r = file_iv(s->key, s->iv, error);
+        } else if (options->name) {
+                unlink(path);
+        }
+        if (r)
+                spill_free(s);
+        else
+                *spill = s;
+        return r;
+}
+
+struct spill *spill_adopt(const struct spill_options *options, int fd, const char *path, uint64_t bytes, bool in_memory)
+{
+        struct spill *s = new0(struct spill);
+        *s = (struct spill){.dirs = options->dirs,
+                            .path = mem_strdup(path),
+                            .fd = fd,
+                            .type = options->type,
+                            .finished = true,
+                            .in_memory = in_memory,
+                            .flushed = bytes};
+        s->counters.bytes = bytes;
+        codec_init(&s->codec, options->codec, options->level);
+        return s;
+}
+
+bool spill_in_memory(const struct spill *spill)
+{
+        return spill->in_memory;
+}
+
+int spill_fd(const struct spill *spill)
+{
+        return spill->fd;
+}
+
+int spill_to_disk(struct spill *s, struct disk_dirs *dirs, struct fst_error *error)
+{
+        int fd, r = 0;
+        _cleanup_free_ char *path = NULL;
+        if (disk_dirs_key(dirs))
+                return error_set(error, -EOPNOTSUPP,
+                                 "with spark.io.encryption.enabled the map output of a worker "
+                                 "process must fit into memory: raise spark.executor.memory");
+        if ((r = disk_dirs_create_unique(dirs, "temp_local_", &fd, &path, error)))
+                return r;
+        unlink(path);
+        off_t at = 0;
+        while (r == 0 && (uint64_t)at < s->flushed) {
+                ssize_t n = sendfile(fd, s->fd, &at, MIN(s->flushed - (uint64_t)at, (uint64_t)64 << 20));
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n <= 0)
+                        r = n < 0 ? -errno : -EIO;
+        }
+        if (r) {
+                disk_dirs_failed(dirs, path, r);
+                error_set(error, r, "writing %s: %s; make room there or set spark.local.dir to a larger disk", path,
+                          strerror(-r));
+        } else if (dup3(fd, s->fd, O_CLOEXEC) < 0) {
+                r = error_errno(error, "moving %s to disk", s->path);
+        } else {
+                s->in_memory = false;
+                s->dirs = dirs;
+        }
+        close(fd);
+        return r;
 }
 
 void spill_free(struct spill *spill)
@@ -78,6 +163,7 @@ void spill_free(struct spill *spill)
         if (spill->named)
                 unlink(spill->path);
         page_pool_put(spill->buffer);
+        page_pool_put(spill->encrypted);
         codec_deinit(&spill->codec);
         free(spill->path);
         free(spill);
@@ -91,22 +177,22 @@ static uint64_t now_ns(void)
         return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Write @parts, whose first is the buffer, behind what is flushed. */
-static int write_parts(struct spill *s, struct iovec *parts, int n, struct fst_error *error)
+/* Write @parts at *@at, which goes on by what was written. */
+static int write_all(struct spill *s, struct iovec *parts, int n, uint64_t *at, struct fst_error *error)
 {
-        uint64_t at = s->flushed, start = now_ns();
         while (n > 0) {
-                ssize_t done = pwritev(s->fd, parts, n, (off_t)at);
+                ssize_t done = pwritev(s->fd, parts, n, (off_t)*at);
                 if (done < 0 && errno == EINTR)
                         continue;
                 if (done <= 0) {
                         int r = done < 0 ? -errno : -EIO;
-                        disk_dirs_failed(s->dirs, s->path, r);
+                        if (s->dirs)
+                                disk_dirs_failed(s->dirs, s->path, r);
                         return error_set(error, r,
                                          "writing %s: %s; make room there or set spark.local.dir to a larger disk",
                                          s->path, strerror(-r));
                 }
-                at += (uint64_t)done;
+                *at += (uint64_t)done;
                 for (; n > 0 && (size_t)done >= parts->iov_len; parts++, n--)
                         done -= (ssize_t)parts->iov_len;
                 if (n > 0) {
@@ -114,6 +200,31 @@ static int write_parts(struct spill *s, struct iovec *parts, int n, struct fst_e
                         parts->iov_len -= (size_t)done;
                 }
         }
+        return 0;
+}
+
+static int write_encrypted(struct spill *s, const struct iovec *parts, int n, uint64_t *at, struct fst_error *error)
+{
+        int r = 0;
+        for (int i = 0; i < n; i++)
+                for (size_t done = 0; done < parts[i].iov_len && r == 0;) {
+                        struct iovec piece = {s->encrypted, MIN(parts[i].iov_len - done, PAGE_BLOCK)};
+                        const char *from = (const char *)parts[i].iov_base + done;
+                        done += piece.iov_len;
+                        r = file_crypt(s->key, s->iv, *at, from, s->encrypted, piece.iov_len, error);
+                        if (r == 0)
+                                r = write_all(s, &piece, 1, at, error);
+                }
+        return r;
+}
+
+/* Write @parts, whose first is the buffer, behind what is flushed. */
+static int write_parts(struct spill *s, struct iovec *parts, int n, struct fst_error *error)
+{
+        uint64_t at = s->flushed, start = now_ns();
+        int r = s->key ? write_encrypted(s, parts, n, &at, error) : write_all(s, parts, n, &at, error);
+        if (r)
+                return r;
         s->flushed = at;
         s->buffered = 0;
         s->counters.write_ns += now_ns() - start;
@@ -203,6 +314,7 @@ int spill_finish(struct spill *s, struct fst_error *error)
                 return r;
         s->finished = true;
         page_pool_put(steal(s->buffer));
+        page_pool_put(steal(s->encrypted));
         enum codec_kind kind = s->codec.kind;
         int level = s->codec.level;
         codec_deinit(&s->codec);
@@ -236,7 +348,7 @@ static int damaged(struct spill *s, uint64_t at, int code, struct fst_error *err
 }
 
 /* All of @parts, or an error; a file that ends too early is damaged. */
-static int read_parts(struct spill *s, int fd, struct iovec *parts, int n, uint64_t at, struct fst_error *error)
+static int read_raw(struct spill *s, int fd, struct iovec *parts, int n, uint64_t at, struct fst_error *error)
 {
         for (; n > 0 && parts->iov_len == 0; parts++)
                 n--; /* an empty page has no payload */
@@ -257,6 +369,20 @@ static int read_parts(struct spill *s, int fd, struct iovec *parts, int n, uint6
                 }
         }
         return 0;
+}
+
+/* The same, plain: @parts are two at most. */
+static int read_parts(struct spill *s, int fd, struct iovec *parts, int n, uint64_t at, struct fst_error *error)
+{
+        struct iovec whole[2];
+        assert(n <= 2);
+        memcpy(whole, parts, (size_t)n * sizeof(*parts));
+        int r = read_raw(s, fd, parts, n, at, error);
+        for (int i = 0; s->key && i < n && r == 0; i++) {
+                r = file_crypt(s->key, s->iv, at, whole[i].iov_base, whole[i].iov_base, whole[i].iov_len, error);
+                at += whole[i].iov_len;
+        }
+        return r;
 }
 
 /*
@@ -327,6 +453,20 @@ int spill_read_page(struct spill *s, uint64_t offset, uint32_t length, struct co
                               (unsigned long long)offset);
         if (r == 0)
                 *page = p;
+        return r;
+}
+
+int spill_read_bytes(struct spill *s, uint64_t offset, void *buf, size_t n, struct fst_error *error)
+{
+        int fd = s->fd;
+        if (fd < 0 && (fd = open(s->path, O_RDONLY | O_CLOEXEC)) < 0) {
+                int r = error_errno(error, "opening %s", s->path);
+                return r ? r : -EIO;
+        }
+        struct iovec part = {buf, n};
+        int r = read_parts(s, fd, &part, 1, offset, error);
+        if (fd != s->fd)
+                close(fd);
         return r;
 }
 

@@ -33,6 +33,30 @@ struct spill_counters {
 
 int spill_new(const struct spill_options *options, struct spill **spill, struct fst_error *error);
 
+/*
+ * The same, but into @fd (stolen), an empty file or memfd that is called @path in messages; @options->dirs (may be
+ * NULL) only hears of failures.
+ */
+int spill_new_at(const struct spill_options *options, int fd, const char *path, struct spill **spill,
+                 struct fst_error *error);
+
+/*
+ * A finished spill that some other process has written: @fd is stolen, @bytes are its pages from offset 0 on.
+ * @in_memory: it is a memfd, and spill_to_disk makes it a file. Reading verifies it as any other.
+ */
+struct spill *spill_adopt(const struct spill_options *options, int fd, const char *path, uint64_t bytes,
+                          bool in_memory);
+bool spill_in_memory(const struct spill *spill);
+
+/*
+ * Move what spill_adopt took from memory to a file in @dirs. Others may read the spill meanwhile: the descriptor stays
+ * the same. Negative, and nothing has changed, when the disk is full or broken.
+ */
+int spill_to_disk(struct spill *spill, struct disk_dirs *dirs, struct fst_error *error);
+
+/* The descriptor, borrowed; -1 for a named file that is finished. */
+int spill_fd(const struct spill *spill);
+
 /* Close and remove the file. NULL is allowed. */
 void spill_free(struct spill *spill);
 
@@ -62,6 +86,12 @@ const char *spill_path(const struct spill *spill);
  */
 int spill_read_page(struct spill *spill, uint64_t offset, uint32_t length, struct codec *codec,
                     struct memory_consumer *c, struct page **page, struct fst_error *error);
+
+/*
+ * @n bytes from @offset on as spill_write_page left them, frames and all, unverified: for who passes them on. Only what
+ * spill_finish (or a flush before it) has put into the file. Any thread. Negative when reading fails or the file ends.
+ */
+int spill_read_bytes(struct spill *spill, uint64_t offset, void *buf, size_t n, struct fst_error *error);
 
 /*
  * Reading a range page by page, for merges: the kernel is told to read ahead, and of memory there is the page

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "store/file_cipher.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -216,6 +217,61 @@ static void damage_is_found(void **state)
         }
 }
 
+/* In directories with a key files say nothing, and are read as ever: small pages, large ones, in any order. */
+static void files_are_encrypted(void **state)
+{
+        for (int bits = 128; bits <= 256; bits += 64) {
+                struct disk_dirs *secret = NULL;
+                struct file_key *key = NULL;
+                assert_int_equal(file_key_new(bits, &key, NULL), 0);
+                assert_int_equal(disk_dirs_new("/tmp", 1, &secret, NULL), 0);
+                disk_dirs_encrypt(secret, key);
+                for (int kind = CODEC_NONE; kind <= CODEC_ZSTD; kind++) {
+                        enum { N = 40 };
+                        struct written w[N];
+                        struct spill *spill = NULL;
+                        struct spill_options o = {
+                                .dirs = secret, .type = TYPE, .codec = (enum codec_kind)kind, .name = "secret"};
+                        assert_int_equal(spill_new(&o, &spill, NULL), 0);
+                        for (int i = 0; i < N; i++) {
+                                w[i].page = some_page(1 + i * 40, i % 2);
+                                assert_int_equal(spill_write_page(spill, w[i].page, &w[i].offset, &w[i].length, NULL),
+                                                 0);
+                        }
+                        assert_int_equal(spill_finish(spill, NULL), 0);
+                        assert_int_equal(read_all(spill, w, N), 0);
+                        for (int i = N - 1; i >= 0; i--) {
+                                struct page *page = NULL;
+                                struct codec codec;
+                                codec_init(&codec, o.codec, 1);
+                                assert_int_equal(
+                                        spill_read_page(spill, w[i].offset, w[i].length, &codec, NULL, &page, NULL), 0);
+                                assert_int_equal(page->used, w[i].page->used);
+                                assert_memory_equal(page->data, w[i].page->data, page->used);
+                                page_free(NULL, page);
+                                codec_deinit(&codec);
+                                unsigned char frame[PAGE_FRAME_HEADER], raw[PAGE_FRAME_HEADER];
+                                assert_int_equal(spill_read_bytes(spill, w[i].offset, frame, sizeof(frame), NULL), 0);
+                                int fd = open(spill_path(spill), O_RDONLY | O_CLOEXEC);
+                                assert_int_equal(pread(fd, raw, sizeof(raw), (off_t)w[i].offset), sizeof(raw));
+                                close(fd);
+                                assert_memory_equal(frame + 8, "FSP1", 4);
+                                assert_memory_not_equal(raw, frame, sizeof(raw));
+                                assert_memory_not_equal(raw + 8, "FSP1", 4);
+                        }
+                        spill_free(spill);
+                        for (int i = 0; i < N; i++)
+                                page_free(NULL, w[i].page);
+                }
+                disk_dirs_free(secret);
+        }
+        struct file_key *none = NULL;
+        struct fst_error error = FST_ERROR_INIT;
+        assert_int_equal(file_key_new(100, &none, &error), -EINVAL);
+        assert_non_null(strstr(error_message(&error), "spark.io.encryption.keySizeBits"));
+        error_deinit(&error);
+}
+
 static void a_full_disk_keeps_what_was_written(void **state)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -303,11 +359,9 @@ static void many_threads_read_a_finished_one(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(what_is_written_is_read),
-                cmocka_unit_test(an_oversized_record_is_written_as_it_is),
-                cmocka_unit_test(damage_is_found),
-                cmocka_unit_test(many_threads_read_a_finished_one),
-                cmocka_unit_test(a_full_disk_keeps_what_was_written),
+                cmocka_unit_test(what_is_written_is_read), cmocka_unit_test(an_oversized_record_is_written_as_it_is),
+                cmocka_unit_test(damage_is_found),         cmocka_unit_test(many_threads_read_a_finished_one),
+                cmocka_unit_test(files_are_encrypted),     cmocka_unit_test(a_full_disk_keeps_what_was_written),
         };
         return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -15,6 +15,7 @@ enum fst_form {
         FST_FORM_BATCH,   /* int f(task, batch, out) */
         FST_FORM_INTO,    /* int f(task, void *, const void *) */
         FST_FORM_BUILTIN, /* the engine's own; `code` is NULL and parameters hold its number */
+        FST_FORM_JOIN,    /* int f(task, key, left, right, out) */
 };
 
 enum fst_builtin {
@@ -27,8 +28,12 @@ enum fst_builtin {
 
 /* Form, kind of the first parameter, kind of the second (FST_KIND_NONE where there is one). */
 #define FST_SHAPE(form, first, second) ((uint32_t)(form) << 16 | (uint32_t)(second) << 8 | (uint32_t)(first))
-#define FST_SHAPE_FORM(shape) ((shape) >> 16)
+#define FST_SHAPE_FORM(shape) ((shape) >> 16 & 0xff)
 #define FST_SHAPE_TAG(shape) ((shape) & 0xffff)
+
+/* The same with the kind of a third. */
+#define FST_SHAPE_3(form, first, second, third) (FST_SHAPE(form, first, second) | (uint32_t)(third) << 24)
+#define FST_SHAPE_THIRD(shape) ((shape) >> 24)
 
 /* Every list of parameters that stands for ROW: X(first, second, suffix, the parameters). */
 #define FST_ROWS(X)                                                                                                    \
@@ -75,6 +80,23 @@ enum fst_builtin {
         X(FIXED, BYTES, fixed_bytes, (fst_task *, const void *, fst_bytes, fst_out *))                                 \
         X(FIXED, FIXED, fixed_fixed, (fst_task *, const void *, const void *, fst_out *))
 
+/* Likewise a key, a left and a right value, with where to emit: X(key, left, right, suffix, the parameters). */
+#define FST_JOINS(X)                                                                                                   \
+        FST_JOINS_OF_KEY(X, I64, i64, int64_t)                                                                         \
+        FST_JOINS_OF_KEY(X, F64, f64, double)                                                                          \
+        FST_JOINS_OF_KEY(X, BYTES, bytes, fst_bytes)                                                                   \
+        FST_JOINS_OF_KEY(X, FIXED, fixed, const void *)
+#define FST_JOINS_OF_KEY(X, key, k, key_type)                                                                          \
+        FST_JOINS_OF_LEFT(X, key, I64, k##_i64, key_type, int64_t)                                                     \
+        FST_JOINS_OF_LEFT(X, key, F64, k##_f64, key_type, double)                                                      \
+        FST_JOINS_OF_LEFT(X, key, BYTES, k##_bytes, key_type, fst_bytes)                                               \
+        FST_JOINS_OF_LEFT(X, key, FIXED, k##_fixed, key_type, const void *)
+#define FST_JOINS_OF_LEFT(X, key, left, kl, key_type, left_type)                                                       \
+        X(key, left, I64, kl##_i64, (fst_task *, key_type, left_type, int64_t, fst_out *))                             \
+        X(key, left, F64, kl##_f64, (fst_task *, key_type, left_type, double, fst_out *))                              \
+        X(key, left, BYTES, kl##_bytes, (fst_task *, key_type, left_type, fst_bytes, fst_out *))                       \
+        X(key, left, FIXED, kl##_fixed, (fst_task *, key_type, left_type, const void *, fst_out *))
+
 #define FST_CONSTRUCTOR(result, form, first, second, suffix, parameters)                                               \
         static inline fst_fn fst_fn_##form##_##suffix(result(*f) parameters, const char *name)                         \
         {                                                                                                              \
@@ -89,7 +111,16 @@ enum fst_builtin {
         FST_CONSTRUCTOR(bool, BOOL, first, second, suffix, p)                                                          \
         FST_CONSTRUCTOR(int, EACH, first, second, suffix, p)
 
+#define FST_CONSTRUCT_JOIN(key, left, right, suffix, parameters)                                                       \
+        static inline fst_fn fst_fn_JOIN_##suffix(int(*f) parameters, const char *name)                                \
+        {                                                                                                              \
+                return (fst_fn){.code = (void (*)(void))f,                                                             \
+                                .shape = FST_SHAPE_3(FST_FORM_JOIN, FST_KIND_##key, FST_KIND_##left, FST_KIND_##right), \
+                                .name = name};                                                                         \
+        }
+
 FST_ROWS_EMIT(FST_CONSTRUCT_EMIT)
+FST_JOINS(FST_CONSTRUCT_JOIN)
 FST_ROWS(FST_CONSTRUCT_ROW)
 FST_CONSTRUCTOR(int, ITER, NONE, NONE, rows, (fst_task *, fst_iter *, fst_out *))
 FST_CONSTRUCTOR(int, BATCH, NONE, NONE, rows, (fst_task *, const fst_batch *, fst_out *))
@@ -112,6 +143,7 @@ static inline fst_fn fst_fn_with(fst_fn f, const void *captured, size_t size)
         result(*) parameters:                                                                                          \
                 fst_fn_##form##_##suffix,
 #define FST_CHOOSE_EMIT(first, second, suffix, p) FST_CHOOSE(int, EMIT, suffix, p)
+#define FST_CHOOSE_JOIN(key, left, right, suffix, p) FST_CHOOSE(int, JOIN, suffix, p)
 #define FST_CHOOSE_ROW(first, second, suffix, p)                                                                       \
         FST_CHOOSE(int64_t, I64, suffix, p)                                                                            \
         FST_CHOOSE(double, F64, suffix, p)                                                                             \
@@ -123,6 +155,7 @@ static inline fst_fn fst_fn_with(fst_fn f, const void *captured, size_t size)
         _Generic((function),                                                                                           \
                 FST_ROWS_EMIT(FST_CHOOSE_EMIT)                                                                         \
                 FST_ROWS(FST_CHOOSE_ROW)                                                                               \
+                FST_JOINS(FST_CHOOSE_JOIN)                                                                             \
                 int (*)(fst_task *, fst_iter *, fst_out *): fst_fn_ITER_rows,                                          \
                 int (*)(fst_task *, const fst_batch *, fst_out *): fst_fn_BATCH_rows,                                  \
                 int (*)(fst_task *, void *, const void *): fst_fn_INTO_rows,                                           \

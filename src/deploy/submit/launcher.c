@@ -40,7 +40,7 @@ static int check_master(const struct submit_arguments *a, struct fst_error *erro
         int r = master_url_parse(master, (int)sysconf(_SC_NPROCESSORS_ONLN), &url, error);
         if (r < 0)
                 return r;
-        if (url.kind != MASTER_LOCAL)
+        if (url.kind != MASTER_LOCAL && url.kind != MASTER_LOCAL_CLUSTER)
                 return error_set(error, -ENOTSUP,
                                  "master '%s' is not supported by this version of Firesteel: it runs "
                                  "local masters only (local, local[N], local[*], local[N,maxFailures])",
@@ -148,7 +148,9 @@ int submit_launch(const struct submit_arguments *a, int *status, struct fst_erro
         conf_set_prepared(&conf);
         shutdown_init();
         int report = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-        r = crash_init(report < 0 ? STDERR_FILENO : report, "With a local master this ends the application", error);
+        r = crash_init(report < 0 ? STDERR_FILENO : report,
+                       "With a local master this ends the application, unless spark.firesteel.task.isolation=process",
+                       error);
         if (r < 0)
                 return r;
         struct app app;

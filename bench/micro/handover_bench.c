@@ -1,0 +1,122 @@
+/*
+ * What it costs to give an empty task to a ready worker process and to have its outcome back, through a slot as an
+ * executor uses it, beside the same on a thread.
+ */
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "exec/action_kinds.h"
+#include "exec/isolation.h"
+#include "exec/slot.h"
+#include "exec/stage_wire.h"
+#include "exec/worker.h"
+#include "exec/zygote.h"
+#include "rdd/rdd.h"
+#include "rdd/rdd_registry.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+
+#define ROUNDS 5000
+
+static const struct worker_class class = {.decode = stage_decode, .encode_result = task_result_encode};
+static struct rdd_registry registry; /* lineage takes it for the context */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static struct slot_run *done;
+
+static int encode(const struct stage_work *work, struct buf *out, struct fst_error *error)
+{
+        return stage_encode(work, &(struct stage_modules_source){.same_program = true}, out, error);
+}
+
+static void run_done(void *owner, struct slot_run *run)
+{
+        pthread_mutex_lock(&lock);
+        done = run;
+        pthread_cond_signal(&changed);
+        pthread_mutex_unlock(&lock);
+}
+
+static int64_t now_ns(void)
+{
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+        int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+        return (x > y) - (x < y);
+}
+
+static void measure(const char *what, struct exec_env *env, struct stage_work *work, int n)
+{
+        static int64_t times[ROUNDS];
+        struct slot *slot;
+        struct slot_run *run = new0(struct slot_run);
+        if (slot_new(0, env, run_done, NULL, &slot, NULL))
+                exit(1);
+        for (int i = 0; i < ROUNDS; i++) {
+                int64_t begin = now_ns();
+                run->work = work;
+                run->n = n;
+                for (int t = 0; t < n; t++)
+                        run->tasks[t] = (struct slot_task){.info = {.id = t}};
+                slot_give(slot, run);
+                pthread_mutex_lock(&lock);
+                while (!done)
+                        pthread_cond_wait(&changed, &lock);
+                done = NULL;
+                pthread_mutex_unlock(&lock);
+                times[i] = now_ns() - begin;
+                for (int t = 0; t < n; t++) {
+                        if (run->tasks[t].state != OUTCOME_SUCCESS) {
+                                fprintf(stderr, "%s\n", run->tasks[t].message);
+                                exit(1);
+                        }
+                        buf_deinit(&run->tasks[t].encoded);
+                }
+        }
+        qsort(times, ROUNDS, sizeof(times[0]), compare);
+        printf("%-28s median %6.1f µs, 99%% %6.1f µs, a task %6.2f µs\n", what, (double)times[ROUNDS / 2] / 1e3,
+               (double)times[ROUNDS / 100 * 99] / 1e3, (double)times[ROUNDS / 2] / 1e3 / n);
+        slot_free(slot);
+        free(run);
+}
+
+int main(void)
+{
+        struct zygote *zygote;
+        struct exec_env env = {0};
+        struct isolation *isolation;
+        struct fst_conf conf;
+        struct fst_error error = FST_ERROR_INIT;
+        log_set_level(LOG_OFF);
+        conf_init(&conf);
+        conf_set(&conf, "spark.firesteel.task.isolation", "process");
+        rdd_registry_init(&registry, &conf);
+        if (zygote_new(&class, &zygote, &error) || exec_env_init(&env, &conf, 256 << 20, &error) ||
+            isolation_new(&conf, zygote, 1, 256 << 20, &isolation, &error)) {
+                fprintf(stderr, "%s\n", error_message(&error));
+                return 1;
+        }
+        isolation->encode = encode;
+        fst_rdd *rdd = fst_range_n((fst_context *)&registry, 0, 1, 1);
+        struct action count = {.class = &count_action_class, .type = FST_I64};
+        struct stage_work work = {.refs = 1 << 20, .env = &env, .final = rdd, .action = &count};
+        if (rdd_plan(rdd))
+                return 1;
+        measure("thread, 1 task", &env, &work, 1);
+        measure("thread, 256 tasks", &env, &work, 256);
+        env.isolation = isolation;
+        measure("worker process, 1 task", &env, &work, 1);
+        measure("worker process, 256 tasks", &env, &work, 256);
+        isolation_free(isolation);
+        rdd_registry_deinit(&registry);
+        exec_env_deinit(&env);
+        conf_deinit(&conf);
+        return 0;
+}

@@ -1,0 +1,67 @@
+/*
+ * What executors say of themselves and of their blocks, as the driver takes it. The first byte says which.
+ */
+#include "base/error.h"
+#include "driver/block_master.h"
+#include "driver/executor_table.h"
+#include "rpc/control.pb-c.h"
+#include "store/block_name.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void register_executors(const uint8_t *data, size_t size)
+{
+        struct executor_table table = {0};
+        Firesteel__RegisterExecutor *r = firesteel__register_executor__unpack(NULL, size, data);
+        for (int i = 0; r && i < 2; i++) {
+                struct fst_error error = FST_ERROR_INIT;
+                if (executor_table_check(&table, r, &error) == 0) {
+                        if (i == 1)
+                                abort(); /* there is one of that name */
+                        executor_table_add(&table, r);
+                }
+                error_deinit(&error);
+        }
+        firesteel__register_executor__free_unpacked(r, NULL);
+        executor_table_deinit(&table);
+}
+
+static void update_blocks(const uint8_t *data, size_t size)
+{
+        struct block_master *m = block_master_new();
+        Firesteel__BlockUpdates *updates = firesteel__block_updates__unpack(NULL, size, data);
+        block_master_add_executor(m, 0, "0", "a", 1);
+        block_master_add_executor(m, 1, "1", "b", 2);
+        for (size_t i = 0; updates && i < updates->n_updates; i++) {
+                const Firesteel__BlockUpdate *u = updates->updates[i];
+                struct block_location places[4];
+                struct block_info info = {.level = (enum fst_storage_level)u->storage_level,
+                                          .memory_bytes = u->memory_bytes,
+                                          .disk_bytes = u->disk_bytes,
+                                          .rows = u->rows};
+                struct block_name name;
+                if (!block_name_parse(u->name, &name))
+                        continue;
+                block_master_update(m, (int)(i & 1), name, &info);
+                int n = block_master_locations(m, name, !(i & 1), places, 4, NULL);
+                if ((n > 0) != (info.level != FST_STORAGE_NONE))
+                        abort(); /* who asks is not told of itself */
+        }
+        block_master_remove_executor(m, 0);
+        block_master_free(m);
+        firesteel__block_updates__free_unpacked(updates, NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        if (size == 0)
+                return 0;
+        if (data[0] & 1)
+                update_blocks(data + 1, size - 1);
+        else
+                register_executors(data + 1, size - 1);
+        return 0;
+}

@@ -1,0 +1,36 @@
+/* The file of an executor's resources: what is taken has names and addresses, what is not has a sentence. */
+#include "base/error.h"
+#include "exec/executor_resources.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        static int fd = -1;
+        static char path[64];
+        struct executor_resources resources;
+        struct fst_error error = FST_ERROR_INIT;
+        if (fd < 0) {
+                fd = memfd_create("resources", MFD_CLOEXEC);
+                snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        }
+        if (fd < 0 || ftruncate(fd, (off_t)size) || pwrite(fd, data, size, 0) != (ssize_t)size)
+                abort();
+        if (executor_resources_read(path, &resources, &error)) {
+                if (!error.message || resources.list)
+                        abort();
+                error_deinit(&error);
+                return 0;
+        }
+        for (size_t i = 0; i < resources.n; i++)
+                for (size_t a = 0; a < resources.list[i]->n_addresses; a++)
+                        if (!resources.list[i]->name || !resources.list[i]->addresses[a])
+                                abort();
+        executor_resources_deinit(&resources);
+        return 0;
+}

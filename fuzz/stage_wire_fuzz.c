@@ -1,0 +1,43 @@
+/*
+ * A stage as an executor receives it. What decodes takes no more memory than promised, and can be encoded and decoded
+ * once more.
+ */
+#include "base/buf.h"
+#include "base/error.h"
+#include "exec/exec_env.h"
+#include "exec/stage_wire.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static int ignore(void *owner, const struct stage_module *file, struct fst_error *error)
+{
+        return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        const struct stage_modules_source same = {.same_program = true};
+        struct exec_env env = {.executor_id = "1"};
+        struct fst_error error = FST_ERROR_INIT;
+        struct stage_work *work, *again;
+        struct buf bytes = BUF_INIT;
+        if (stage_modules(data, size, ignore, NULL, &error))
+                error_deinit(&error);
+        if (stage_decode(data, size, &env, &work, &error)) {
+                error_deinit(&error);
+                return 0;
+        }
+        if (work->memory.bytes > 2 * (32 * size + 65536) + 8192)
+                abort();
+        if (stage_encode(work, &same, &bytes, &error) == 0) {
+                if (stage_decode(bytes.data, bytes.len, &env, &again, &error))
+                        abort();
+                stage_work_unref(again);
+        }
+        buf_deinit(&bytes);
+        error_deinit(&error);
+        stage_work_unref(work);
+        return 0;
+}

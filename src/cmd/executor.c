@@ -1,0 +1,152 @@
+/* firesteel executor: what cluster managers start for an application; see exec/executor.h. */
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "cmd/command.h"
+#include "conf/conf.h"
+#include "exec/crash.h"
+#include "exec/executor.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+const char command_executor_help[] =
+        "Usage: firesteel executor [OPTIONS]\n"
+        "\n"
+        "Run an application's tasks. Cluster managers start this; the application's driver is asked for the rest.\n"
+        "\n"
+        "  --driver-url URL            the driver: spark://CoarseGrainedScheduler@HOST:PORT\n"
+        "  --executor-id ID            its name in the application\n"
+        "  --hostname HOST             under which other executors reach it\n"
+        "  --cores N                   how many tasks run at a time\n"
+        "  --app-id ID                 the application\n"
+        "  --worker-url URL            the worker that started it\n"
+        "  --bind-address ADDRESS      where it listens (default: the hostname)\n"
+        "  --user-class-path FILE      a shared object to load at the start; may be given several times\n"
+        "  --resourcesFile FILE        its custom resources, as JSON\n"
+        "  --resourceProfileId N       the resource profile that it was asked for with\n"
+        "  --conf KEY=VALUE            a setting for the start (spark.rpc.*, spark.ssl.*, ports, ...)\n"
+        "\n"
+        "The secret of spark.authenticate comes in the environment variable _SPARK_AUTH_SECRET.\n";
+
+struct arguments {
+        struct executor_options options;
+        struct fst_conf conf;
+        VEC(const char *) class_path;
+};
+
+static int usage(const char *problem, const char *word)
+{
+        fprintf(stderr, "Error: %s%s%s\n\n%s", problem, word ? " " : "", word ? word : "", command_executor_help);
+        return EXECUTOR_EXIT_FAILED;
+}
+
+/* Where the value of an option goes; NULL for those that need more than that. */
+static const char **text_option(struct arguments *a, const char *name)
+{
+        const struct {
+                const char *name, **value;
+        } options[] = {
+                {"--driver-url", &a->options.driver_url},
+                {"--executor-id", &a->options.executor_id},
+                {"--hostname", &a->options.hostname},
+                {"--app-id", &a->options.app_id},
+                {"--worker-url", &a->options.worker_url},
+                {"--bind-address", &a->options.bind_address},
+                {"--resourcesFile", &a->options.resources_file},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+                if (strcmp(options[i].name, name) == 0)
+                        return options[i].value;
+        return NULL;
+}
+
+static bool parse_number(const char *text, long least, int *out)
+{
+        char *end;
+        errno = 0;
+        long value = strtol(text, &end, 10);
+        if (end == text || *end || errno || value < least || value > 65536)
+                return false;
+        *out = (int)value;
+        return true;
+}
+
+static int parse_other(struct arguments *a, const char *name, const char *value)
+{
+        if (strcmp(name, "--cores") == 0)
+                return parse_number(value, 1, &a->options.cores) ? 0 : usage("--cores needs a number, not", value);
+        if (strcmp(name, "--resourceProfileId") == 0)
+                return parse_number(value, 0, &a->options.resource_profile)
+                               ? 0
+                               : usage("--resourceProfileId needs a number, not", value);
+        if (strcmp(name, "--user-class-path") == 0) {
+                vec_push(&a->class_path, value);
+                return 0;
+        }
+        if (strcmp(name, "--conf") != 0)
+                return usage("unknown option", name);
+        const char *equals = strchr(value, '=');
+        if (!equals || equals == value)
+                return usage("--conf needs KEY=VALUE, not", value);
+        _cleanup_free_ char *key = mem_strndup(value, (size_t)(equals - value));
+        conf_set(&a->conf, key, equals + 1);
+        return 0;
+}
+
+static int parse(struct arguments *a, int argc, char **argv)
+{
+        for (int i = 1; i < argc; i += 2) {
+                if (i + 1 == argc)
+                        return usage("a value is missing after", argv[i]);
+                const char **text = text_option(a, argv[i]);
+                int r = text ? 0 : parse_other(a, argv[i], argv[i + 1]);
+                if (r)
+                        return r;
+                if (text)
+                        *text = argv[i + 1];
+        }
+        const struct executor_options *o = &a->options;
+        const char *missing = !o->driver_url    ? "--driver-url"
+                              : !o->executor_id ? "--executor-id"
+                              : !o->hostname    ? "--hostname"
+                              : !o->app_id      ? "--app-id"
+                              : !o->cores       ? "--cores"
+                                                : NULL;
+        return missing ? usage("missing option", missing) : 0;
+}
+
+/* Reports of crashes go to who started this process, if that is wanted, else to the log. */
+static int crash_descriptor(void)
+{
+        const char *text = getenv("FIRESTEEL_CRASH_FD");
+        int fd = -1;
+        unsetenv("FIRESTEEL_CRASH_FD");
+        return text && parse_number(text, 3, &fd) ? fd : STDERR_FILENO;
+}
+
+int command_executor(int argc, char **argv)
+{
+        struct arguments a = {0};
+        struct fst_error error = FST_ERROR_INIT;
+        if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+                return fputs(command_executor_help, stdout) < 0 || fflush(stdout) != 0;
+        conf_init(&a.conf);
+        int r = parse(&a, argc, argv);
+        if (r == 0 && crash_init(crash_descriptor(), NULL, &error)) {
+                fprintf(stderr, "Error: %s\n", error_message(&error));
+                r = EXECUTOR_EXIT_FAILED;
+        }
+        if (r == 0) {
+                a.options.conf = &a.conf;
+                a.options.user_class_path = a.class_path.data;
+                a.options.n_user_class_path = a.class_path.len;
+                r = executor_run(&a.options);
+        }
+        error_deinit(&error);
+        vec_deinit(&a.class_path);
+        conf_deinit(&a.conf);
+        return r;
+}

@@ -1,0 +1,618 @@
+/*
+ * firesteel simulate: the scheduler under a virtual clock, and recorded traces fed to it again. The simulation itself
+ * is sched/simulator.h; here are options, files, clocks and what is printed.
+ *
+ * Exit statuses: 0; 1 when an invariant does not hold or a trace does not replay, and for files that cannot be read
+ * or written; 2 for what was asked wrongly.
+ */
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cmd/command.h"
+#include "conf/conf.h"
+#include "conf/keys.h"
+#include "driver/event_json.h"
+#include "driver/pools.h"
+#include "sched/sched_conf.h"
+#include "sched/sched_replay.h"
+#include "sched/simulator.h"
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+const char command_simulate_help[] =
+        "Usage: firesteel simulate [OPTIONS]\n"
+        "       firesteel simulate --random --seeds A..B\n"
+        "       firesteel simulate --replay FILE\n"
+        "\n"
+        "Run the scheduler of this program under a virtual clock, among simulated executors, and check at every step\n"
+        "that nothing is lost, done twice or put where it cannot run. What is found is printed with the seed and the\n"
+        "command that show it again, and the exit status is 1.\n"
+        "\n"
+        "The world:\n"
+        "  --executors N             (10) executors that begin; one that dies is replaced\n"
+        "  --cores N                 (4) of each\n"
+        "  --hosts N                 (one for each executor) that they are spread over\n"
+        "  --tasks N                 (1000) in all\n"
+        "  --jobs N                  (1) that share them, submitted at once\n"
+        "  --stages N                (2) of each job, joined by shuffles\n"
+        "  --locality P              (0) a partition prefers an executor, or some hosts, by this chance\n"
+        "  --racks N                 (none) that hosts are spread over\n"
+        "  --barrier P               (0) a stage is a barrier stage by this chance\n"
+        "  --saves P                 (0) a job's tasks ask before they commit, by this chance\n"
+        "  --speculation             slow tasks get a second attempt: spark.speculation=true\n"
+        "  --exclusion               what fails too often is excluded: spark.excludeOnFailure.enabled=true\n"
+        "  --task-time TIME          (1s) that a task takes, give or take a half: 5ms, 2m, …\n"
+        "  --seed N                  (1) what chance begins with: the same seed is the same run\n"
+        "  --seeds A..B              a run for each seed from A to B\n"
+        "  --random                  small worlds, drawn from the seed with all that can go wrong in them; none of\n"
+        "                            the options above or below but --seed, --seeds, --trace and --output\n"
+        "\n"
+        "What goes wrong (chances from 0 to 1, 0 unless given):\n"
+        "  --loss P                  a message is lost with its connection, comes late, or comes twice\n"
+        "  --death RATE              deaths of each executor in a minute\n"
+        "  --stragglers PxFACTOR     a task takes FACTOR times as long: 0.01x20\n"
+        "  --fetch-failures P        a task that reads a shuffle cannot\n"
+        "  --task-failures P         an attempt fails\n"
+        "  --cancels P               a job is cancelled while it runs\n"
+        "\n"
+        "  --conf, -c KEY=VALUE      the scheduler's settings: spark.task.cpus, spark.scheduler.mode, …\n"
+        "  --trace FILE              write what the scheduler was told and decided\n"
+        "  --replay FILE             feed a trace to the scheduler, from here or from a driver that ran with\n"
+        "                            spark.firesteel.scheduler.trace=FILE; print where it decides otherwise\n"
+        "  --output text|json        (text) how results are printed\n"
+        "  --help, -h                show this\n";
+
+struct request {
+        struct simulator_options o;
+        double executors, cores, hosts, tasks, jobs, stages, racks;
+        uint64_t seed, last_seed;
+        bool range, json, world; /* world: an option that --random excludes was given */
+        const char *trace, *replay;
+        struct fst_conf conf;
+        struct pool_file pools;
+};
+
+static int usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int usage(const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        fputs("Error: ", stderr);
+        vfprintf(stderr, format, args);
+        fputs(" (see `firesteel simulate --help`)\n", stderr);
+        va_end(args);
+        return 2;
+}
+
+/* ------------------------------------------------------------------------------------------------- options */
+
+static bool read_number(const char *text, double *out)
+{
+        char *end;
+
+        *out = strtod(text, &end);
+        return end > text && !*end && isfinite(*out);
+}
+
+static int read_count(const char *name, const char *value, double most, double *out)
+{
+        double number;
+
+        if (!read_number(value, &number) || number < 1 || number > most || number != floor(number))
+                return usage("%s takes a whole number from 1 to %.0f, not '%s'", name, most, value);
+        *out = number;
+        return 0;
+}
+
+static int read_chance(const char *name, const char *value, double most, double *out)
+{
+        double number;
+
+        if (!read_number(value, &number) || number < 0 || number > most)
+                return usage("%s takes a number from 0 to %g, not '%s'", name, most, value);
+        *out = number;
+        return 0;
+}
+
+static int read_stragglers(struct request *r, const char *value)
+{
+        _cleanup_free_ char *chance = mem_strdup(value);
+        char *factor = strchr(chance, 'x');
+
+        if (factor)
+                *factor++ = 0;
+        if (!factor || !read_number(chance, &r->o.stragglers) || !read_number(factor, &r->o.straggler_factor) ||
+            r->o.stragglers < 0 || r->o.stragglers > 1 || r->o.straggler_factor < 1 || r->o.straggler_factor > 1e6)
+                return usage("--stragglers takes a chance and a factor from 1 on, like 0.01x20, not '%s'", value);
+        return 0;
+}
+
+static bool read_seed(const char *text, const char *end, uint64_t *seed)
+{
+        char *stop;
+
+        errno = 0;
+        *seed = strtoull(text, &stop, 10);
+        return *text >= '0' && *text <= '9' && stop == end && errno == 0;
+}
+
+static int read_seeds(struct request *r, const char *value, bool range)
+{
+        const char *dots = range ? strstr(value, "..") : value + strlen(value);
+
+        if (!dots || !read_seed(value, dots, &r->seed) ||
+            (range && (!read_seed(dots + 2, value + strlen(value), &r->last_seed) || r->last_seed < r->seed)))
+                return usage(range ? "--seeds takes two whole numbers, the second not smaller, like 1..1000, not '%s'"
+                                   : "--seed takes a whole number, not '%s'",
+                             value);
+        if (!range)
+                r->last_seed = r->seed;
+        r->range = range;
+        return 0;
+}
+
+static int read_time(struct request *r, const char *value)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct fst_conf conf;
+        int64_t ms = 0;
+
+        /* times are read as everywhere: by a key whose unit is ms */
+        conf_init(&conf);
+        conf_set(&conf, "spark.locality.wait", value);
+        int e = conf_get_ms(&conf, "spark.locality.wait", &ms, &error);
+
+        conf_deinit(&conf);
+        error_deinit(&error);
+        if (e || ms < 1 || ms > 86400000)
+                return usage("--task-time takes a time from 1ms to 24h, not '%s'", value);
+        r->o.task_ns = ms * 1000000;
+        return 0;
+}
+
+static int read_conf(struct request *r, const char *value)
+{
+        const char *equals = strchr(value, '=');
+        struct key key;
+
+        if (!equals || equals == value)
+                return usage("--conf takes KEY=VALUE, not '%s'", value);
+        _cleanup_free_ char *name = mem_strndup(value, (size_t)(equals - value));
+
+        if (!key_find(name, &key))
+                return usage("--conf %s: there is no such key", name);
+        conf_set(&r->conf, name, equals + 1);
+        return 0;
+}
+
+enum option_kind { COUNT, CHANCE, STRAGGLERS, SEED, SEEDS, TIME, CONF, TRACE, REPLAY, OUTPUT, RANDOM, SWITCH };
+
+static const struct option {
+        const char *name;
+        enum option_kind kind;
+        size_t offset; /* of a double in the request */
+        double most;
+        bool world;
+        const char *key; /* SWITCH: set to true */
+} options[] = {
+        {"--executors", COUNT, offsetof(struct request, executors), 1e6, true},
+        {"--cores", COUNT, offsetof(struct request, cores), 1024, true},
+        {"--hosts", COUNT, offsetof(struct request, hosts), 1e6, true},
+        {"--tasks", COUNT, offsetof(struct request, tasks), 1e9, true},
+        {"--jobs", COUNT, offsetof(struct request, jobs), 1e5, true},
+        {"--stages", COUNT, offsetof(struct request, stages), 1e4, true},
+        {"--loss", CHANCE, offsetof(struct request, o.loss), 1, true},
+        {"--death", CHANCE, offsetof(struct request, o.deaths), 1e6, true},
+        {"--fetch-failures", CHANCE, offsetof(struct request, o.fetch_failures), 1, true},
+        {"--task-failures", CHANCE, offsetof(struct request, o.task_failures), 1, true},
+        {"--cancels", CHANCE, offsetof(struct request, o.cancels), 1, true},
+        {"--locality", CHANCE, offsetof(struct request, o.locality), 1, true},
+        {"--racks", COUNT, offsetof(struct request, racks), 1e6, true},
+        {"--barrier", CHANCE, offsetof(struct request, o.barrier), 1, true},
+        {"--saves", CHANCE, offsetof(struct request, o.saves), 1, true},
+        {"--speculation", SWITCH, 0, 0, true, "spark.speculation"},
+        {"--exclusion", SWITCH, 0, 0, true, "spark.excludeOnFailure.enabled"},
+        {"--stragglers", STRAGGLERS, 0, 0, true},
+        {"--task-time", TIME, 0, 0, true},
+        {"--conf", CONF, 0, 0, true},
+        {"-c", CONF, 0, 0, true},
+        {"--seed", SEED},
+        {"--seeds", SEEDS},
+        {"--trace", TRACE},
+        {"--replay", REPLAY},
+        {"--output", OUTPUT},
+        {"--random", RANDOM},
+};
+
+static int read_option(struct request *r, const struct option *option, const char *value)
+{
+        double *number = (double *)((char *)r + option->offset);
+
+        r->world |= option->world;
+        switch (option->kind) {
+        case COUNT:
+                return read_count(option->name, value, option->most, number);
+        case CHANCE:
+                return read_chance(option->name, value, option->most, number);
+        case STRAGGLERS:
+                return read_stragglers(r, value);
+        case SEED:
+        case SEEDS:
+                return read_seeds(r, value, option->kind == SEEDS);
+        case TIME:
+                return read_time(r, value);
+        case CONF:
+                return read_conf(r, value);
+        case TRACE:
+                r->trace = value;
+                return 0;
+        case REPLAY:
+                r->replay = value;
+                return 0;
+        case OUTPUT:
+                r->json = strcmp(value, "json") == 0;
+                return r->json || strcmp(value, "text") == 0 ? 0
+                                                             : usage("--output takes text or json, not '%s'", value);
+        case RANDOM:
+                r->o.random = true;
+                return 0;
+        case SWITCH:
+                conf_set(&r->conf, option->key, "true");
+                return 0;
+        }
+        return 0;
+}
+
+static const struct option *find_option(const char *word, size_t len)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+                if (strlen(options[i].name) == len && memcmp(options[i].name, word, len) == 0)
+                        return &options[i];
+        return NULL;
+}
+
+static int read_options(struct request *r, int argc, char **argv)
+{
+        for (int i = 1; i < argc; i++) {
+                const char *equals = strncmp(argv[i], "--", 2) == 0 ? strchr(argv[i], '=') : NULL;
+                const struct option *option =
+                        find_option(argv[i], equals ? (size_t)(equals - argv[i]) : strlen(argv[i]));
+                const char *value = equals ? equals + 1 : NULL;
+
+                if (!option)
+                        return usage(argv[i][0] == '-' ? "there is no option '%s'" : "'%s' is no option", argv[i]);
+                bool bare = option->kind == RANDOM || option->kind == SWITCH;
+
+                if (bare && value)
+                        return usage("%s takes no value", option->name);
+                if (!bare && !value) {
+                        if (i + 1 == argc)
+                                return usage("%s needs a value", argv[i]);
+                        value = argv[++i];
+                }
+                int e = read_option(r, option, value);
+
+                if (e)
+                        return e;
+        }
+        return 0;
+}
+
+/* What goes together. */
+static int check_request(struct request *r)
+{
+        if (r->o.random && r->world)
+                return usage("--random draws the world from the seed: only --seed, --seeds, --trace and --output go "
+                             "with it");
+        if (r->replay && (r->world || r->o.random || r->trace || r->range))
+                return usage("--replay takes everything from the trace: only --output goes with it");
+        if (r->trace && r->range)
+                return usage("--trace writes one run: use --seed, not --seeds");
+        r->o.executors = (int)r->executors;
+        r->o.cores = (int)r->cores;
+        r->o.hosts = r->hosts > 0 ? (int)r->hosts : r->o.executors;
+        r->o.tasks = (int64_t)r->tasks;
+        r->o.jobs = (int)r->jobs;
+        r->o.stages = (int)r->stages;
+        r->o.racks = (int)r->racks;
+        if ((r->tasks / r->jobs) / r->stages > (1 << 24))
+                return usage("a stage may have 16777216 tasks, not %.0f: use more --stages or --jobs",
+                             r->tasks / r->jobs / r->stages);
+        return 0;
+}
+
+static int read_config(struct request *r)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        _cleanup_free_ char *file = NULL;
+        int e;
+
+        if ((e = sched_config_read(&r->conf, &r->o.config, &error)) == 0 &&
+            (e = conf_get_bool(&r->conf, "spark.shuffle.service.enabled", &r->o.config.outputs_outlive_executors,
+                               &error)) == 0)
+                e = conf_get_string(&r->conf, "spark.scheduler.allocation.file", &file, &error);
+        if (e == 0 && r->o.config.mode == SCHEDULING_FAIR && (e = pools_read(file, &r->pools, &error)) == 0) {
+                r->o.config.pools = r->pools.pools;
+                r->o.config.n_pools = r->pools.n_pools;
+        }
+        if (e == 0 && !r->o.random && r->o.config.task_cpus > r->o.cores)
+                e = error_set(&error, -EINVAL, "spark.task.cpus is %d, but an executor has %d cores (--cores)",
+                              r->o.config.task_cpus, r->o.cores);
+        if (e)
+                fprintf(stderr, "Error: %s\n", error_message(&error));
+        error_deinit(&error);
+        return e ? 2 : 0;
+}
+
+/* ------------------------------------------------------------------------------------------ what is printed */
+
+static int64_t clock_ns(void)
+{
+        struct timespec t;
+
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Bytes that one more executor costs the scheduler. */
+static int64_t executor_bytes(const struct request *r)
+{
+        static const struct sched_ops none;
+        int n = MAX(r->o.executors, 1000);
+        struct sched *s = sched_new(&r->o.config, &none, NULL);
+        struct mallinfo2 before = mallinfo2();
+        char id[16], host[24];
+
+        for (int i = 0; i < n; i++) {
+                snprintf(id, sizeof(id), "%d", i);
+                snprintf(host, sizeof(host), "host%d", i % r->o.hosts);
+                sched_add_executor(s, id, host, r->o.cores, 0);
+        }
+        struct mallinfo2 after = mallinfo2();
+
+        sched_free(s);
+        return (int64_t)(after.uordblks + after.hblkhd - before.uordblks - before.hblkhd) / n;
+}
+
+struct line {
+        const char *name, *words;
+        double value;
+        int digits;
+};
+
+static void print_lines(const struct line *lines, size_t n, bool json)
+{
+        for (size_t i = 0; i < n; i++)
+                if (json)
+                        printf("%s\"%s\":%.*f", i ? "," : "{", lines[i].name, lines[i].digits, lines[i].value);
+                else
+                        printf("%-34s %.*f\n", lines[i].words, lines[i].digits, lines[i].value);
+        if (json)
+                puts("}");
+}
+
+static void print_report(const struct request *r, const struct simulator_report *s, double wall)
+{
+        struct rusage usage_of;
+
+        getrusage(RUSAGE_SELF, &usage_of);
+        double cpu = (double)usage_of.ru_utime.tv_sec + (double)usage_of.ru_stime.tv_sec +
+                     (double)(usage_of.ru_utime.tv_usec + usage_of.ru_stime.tv_usec) / 1e6;
+        struct line lines[] = {
+                {"runs", "simulations", (double)(r->last_seed - r->seed + 1), 0},
+                {"jobsSucceeded", "jobs succeeded", (double)s->jobs[JOB_SUCCEEDED], 0},
+                {"jobsFailed", "jobs failed", (double)s->jobs[JOB_FAILED], 0},
+                {"jobsCancelled", "jobs cancelled", (double)s->jobs[JOB_CANCELLED], 0},
+                {"stageAttempts", "stage attempts", (double)s->stages, 0},
+                {"stageRetries", "  of them again", (double)s->stages_again, 0},
+                {"placements", "tasks placed", (double)s->placements, 0},
+                {"launches", "  in messages", (double)s->runs, 0},
+                {"retries", "  of them again", (double)s->retries, 0},
+                {"accepted", "outputs accepted", (double)s->accepted, 0},
+                {"taskFailures", "tasks failed", (double)s->failures, 0},
+                {"fetchFailures", "fetches failed", (double)s->fetch_failures, 0},
+                {"tasksLost", "tasks lost with executors", (double)s->lost_tasks, 0},
+                {"kills", "tasks killed", (double)s->kills, 0},
+                {"speculative", "speculative attempts", (double)s->speculative, 0},
+                {"excluded", "executors and hosts excluded", (double)s->excluded, 0},
+                {"gangs", "barrier stages launched", (double)s->gangs, 0},
+                {"commits", "commits", (double)s->commits, 0},
+                {"commitsDenied", "  denied", (double)s->commits_denied, 0},
+                {"processLocal", "tasks PROCESS_LOCAL", (double)s->levels[LOCALITY_PROCESS_LOCAL], 0},
+                {"nodeLocal", "  NODE_LOCAL", (double)s->levels[LOCALITY_NODE_LOCAL], 0},
+                {"rackLocal", "  RACK_LOCAL", (double)s->levels[LOCALITY_RACK_LOCAL], 0},
+                {"anywhere", "  ANY", (double)s->levels[LOCALITY_ANY], 0},
+                {"executors", "executors", (double)s->executors, 0},
+                {"executorsLost", "  of them lost", (double)s->executors_lost, 0},
+                {"messagesLost", "messages lost", (double)s->messages_lost, 0},
+                {"messagesLate", "  late", (double)s->messages_late, 0},
+                {"messagesTwice", "  twice", (double)s->messages_twice, 0},
+                {"virtualSeconds", "simulated time, s", (double)s->virtual_ns / 1e9, 3},
+                {"wallSeconds", "wall time, s", wall, 3},
+                {"cpuSeconds", "processor time, s", cpu, 3},
+                {"placementsPerSecond", "placements/s", (double)s->placements / wall, 0},
+                {"decisionNsPerPlacement", "scheduler time, ns a placement",
+                 (double)s->decision_ns / (double)MAX(s->placements, 1), 0},
+                {"bytesPerExecutor", "scheduler memory, bytes an executor", (double)executor_bytes(r), 0},
+                {"peakResidentKiB", "peak resident memory, KiB", (double)usage_of.ru_maxrss, 0},
+        };
+
+        print_lines(lines, ARRAY_SIZE(lines), r->json);
+}
+
+static int finish(int status)
+{
+        if (fflush(stdout) == 0)
+                return status;
+        perror("firesteel simulate: standard output");
+        return 1;
+}
+
+/* What does not hold, and how to see it again. */
+static void print_broken(const struct request *r, uint64_t seed, const char *message, int argc, char **argv)
+{
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+
+        buf_puts(&text, "firesteel simulate");
+        for (int i = 1; i < argc; i++) {
+                bool seeds = strncmp(argv[i], "--seed", 6) == 0;
+
+                if (seeds || strncmp(argv[i], "--trace", 7) == 0 || strncmp(argv[i], "--output", 8) == 0)
+                        i += strchr(argv[i], '=') == NULL;
+                else
+                        buf_printf(&text, strpbrk(argv[i], " *;$'") ? " '%s'" : " %s", argv[i]);
+        }
+        buf_printf(&text, " --seed %llu", (unsigned long long)seed);
+        fprintf(stderr, "Error: %s\nTo see it again: %s\nWith --trace FILE what the scheduler was told is written.\n",
+                message, buf_text(&text));
+        if (!r->json)
+                return;
+        _cleanup_(buf_deinit) struct buf json = BUF_INIT;
+
+        buf_printf(&json, "{\"seed\":%llu,\"broken\":", (unsigned long long)seed);
+        event_json_string(&json, message);
+        buf_puts(&json, ",\"command\":");
+        event_json_string(&json, buf_text(&text));
+        buf_puts(&json, "}");
+        puts(buf_text(&json));
+}
+
+/* ------------------------------------------------------------------------------------------------- deeds */
+
+static void write_trace(void *owner, const char *lines, size_t len)
+{
+        fwrite(lines, 1, len, owner);
+}
+
+static int simulate(struct request *r, int argc, char **argv)
+{
+        struct simulator_report sum = {0};
+        struct fst_error error = FST_ERROR_INIT;
+        FILE *trace = r->trace ? fopen(r->trace, "we") : NULL;
+        int64_t since = clock_ns();
+        int e = 0;
+
+        if (r->trace && !trace) {
+                fprintf(stderr, "Error: --trace: cannot open %s: %s\n", r->trace, strerror(errno));
+                return 1;
+        }
+        if (trace)
+                r->o.trace = (struct sched_trace_sink){.write = write_trace, .owner = trace};
+        r->o.clock = clock_ns;
+        for (uint64_t seed = r->seed; e == 0; seed++) {
+                struct simulator_report report;
+
+                r->o.seed = seed;
+                e = simulator_run(&r->o, &report, &error);
+                simulator_report_add(&sum, &report);
+                if (e)
+                        print_broken(r, seed, error_message(&error), argc, argv);
+                if (seed == r->last_seed)
+                        break;
+        }
+        error_deinit(&error);
+        if (trace && (ferror(trace) | fclose(trace)) != 0) {
+                fprintf(stderr, "Error: --trace: cannot write %s\n", r->trace);
+                return 1;
+        }
+        if (e)
+                return finish(1);
+        print_report(r, &sum, (double)(clock_ns() - since) / 1e9);
+        return finish(0);
+}
+
+/* The whole file; NULL with errno. */
+static char *read_file(const char *path, size_t *len)
+{
+        FILE *file = fopen(path, "re");
+        struct stat st;
+        struct buf text = BUF_INIT;
+
+        if (!file)
+                return NULL;
+        if (fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode))
+                buf_reserve(&text, (size_t)st.st_size);
+        for (size_t n = 1; n > 0; text.len += n) {
+                buf_reserve(&text, 65536);
+                n = fread(text.data + text.len, 1, 65536, file);
+        }
+        int failed = ferror(file) ? EIO : 0;
+
+        fclose(file);
+        *len = text.len;
+        if (failed) {
+                buf_deinit(&text);
+                errno = failed;
+                return NULL;
+        }
+        return text.data;
+}
+
+static int replay(const struct request *r)
+{
+        struct sched_replay_report report;
+        struct fst_error error = FST_ERROR_INIT;
+        size_t len = 0;
+        _cleanup_free_ char *text = read_file(r->replay, &len);
+
+        if (!text) {
+                fprintf(stderr, "Error: --replay: cannot read %s: %s\n", r->replay, strerror(errno));
+                return 1;
+        }
+        int64_t since = clock_ns();
+        int e = sched_replay(text, len, 1 << 24, &report, &error);
+        double wall = (double)(clock_ns() - since) / 1e9;
+        const struct line lines[] = {
+                {"lines", "lines that came again", (double)report.lines, 0},
+                {"calls", "calls of the scheduler", (double)report.calls, 0},
+                {"jobs", "jobs", (double)report.jobs, 0},
+                {"placements", "tasks placed", (double)report.tasks, 0},
+                {"diverged", "diverged", e == FST_REPLAY_E_DIVERGED, 0},
+                {"wallSeconds", "wall time, s", wall, 3},
+        };
+
+        if (e)
+                fprintf(stderr, "Error: %s%s: %s\n", r->replay,
+                        e == FST_REPLAY_E_DIVERGED ? ": the scheduler decides otherwise" : "", error_message(&error));
+        error_deinit(&error);
+        if (e >= 0)
+                print_lines(lines, ARRAY_SIZE(lines), r->json);
+        return finish(e != 0);
+}
+
+int command_simulate(int argc, char **argv)
+{
+        struct request r = {.o = SIMULATOR_OPTIONS_DEFAULT,
+                            .executors = 10,
+                            .cores = 4,
+                            .tasks = 1000,
+                            .jobs = 1,
+                            .stages = 2,
+                            .seed = 1,
+                            .last_seed = 1,
+                            .pools = POOL_FILE_INIT};
+        int e;
+
+        for (int i = 1; i < argc; i++)
+                if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+                        return fputs(command_simulate_help, stdout) < 0 ? 1 : finish(0);
+        log_reset_levels(LOG_OFF);
+        conf_init(&r.conf);
+        if ((e = read_options(&r, argc, argv)) == 0 && (e = check_request(&r)) == 0 && (e = read_config(&r)) == 0)
+                e = r.replay ? replay(&r) : simulate(&r, argc, argv);
+        conf_deinit(&r.conf);
+        sched_config_deinit(&r.o.config);
+        pool_file_deinit(&r.pools);
+        return e;
+}

@@ -1,0 +1,298 @@
+/*
+ * See accumulators.h.
+ *
+ * Ids are positions in a table that only grows, as handles may be captured anywhere. Which map tasks have been counted
+ * is a bit for each, kept only for shuffles whose tasks add something.
+ */
+#include "driver/accumulators.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "driver/context.h"
+#include "rdd/accumulator_updates.h"
+#include "rdd/task_run.h"
+
+#include <inttypes.h>
+
+struct accumulator {
+        fst_accumulator handle;
+        char *name;
+        union {
+                fst_totals_i64 i64;
+                fst_totals_f64 f64;
+                struct {
+                        void *state, *zero;
+                        void *captured;
+                        fst_fn merge;
+                } own;
+        };
+};
+
+struct counted_maps {
+        int shuffle_id;
+        uint64_t *bits;
+        size_t words;
+};
+
+struct accumulators {
+        pthread_mutex_t lock;
+        VEC(struct accumulator *) all; /* of id i + 1 */
+        VEC(struct counted_maps) counted;
+};
+
+struct accumulators *accumulators_new(void)
+{
+        struct accumulators *a = new0(struct accumulators);
+        pthread_mutex_init(&a->lock, NULL);
+        return a;
+}
+
+void accumulators_free(struct accumulators *a)
+{
+        if (!a)
+                return;
+        for (size_t i = 0; i < a->all.len; i++) {
+                struct accumulator *one = a->all.data[i];
+                if (one->handle.kind == FST_ACCUMULATOR_OWN) {
+                        free(one->own.state);
+                        free(one->own.zero);
+                        free(one->own.captured);
+                }
+                free(one->name);
+                free(one);
+        }
+        for (size_t i = 0; i < a->counted.len; i++)
+                free(a->counted.data[i].bits);
+        vec_deinit(&a->all);
+        vec_deinit(&a->counted);
+        pthread_mutex_destroy(&a->lock);
+        free(a);
+}
+
+static fst_accumulator add(struct accumulators *a, struct accumulator *one, const char *name, uint32_t kind,
+                           size_t size)
+{
+        one->name = name ? mem_strdup(name) : NULL;
+        pthread_mutex_lock(&a->lock);
+        one->handle = (fst_accumulator){.id = (int64_t)a->all.len + 1, .kind = kind, .size = (uint32_t)size};
+        vec_push(&a->all, one);
+        pthread_mutex_unlock(&a->lock);
+        return one->handle;
+}
+
+/* Under the lock. NULL if the handle is of none, or of another context. */
+static struct accumulator *find(struct accumulators *a, fst_accumulator handle)
+{
+        if (handle.id < 1 || (uint64_t)handle.id > a->all.len)
+                return NULL;
+        struct accumulator *one = a->all.data[handle.id - 1];
+        return one->handle.kind == handle.kind && one->handle.size == handle.size ? one : NULL;
+}
+
+/* ----------------------------------------------------------------------------------------------------- merging */
+
+/* The application's function, of which fst_fail is the only call that it may make. */
+static int merge_own(struct accumulator *one, const void *from, struct fst_error *error)
+{
+        struct task_run run;
+        task_run_init(&run, NULL, NULL);
+        run.function = one->own.merge.name;
+        run.task.captured = one->own.captured;
+        int (*merge)(fst_task *, void *, const void *) = (int (*)(fst_task *, void *, const void *))one->own.merge.code;
+        int r = merge(&run.task, one->own.state, from);
+        if (r || run.status) {
+                task_run_fail_by(&run, r < 0 ? r : -EIO, one->own.merge.name);
+                r = run.status;
+                error_set(error, r, "accumulator %" PRId64 "%s%s: %s", one->handle.id, one->name ? " " : "",
+                          one->name ? one->name : "", error_message(&run.error));
+        }
+        task_run_deinit(&run);
+        return r;
+}
+
+static int merge(struct accumulators *a, const struct accumulator_updates *updates, struct fst_error *error)
+{
+        for (uint32_t i = 0; i < updates->n; i++)
+                if (!find(a, updates->data[i].accumulator))
+                        return error_set(error, -EINVAL,
+                                         "a task added to accumulator %" PRId64 ", which this application does not "
+                                         "have: a handle is made by fst_accumulator_… in the same context",
+                                         updates->data[i].accumulator.id);
+        for (uint32_t i = 0; i < updates->n; i++) {
+                const struct accumulator_update *u = &updates->data[i];
+                struct accumulator *one = find(a, u->accumulator);
+                int r = 0;
+                if (one->handle.kind == FST_ACCUMULATOR_I64)
+                        accumulator_merge_i64(&one->i64, &u->i64);
+                else if (one->handle.kind == FST_ACCUMULATOR_F64)
+                        accumulator_merge_f64(&one->f64, &u->f64);
+                else
+                        r = merge_own(one, u->own, error);
+                if (r)
+                        return r;
+        }
+        return 0;
+}
+
+int accumulators_merge(struct accumulators *a, const struct accumulator_updates *updates, struct fst_error *error)
+{
+        if (!updates)
+                return 0;
+        pthread_mutex_lock(&a->lock);
+        int r = merge(a, updates, error);
+        pthread_mutex_unlock(&a->lock);
+        return r;
+}
+
+/* Note that the map task was counted; false if it had been. Under the lock. */
+static bool count_map(struct accumulators *a, int shuffle_id, int partition)
+{
+        size_t word = (size_t)partition / 64, i = a->counted.len;
+        while (i > 0 && a->counted.data[i - 1].shuffle_id != shuffle_id) /* mostly, it is the newest */
+                i--;
+        if (i == 0) {
+                vec_push(&a->counted, (struct counted_maps){.shuffle_id = shuffle_id});
+                i = a->counted.len;
+        }
+        struct counted_maps *maps = &a->counted.data[i - 1];
+        if (word >= maps->words) {
+                size_t words = MAX(word + 1, maps->words * 2);
+                maps->bits = mem_grow(maps->bits, words * sizeof(*maps->bits));
+                memset(maps->bits + maps->words, 0, (words - maps->words) * sizeof(*maps->bits));
+                maps->words = words;
+        }
+        uint64_t bit = (uint64_t)1 << (partition % 64);
+        bool first = !(maps->bits[word] & bit);
+        maps->bits[word] |= bit;
+        return first;
+}
+
+int accumulators_merge_map(struct accumulators *a, int shuffle_id, int partition,
+                           const struct accumulator_updates *updates, struct fst_error *error)
+{
+        if (!updates)
+                return 0;
+        pthread_mutex_lock(&a->lock);
+        int r = count_map(a, shuffle_id, partition) ? merge(a, updates, error) : 0;
+        pthread_mutex_unlock(&a->lock);
+        return r;
+}
+
+/* ------------------------------------------------------------------------------------------------- for events */
+
+const char *accumulators_name(struct accumulators *a, int64_t id)
+{
+        pthread_mutex_lock(&a->lock);
+        const char *name = id >= 1 && (uint64_t)id <= a->all.len ? a->all.data[id - 1]->name : NULL;
+        pthread_mutex_unlock(&a->lock);
+        return name;
+}
+
+char *accumulators_text(struct accumulators *a, int64_t id)
+{
+        char *text = NULL;
+        pthread_mutex_lock(&a->lock);
+        const struct accumulator *one = id >= 1 && (uint64_t)id <= a->all.len ? a->all.data[id - 1] : NULL;
+        if (one && one->handle.kind == FST_ACCUMULATOR_I64)
+                text = mem_printf("%" PRId64, one->i64.sum);
+        else if (one && one->handle.kind == FST_ACCUMULATOR_F64)
+                text = mem_printf("%.17g", one->f64.sum);
+        pthread_mutex_unlock(&a->lock);
+        return text;
+}
+
+/* ------------------------------------------------------------------------------------------------- the interface */
+
+FST_API fst_accumulator fst_accumulator_i64(fst_context *sc, const char *name)
+{
+        return add(sc->accumulators, new0(struct accumulator), name, FST_ACCUMULATOR_I64, sizeof(fst_totals_i64));
+}
+
+FST_API fst_accumulator fst_accumulator_f64(fst_context *sc, const char *name)
+{
+        return add(sc->accumulators, new0(struct accumulator), name, FST_ACCUMULATOR_F64, sizeof(fst_totals_f64));
+}
+
+FST_API fst_accumulator fst_accumulator_own_of(fst_context *sc, const char *name, const void *zero, size_t size,
+                                               fst_fn merge)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        int r = 0;
+        if (size < 1 || size > FST_ACCUMULATOR_MOST)
+                r = error_set(&error, -EINVAL, "the state of an accumulator has 1 to %d bytes, not %zu",
+                              FST_ACCUMULATOR_MOST, size);
+        else if (!merge.code || FST_SHAPE_FORM(merge.shape) != FST_FORM_INTO)
+                r = error_set(&error, -EINVAL,
+                              "%s does not combine states: it must be int f(fst_task *, void *into, "
+                              "const void *from)",
+                              merge.name ? merge.name : "the function");
+        if (r) {
+                context_action_failed(sc, "fst_accumulator_own", r, &error);
+                return (fst_accumulator){0};
+        }
+        struct accumulator *one = new0(struct accumulator);
+        one->own.state = mem_alloc(size);
+        one->own.zero = mem_alloc(size);
+        memcpy(one->own.state, zero, size);
+        memcpy(one->own.zero, zero, size);
+        if (merge.captured_size) {
+                one->own.captured = mem_alloc(merge.captured_size);
+                memcpy(one->own.captured, merge.captured, merge.captured_size);
+        }
+        one->own.merge = merge;
+        return add(sc->accumulators, one, name, FST_ACCUMULATOR_OWN, size);
+}
+
+FST_API fst_totals_i64 fst_accumulator_totals_i64(fst_context *sc, fst_accumulator handle)
+{
+        fst_totals_i64 totals = {0};
+        pthread_mutex_lock(&sc->accumulators->lock);
+        const struct accumulator *one = find(sc->accumulators, handle);
+        bool right = one && one->handle.kind == FST_ACCUMULATOR_I64;
+        if (right)
+                totals = one->i64;
+        pthread_mutex_unlock(&sc->accumulators->lock);
+        if (!right)
+                log_error("SparkContext", "there is no accumulator of integers with id %" PRId64, handle.id);
+        return totals;
+}
+
+FST_API fst_totals_f64 fst_accumulator_totals_f64(fst_context *sc, fst_accumulator handle)
+{
+        fst_totals_f64 totals = {0};
+        pthread_mutex_lock(&sc->accumulators->lock);
+        const struct accumulator *one = find(sc->accumulators, handle);
+        bool right = one && one->handle.kind != FST_ACCUMULATOR_OWN;
+        if (right && one->handle.kind == FST_ACCUMULATOR_F64)
+                totals = one->f64;
+        else if (right)
+                totals = (fst_totals_f64){one->i64.count, (double)one->i64.sum, (double)one->i64.min,
+                                          (double)one->i64.max};
+        pthread_mutex_unlock(&sc->accumulators->lock);
+        if (!right)
+                log_error("SparkContext", "there is no accumulator of numbers with id %" PRId64, handle.id);
+        return totals;
+}
+
+FST_API int fst_accumulator_read(fst_context *sc, fst_accumulator handle, void *state)
+{
+        pthread_mutex_lock(&sc->accumulators->lock);
+        const struct accumulator *one = find(sc->accumulators, handle);
+        bool right = one && one->handle.kind == FST_ACCUMULATOR_OWN;
+        if (right)
+                memcpy(state, one->own.state, handle.size);
+        pthread_mutex_unlock(&sc->accumulators->lock);
+        return right ? 0 : -EINVAL;
+}
+
+FST_API void fst_accumulator_reset(fst_context *sc, fst_accumulator handle)
+{
+        pthread_mutex_lock(&sc->accumulators->lock);
+        struct accumulator *one = find(sc->accumulators, handle);
+        if (one && one->handle.kind == FST_ACCUMULATOR_OWN)
+                memcpy(one->own.state, one->own.zero, one->handle.size);
+        else if (one)
+                one->f64 = (fst_totals_f64){0}; /* of either kind: all zero bytes */
+        pthread_mutex_unlock(&sc->accumulators->lock);
+}

@@ -1,0 +1,144 @@
+/* See application_files.h. */
+#include "driver/application_files.h"
+
+#include "base/log.h"
+#include "base/vec.h"
+#include "driver/context.h"
+#include "store/disk_dirs.h"
+
+struct added_file {
+        char *name;
+        enum app_file_use use;
+};
+
+struct application_files {
+        pthread_mutex_t lock; /* of adding, as a whole */
+        VEC(struct added_file) all;
+        application_file_added_fn added;
+        void *owner;
+};
+
+struct application_files *application_files_new(void)
+{
+        struct application_files *f = new0(struct application_files);
+        pthread_mutex_init(&f->lock, NULL);
+        return f;
+}
+
+void application_files_free(struct application_files *f)
+{
+        if (!f)
+                return;
+        for (size_t i = 0; i < f->all.len; i++)
+                free(f->all.data[i].name);
+        vec_deinit(&f->all);
+        pthread_mutex_destroy(&f->lock);
+        free(f);
+}
+
+/* The directory is made with the first file. */
+static int make_files(fst_context *sc, struct fst_error *error)
+{
+        if (sc->env.files)
+                return 0;
+        _cleanup_free_ char *dir = mem_printf("%s/userFiles", disk_dirs_root(sc->env.dirs, 0));
+        return app_files_new(dir, NULL, &sc->env.files, error);
+}
+
+static void tell(fst_context *sc, const struct added_file *file)
+{
+        const char *path;
+        if (sc->files->added && app_files_source(sc->env.files, file->name, &path) == 0)
+                sc->files->added(sc->files->owner, file->name, path, file->use);
+}
+
+/* "file:/a/b", "file:///a/b" or "/a/b", with "#name" behind an archive. */
+static int add(fst_context *sc, const char *uri, enum app_file_use use, struct fst_error *error)
+{
+        _cleanup_free_ char *path = NULL;
+        const char *at = uri, *colon = strstr(uri, ":/");
+        char *alias = NULL;
+        if (strncmp(at, "file://", 7) == 0)
+                at += 7;
+        else if (strncmp(at, "file:", 5) == 0)
+                at += 5;
+        else if (colon && !memchr(uri, '/', (size_t)(colon - uri)))
+                return error_set(error, -ENOTSUP, "%s: only local files can be added to an application", uri);
+        path = mem_strdup(at);
+        if (use == APP_ARCHIVE && (alias = strrchr(path, '#')))
+                *alias++ = '\0';
+        pthread_mutex_lock(&sc->files->lock);
+        int r = make_files(sc, error);
+        if (r == 0)
+                r = app_files_put(sc->env.files, path, alias, use, error);
+        if (r == 0) {
+                const char *slash = strrchr(path, '/'), *name = alias ? alias : slash ? slash + 1 : path;
+                struct added_file file = {mem_strdup(name), use};
+                vec_push(&sc->files->all, file);
+                log_info("SparkContext", "Added file %s as %s", uri, name);
+                tell(sc, &file);
+        }
+        pthread_mutex_unlock(&sc->files->lock);
+        return r;
+}
+
+static int add_list(fst_context *sc, const char *key, enum app_file_use use, struct fst_error *error)
+{
+        _cleanup_free_ char *list = NULL;
+        char *rest;
+        int r = conf_get_string(sc->conf, key, &list, error);
+        for (char *one = list ? strtok_r(list, ",", &rest) : NULL; one && r == 0; one = strtok_r(NULL, ",", &rest)) {
+                one += strspn(one, " ");
+                for (size_t n = strlen(one); n > 0 && one[n - 1] == ' ';)
+                        one[--n] = '\0';
+                if (*one)
+                        r = add(sc, one, use, error);
+        }
+        return r ? error_wrap(error, r, "%s", key) : 0;
+}
+
+int application_files_configured(fst_context *sc, struct fst_error *error)
+{
+        int r = add_list(sc, "spark.files", APP_FILE, error);
+        return r ? r : add_list(sc, "spark.archives", APP_ARCHIVE, error);
+}
+
+void application_files_set_added(fst_context *sc, application_file_added_fn added, void *owner)
+{
+        pthread_mutex_lock(&sc->files->lock);
+        sc->files->added = added;
+        sc->files->owner = owner;
+        for (size_t i = 0; i < sc->files->all.len; i++)
+                tell(sc, &sc->files->all.data[i]);
+        pthread_mutex_unlock(&sc->files->lock);
+}
+
+static int add_public(fst_context *sc, const char *what, const char *path, enum app_file_use use)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        int r = sc->status;
+        if (r == 0)
+                r = add(sc, path, use, &error);
+        return r ? context_action_failed(sc, what, r, &error) : 0;
+}
+
+FST_API int fst_add_file(fst_context *sc, const char *path)
+{
+        return add_public(sc, "add_file", path, APP_FILE);
+}
+
+FST_API int fst_add_archive(fst_context *sc, const char *path)
+{
+        return add_public(sc, "add_archive", path, APP_ARCHIVE);
+}
+
+FST_API const char *fst_context_file(fst_context *sc, const char *name)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        const char *path = NULL;
+        int r = sc->status ? sc->status : sc->services.file(sc->services.owner, name, NULL, &path, &error);
+        if (r)
+                log_error("SparkContext", "%s", error_message(&error));
+        error_deinit(&error);
+        return r ? NULL : path;
+}

@@ -1,0 +1,116 @@
+/* See broadcast_variables.h. What the driver has looked at is held until the variable is destroyed. */
+#include "driver/broadcast_variables.h"
+
+#include "base/log.h"
+#include "base/vec.h"
+#include "driver/context.h"
+#include "exec/broadcasts.h"
+
+#include <inttypes.h>
+
+struct looked_at {
+        int64_t id;
+        fst_bytes value;
+        void *hold;
+};
+
+struct broadcast_variables {
+        pthread_mutex_t lock;
+        int64_t last_id;
+        VEC(struct looked_at) looked_at;
+        void (*removed)(void *owner, int64_t id, bool destroyed);
+        void *owner;
+};
+
+struct broadcast_variables *broadcast_variables_new(void)
+{
+        struct broadcast_variables *v = new0(struct broadcast_variables);
+        pthread_mutex_init(&v->lock, NULL);
+        return v;
+}
+
+void broadcast_variables_free(struct broadcast_variables *v, struct broadcasts *broadcasts)
+{
+        if (!v)
+                return;
+        for (size_t i = 0; i < v->looked_at.len; i++)
+                broadcasts_release(broadcasts, v->looked_at.data[i].hold);
+        vec_deinit(&v->looked_at);
+        pthread_mutex_destroy(&v->lock);
+        free(v);
+}
+
+void broadcast_variables_set_removed(struct broadcast_variables *v,
+                                     void (*removed)(void *owner, int64_t id, bool destroyed), void *owner)
+{
+        v->removed = removed;
+        v->owner = owner;
+}
+
+FST_API fst_broadcast fst_broadcast_bytes(fst_context *sc, const void *data, size_t size)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        if (sc->status)
+                return (fst_broadcast){0};
+        pthread_mutex_lock(&sc->broadcasts->lock);
+        int64_t id = ++sc->broadcasts->last_id;
+        pthread_mutex_unlock(&sc->broadcasts->lock);
+        int r = broadcasts_put(sc->env.broadcasts, id, data, size, &error);
+        if (r) {
+                context_action_failed(sc, "broadcast", r, &error);
+                return (fst_broadcast){0};
+        }
+        log_info("SparkContext", "Created broadcast %" PRId64 " of %zu bytes", id, size);
+        return (fst_broadcast){id, size};
+}
+
+FST_API fst_bytes fst_context_broadcast(fst_context *sc, fst_broadcast variable)
+{
+        struct broadcast_variables *v = sc->broadcasts;
+        struct fst_error error = FST_ERROR_INIT;
+        fst_bytes value = {NULL, 0};
+        const void *data;
+        void *hold;
+        int r = sc->status;
+        pthread_mutex_lock(&v->lock);
+        for (size_t i = 0; i < v->looked_at.len; i++)
+                if (v->looked_at.data[i].id == variable.id && v->looked_at.data[i].value.len == variable.size)
+                        value = v->looked_at.data[i].value;
+        if (!value.data && r == 0) {
+                r = broadcasts_get(sc->env.broadcasts, variable.id, variable.size, NULL, &data, &hold, &error);
+                if (r == 0) {
+                        value = (fst_bytes){data, variable.size};
+                        vec_push(&v->looked_at, (struct looked_at){variable.id, value, hold});
+                }
+        }
+        pthread_mutex_unlock(&v->lock);
+        if (r)
+                log_error("SparkContext", "broadcast variable %" PRId64 ": %s", variable.id, error_message(&error));
+        error_deinit(&error);
+        return value;
+}
+
+FST_API void fst_broadcast_unpersist(fst_context *sc, fst_broadcast variable)
+{
+        if (sc->broadcasts->removed && variable.id > 0)
+                sc->broadcasts->removed(sc->broadcasts->owner, variable.id, false);
+}
+
+FST_API void fst_broadcast_destroy(fst_context *sc, fst_broadcast variable)
+{
+        struct broadcast_variables *v = sc->broadcasts;
+        void *hold = NULL;
+        if (sc->status || !broadcasts_remove(sc->env.broadcasts, variable.id))
+                return;
+        pthread_mutex_lock(&v->lock);
+        for (size_t i = 0; i < v->looked_at.len && !hold; i++)
+                if (v->looked_at.data[i].id == variable.id) {
+                        hold = v->looked_at.data[i].hold;
+                        v->looked_at.data[i] = v->looked_at.data[--v->looked_at.len];
+                }
+        pthread_mutex_unlock(&v->lock);
+        if (hold)
+                broadcasts_release(sc->env.broadcasts, hold);
+        if (v->removed)
+                v->removed(v->owner, variable.id, true);
+}

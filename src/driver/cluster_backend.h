@@ -1,0 +1,41 @@
+/*
+ * Tasks on executors that are processes of their own: the driver's endpoint "CoarseGrainedScheduler", to which they
+ * connect, and the table of those that have (Spark's CoarseGrainedSchedulerBackend).
+ *
+ * An executor is in one of these states:
+ *
+ *      ALIVE           registered: takes tasks
+ *      PENDING_LOSS    its connection is gone: takes none, until its manager has said why, or LOSS_REASON_MS are over
+ *      GONE            its tasks and map outputs are lost; its number is not used again
+ */
+#pragma once
+
+#include "driver/executor_manager.h"
+#include "driver/scheduler_backend.h"
+
+#include <uv.h>
+
+struct cluster_backend;
+struct fst_context;
+
+/* How long the driver waits for the reason of a lost connection, before it takes the application for the cause. */
+#define LOSS_REASON_MS 5000
+
+/* Never NULL. @manager is taken. */
+struct scheduler_backend *cluster_backend_new(struct fst_context *sc, struct executor_manager *manager);
+
+/* --------------------------------------------------------------------------------------- for executor managers */
+
+/* The loop of the scheduler's thread. */
+uv_loop_t *cluster_backend_loop(struct cluster_backend *backend);
+struct fst_context *cluster_backend_context(struct cluster_backend *backend);
+
+/*
+ * An executor has ended, registered or not. @caused_by_app: by what its tasks did, as far as one can tell. @reason is a
+ * sentence for the log and for the tasks' failures.
+ */
+void cluster_backend_executor_exited(struct cluster_backend *backend, const char *executor_id, bool caused_by_app,
+                                     const char *reason);
+
+/* No executor can be had: the application cannot go on. Its jobs fail with @reason. */
+void cluster_backend_abort(struct cluster_backend *backend, const char *reason);

@@ -1,0 +1,66 @@
+/* Inside the cluster backend (cluster_backend.h): shared by its files only. All of it is on the scheduler's thread. */
+#pragma once
+
+#include "driver/cluster_backend.h"
+#include "driver/executor_table.h"
+#include "rpc/rpc.h"
+#include "store/file_cipher.h"
+
+struct driver_data;
+struct security;
+struct stage_shipping;
+
+struct cluster_backend {
+        struct scheduler_backend backend;
+        struct fst_context *sc;
+        struct job_runner *runner;
+        struct executor_manager *manager;
+        uv_loop_t loop;
+        uv_async_t wake;
+        uv_timer_t deadline, expiry, leaving;
+        bool left; /* the moment is over */
+        struct security *security;
+        struct rpc_env *rpc;
+        struct executor_table executors;
+        struct stage_shipping *stages;
+        struct driver_data *data;
+        uint8_t io_secret[FILE_SECRET_MOST]; /* of the keys of executors' files */
+        size_t io_secret_len;                /* 0: they are not encrypted */
+        struct buf tokens;                   /* delegation tokens, as who renews them last sent them */
+        int64_t heartbeat_timeout_ms;
+        bool stopping; /* executors were told to end */
+        bool closing;  /* the scheduler is gone: nothing may be reported any more */
+};
+
+/* ------------------------------------------------------------------------------------------- cluster_backend.c */
+
+/* Send what was gathered for an executor. */
+void cluster_flush(struct remote_executor *x);
+
+/* Count a run's results, and fetch those that did not come with its status; it is done when all are here. */
+void cluster_fetch_results(struct cluster_backend *b, struct remote_executor *x, struct slot_run *run);
+
+/* Whether a result of the run is still awaited. */
+bool cluster_awaits_results(const struct slot_run *run);
+
+/* Tell all executors to end. */
+void cluster_stop_executors(struct cluster_backend *b);
+
+/* --------------------------------------------------------------------------------------------- executor_loss.c */
+
+/* An executor is gone, with its tasks and outputs. Once for each; nothing when the scheduler is gone. */
+void cluster_lose(struct cluster_backend *b, struct remote_executor *x, bool caused_by_app, const char *reason);
+
+/* Its connection is lost: no tasks for it until its manager has said why. As rpc_endpoint_class.disconnected. */
+void cluster_disconnected(void *backend, struct rpc_peer *peer, const char *why);
+
+/* Tell a new executor of all that are gone. */
+void cluster_tell_who_is_gone(struct cluster_backend *b, const struct remote_executor *to);
+
+/* For a timer whose data is the backend: executors that have sent no heartbeat for too long are gone. */
+void cluster_look_for_expired(uv_timer_t *timer);
+
+/* ------------------------------------------------------------------------------------------- driver_endpoint.c */
+
+/* "CoarseGrainedScheduler", with the backend as owner. */
+extern const struct rpc_endpoint_class driver_endpoint_class;

@@ -1,0 +1,141 @@
+/*
+ * Losing executors: a connection that ends, heartbeats that do not come, a manager that says how a process ended.
+ *
+ * Spark's rule: an executor whose connection is lost takes no tasks (it is disabled) until its manager gives the
+ * reason; only what the application caused counts against its tasks. Whoever may wait for the lost one is told.
+ */
+#include "driver/cluster_backend_internal.h"
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "driver/context.h"
+#include "driver/driver_data.h"
+#include "driver/job_runner.h"
+#include "exec/crash.h"
+#include "rpc/control.pb-c.h"
+
+#include <inttypes.h>
+
+/* A crash report among an executor's last words names the task that it was at, if the executor had such a task. */
+static void suspect_named(struct cluster_backend *b, const struct remote_executor *x, const char *reason)
+{
+        int64_t id = crash_report_task(reason);
+        for (int s = 0; id >= 0 && s < x->cores; s++)
+                for (int i = 0; x->running[s] && i < x->running[s]->n; i++)
+                        if (x->running[s]->tasks[i].info.id == id)
+                                job_runner_task_suspected(b->runner, id);
+}
+
+/* Others are told, so that none of their tasks waits for it. */
+static void announce_loss(struct cluster_backend *b, int32_t executor)
+{
+        Firesteel__ExecutorsLost gone = FIRESTEEL__EXECUTORS_LOST__INIT;
+        gone.n_executors = 1;
+        gone.executors = &executor;
+        for (int i = 0; i < b->executors.n && !b->stopping; i++)
+                if (b->executors.at[i]->state == EXECUTOR_ALIVE)
+                        rpc_send_packed(b->executors.at[i]->ref, FIRESTEEL__CONTROL_TYPE__EXECUTORS_LOST, &gone.base,
+                                        NULL);
+}
+
+void cluster_lose(struct cluster_backend *b, struct remote_executor *x, bool caused_by_app, const char *reason)
+{
+        if (x->state == EXECUTOR_GONE || b->closing)
+                return;
+        x->state = EXECUTOR_GONE;
+        uv_timer_stop(&x->loss);
+        announce_loss(b, x->index);
+        driver_data_remove_executor(b->data, x);
+        if (caused_by_app)
+                suspect_named(b, x, reason);
+        job_runner_executor_lost(b->runner, x->index, caused_by_app, reason);
+        for (int s = 0; s < x->cores; s++)
+                if (x->running[s])
+                        job_runner_run_lost(b->runner, steal(x->running[s]), caused_by_app, reason);
+        struct rpc_peer *peer = x->ref ? rpc_ref_peer(x->ref) : NULL;
+        if (peer) {
+                rpc_peer_set_data(peer, NULL);
+                rpc_peer_close(peer, "the executor was removed");
+        }
+        rpc_ref_unref(steal(x->ref));
+        buf_deinit(&x->launches); /* the entry stays, these need not */
+        buf_deinit(&x->removals);
+}
+
+static void loss_unexplained(uv_timer_t *timer)
+{
+        struct remote_executor *x = timer->data;
+        struct cluster_backend *b = x->backend;
+        _cleanup_free_ char *id = mem_strdup(x->id);
+        cluster_lose(
+                b, x, true,
+                "Remote RPC client disassociated. Likely due to containers exceeding thresholds, or network issues. Check "
+                "driver logs for WARN messages.");
+        /* Its process may be there still. */
+        b->manager->class->kill(b->manager, id, true);
+}
+
+/* Its connection is gone: no tasks for it until its manager has said why. */
+void cluster_disconnected(void *owner, struct rpc_peer *peer, const char *why)
+{
+        struct cluster_backend *b = owner;
+        struct remote_executor *x = rpc_peer_data(peer);
+        if (!x || x->state != EXECUTOR_ALIVE)
+                return;
+        x->state = EXECUTOR_PENDING_LOSS;
+        if (b->closing)
+                return;
+        log_info("CoarseGrainedSchedulerBackend", "Disabling executor %s: %s", x->id, why);
+        job_runner_executor_disabled(b->runner, x->index);
+        uv_timer_start(&x->loss, loss_unexplained, LOSS_REASON_MS, 0);
+}
+
+void cluster_backend_executor_exited(struct cluster_backend *b, const char *executor_id, bool caused_by_app,
+                                     const char *reason)
+{
+        struct remote_executor *x = executor_table_find(&b->executors, executor_id);
+        if (!x) {
+                log_warn("CoarseGrainedSchedulerBackend", "Executor %s ended before it had registered: %s", executor_id,
+                         reason);
+        } else if (!b->closing) {
+                cluster_lose(b, x, caused_by_app && !x->decommissioned, reason);
+        } else {
+                x->state = EXECUTOR_GONE;
+        }
+}
+
+void cluster_backend_abort(struct cluster_backend *b, const char *reason)
+{
+        job_runner_abort(b->runner, reason);
+}
+
+/* Heartbeats are looked at now and then; who sent none for too long is gone, whatever its connection says. */
+void cluster_look_for_expired(uv_timer_t *timer)
+{
+        struct cluster_backend *b = timer->data;
+        int64_t now = context_now_ms();
+        for (int i = 0; i < b->executors.n; i++) {
+                struct remote_executor *x = b->executors.at[i];
+                if (x->state == EXECUTOR_GONE || now - x->heartbeat_ms <= b->heartbeat_timeout_ms)
+                        continue;
+                _cleanup_free_ char *reason =
+                        mem_printf("Executor heartbeat timed out after %" PRId64 " ms", now - x->heartbeat_ms);
+                _cleanup_free_ char *id = mem_strdup(x->id);
+                cluster_lose(b, x, true, reason);
+                b->manager->class->kill(b->manager, id, true);
+        }
+}
+
+/* A new executor may be told to run tasks of stages that name some who are gone by now. */
+void cluster_tell_who_is_gone(struct cluster_backend *b, const struct remote_executor *to)
+{
+        Firesteel__ExecutorsLost gone = FIRESTEEL__EXECUTORS_LOST__INIT;
+        gone.executors = new_array(int32_t, (size_t)b->executors.n);
+        for (int i = 0; i < b->executors.n; i++)
+                if (b->executors.at[i]->state == EXECUTOR_GONE)
+                        gone.executors[gone.n_executors++] = i;
+        if (gone.n_executors)
+                rpc_send_packed(to->ref, FIRESTEEL__CONTROL_TYPE__EXECUTORS_LOST, &gone.base, NULL);
+        free(gone.executors);
+}

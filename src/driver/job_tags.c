@@ -1,0 +1,82 @@
+/*
+ * Tags of jobs (firesteel/context.h). As in Spark they are a local property of the thread, "spark.job.tags": a comma
+ * list without duplicates, in which the scheduler looks when jobs with a tag are cancelled.
+ */
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/strmap.h"
+#include "driver/context.h"
+#include "driver/local_properties.h"
+
+#define TAGS "spark.job.tags"
+
+static const char *tags_of(fst_context *sc)
+{
+        const struct strmap *local = local_properties(sc, false);
+        const char *tags = local ? strmap_get(local, TAGS) : NULL;
+        return tags ? tags : "";
+}
+
+static int check(const char *tag)
+{
+        if (*tag && !strchr(tag, ','))
+                return 0;
+        log_error("SparkContext",
+                  *tag ? "Spark job tag '%s' cannot contain ','." : "Spark job tag%s cannot be an empty string.", tag);
+        return -EINVAL;
+}
+
+/* The list without @tag. */
+static void without(fst_context *sc, const char *tag, struct buf *list)
+{
+        for (const char *at = tags_of(sc); *at;) {
+                size_t n = strcspn(at, ",");
+                if (n != strlen(tag) || memcmp(at, tag, n) != 0) {
+                        if (list->len)
+                                buf_putc(list, ',');
+                        buf_append(list, at, n);
+                }
+                at += n + (at[n] == ',');
+        }
+}
+
+FST_API int fst_add_job_tag(fst_context *sc, const char *tag)
+{
+        _cleanup_(buf_deinit) struct buf list = BUF_INIT;
+        int r = check(tag);
+        if (r)
+                return r;
+        without(sc, tag, &list);
+        if (list.len)
+                buf_putc(&list, ',');
+        buf_puts(&list, tag);
+        fst_set_local_property(sc, TAGS, buf_text(&list));
+        return 0;
+}
+
+FST_API int fst_remove_job_tag(fst_context *sc, const char *tag)
+{
+        _cleanup_(buf_deinit) struct buf list = BUF_INIT;
+        int r = check(tag);
+        if (r)
+                return r;
+        without(sc, tag, &list);
+        fst_set_local_property(sc, TAGS, list.len ? buf_text(&list) : NULL);
+        return 0;
+}
+
+FST_API void fst_clear_job_tags(fst_context *sc)
+{
+        fst_set_local_property(sc, TAGS, NULL);
+}
+
+FST_API const char *fst_job_tags(fst_context *sc)
+{
+        return tags_of(sc);
+}
+
+FST_API void fst_set_interrupt_on_cancel(fst_context *sc, bool interrupt)
+{
+        fst_set_local_property(sc, "spark.job.interruptOnCancel", interrupt ? "true" : NULL);
+}

@@ -1,0 +1,421 @@
+/*
+ * See local_cluster.h. Spark starts a master and N workers for this; here the driver itself starts the executors, as
+ * many as such workers would. One that ends while the application runs is replaced, by one with a new id.
+ */
+#include "driver/local_cluster.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "driver/cluster_backend.h"
+#include "driver/context.h"
+#include "driver/custom_resources.h"
+#include "ev/child.h"
+#include "exec/core_file.h"
+#include "exec/executor.h"
+#include "exec/file_cache.h"
+#include "exec/module.h"
+#include "net/security.h"
+#include "store/disk_dirs.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MODULES_MOST = 64 };
+
+struct local_executor {
+        struct local_cluster *cluster;
+        char *id;
+        int cores;
+        int place; /* in its worker: which share of the custom resources it has */
+        const char *host;
+        struct child *child; /* NULL: it has ended */
+        bool replace;        /* when it ends */
+        bool killed;         /* by us */
+        bool registered;
+};
+
+struct local_cluster {
+        struct executor_manager manager;
+        struct fst_context *sc;
+        struct cluster_backend *backend;
+        char *program, *driver_url;
+        struct worker_resources *resources;
+        VEC(char *) hosts; /* of workers, in turn */
+        VEC(struct local_executor *) executors;
+        int next_id, running, failures, most_failures;
+        bool stopping;
+};
+
+static struct local_cluster *cluster_of(struct executor_manager *manager)
+{
+        return container_of(manager, struct local_cluster, manager);
+}
+
+/* --------------------------------------------------------------------------------------------------- starting */
+
+/* This very program if it is firesteel, else the one that belongs to the library. */
+static char *find_program(void)
+{
+        char self[4096];
+        ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+        self[n > 0 ? n : 0] = '\0';
+        const char *name = strrchr(self, '/');
+        if (name && (strcmp(name, "/firesteel") == 0))
+                return mem_strdup(self);
+        Dl_info info;
+        if (dladdr((void *)find_program, &info) && info.dli_fname) {
+                static const char *const places[] = {"firesteel", "../bin/firesteel", "../src/firesteel"};
+                const char *slash = strrchr(info.dli_fname, '/');
+                for (size_t i = 0; slash && i < ARRAY_SIZE(places); i++) {
+                        char *path = mem_printf("%.*s%s", (int)(slash + 1 - info.dli_fname), info.dli_fname, places[i]);
+                        if (access(path, X_OK) == 0)
+                                return path;
+                        free(path);
+                }
+        }
+        return NULL;
+}
+
+typedef VEC(char *) arguments;
+
+static void add(arguments *a, const char *text)
+{
+        vec_push(a, mem_strdup(text));
+}
+
+static void add_start_conf(const struct fst_conf *conf, arguments *a)
+{
+        for (struct strmap_entry *e = NULL; (e = strmap_next(&conf->set, e));) {
+                if (!executor_startup_key(e->key))
+                        continue;
+                add(a, "--conf");
+                vec_push(a, mem_printf("%s=%s", e->key, e->value));
+        }
+}
+
+/* What the driver has loaded, executors load before they register: they find the files where the driver did. */
+static void add_modules(arguments *a)
+{
+        const struct module *modules[MODULES_MOST];
+        size_t n = MIN(module_list(modules, MODULES_MOST), (size_t)MODULES_MOST);
+        for (size_t i = 0; i < n; i++) {
+                add(a, "--user-class-path");
+                add(a, modules[i]->path);
+        }
+}
+
+static void command_line(const struct local_cluster *c, const struct local_executor *x, const char *resources,
+                         arguments *a)
+{
+        add(a, "firesteel");
+        add(a, "executor");
+        add(a, "--driver-url");
+        add(a, c->driver_url);
+        add(a, "--executor-id");
+        add(a, x->id);
+        add(a, "--hostname");
+        add(a, x->host);
+        add(a, "--cores");
+        vec_push(a, mem_printf("%d", x->cores));
+        add(a, "--app-id");
+        add(a, c->sc->app_id);
+        if (resources) {
+                add(a, "--resourcesFile");
+                add(a, resources);
+        }
+        add_start_conf(c->sc->conf, a);
+        add_modules(a);
+        vec_push(a, NULL);
+}
+
+extern char **environ;
+
+/* The secret travels by the environment: a command line can be read by everybody. */
+static void environment(const struct local_cluster *c, arguments *a)
+{
+        const char *secret = conf_get_raw(c->sc->conf, "spark.authenticate.secret");
+        for (char **e = environ; *e; e++)
+                if (!secret || strncmp(*e, "_SPARK_AUTH_SECRET=", 19) != 0)
+                        add(a, *e);
+        if (secret)
+                vec_push(a, mem_printf("_SPARK_AUTH_SECRET=%s", secret));
+        vec_push(a, mem_printf("FIRESTEEL_CRASH_FD=%d", CHILD_WORDS_FD));
+        vec_push(a, NULL);
+}
+
+static void free_texts(arguments *a)
+{
+        for (size_t i = 0; i < a->len; i++)
+                free(a->data[i]);
+        vec_deinit(a);
+}
+
+static void executor_ended(void *owner, struct child *child, int wait_status, const char *last_words);
+
+static int start_executor(struct local_cluster *c, int cores, int place, const char *host, struct fst_error *error)
+{
+        const char *resources;
+        int r = worker_resources_file(c->resources, place, &resources, error);
+        if (r)
+                return r;
+        struct local_executor *x = new0(struct local_executor);
+        arguments command = {0}, variables = {0};
+        x->cluster = c;
+        x->id = mem_printf("%d", c->next_id++);
+        x->cores = cores;
+        x->place = place;
+        x->host = host;
+        x->replace = true;
+        vec_push(&c->executors, x);
+        command_line(c, x, resources, &command);
+        environment(c, &variables);
+        struct child_options options = {.file = c->program,
+                                        .arguments = command.data,
+                                        .environment = variables.data,
+                                        .ended = executor_ended,
+                                        .owner = x};
+        r = child_start(cluster_backend_loop(c->backend), &options, &x->child, error);
+        c->running += r == 0;
+        free_texts(&command);
+        free_texts(&variables);
+        return r;
+}
+
+/* ------------------------------------------------------------------------------------------------------ ending */
+
+static char *describe_end(pid_t pid, int wait_status, const char *last_words)
+{
+        size_t n = strcspn(last_words, "\n");
+        const char *words = n ? last_words : NULL;
+        if (WIFSIGNALED(wait_status)) {
+                int signal = WTERMSIG(wait_status);
+                char directory[4096], core[300] = "";
+                if (WCOREDUMP(wait_status) && getcwd(directory, sizeof(directory)))
+                        core_file_describe(pid, signal, "firesteel", directory, NULL, core, sizeof(core));
+                return mem_printf("Command exited with code %d (SIG%s%s%s%s)%s%.*s", 128 + signal,
+                                  sigabbrev_np(signal) ? sigabbrev_np(signal) : "?",
+                                  WCOREDUMP(wait_status) ? ", core dumped" : "", core[0] ? ", " : "", core,
+                                  words ? ": " : "", (int)n, words ? words : "");
+        }
+        return mem_printf("Command exited with code %d%s%.*s", WEXITSTATUS(wait_status), words ? ": " : "", (int)n,
+                          words ? words : "");
+}
+
+static bool any_registered(const struct local_cluster *c)
+{
+        for (size_t i = 0; i < c->executors.len; i++)
+                if (c->executors.data[i]->child && c->executors.data[i]->registered)
+                        return true;
+        return false;
+}
+
+static void executor_ended(void *owner, struct child *child, int wait_status, const char *last_words)
+{
+        struct local_executor *x = owner;
+        struct local_cluster *c = x->cluster;
+        struct fst_error error = FST_ERROR_INIT;
+        x->child = NULL;
+        c->running--;
+        _cleanup_free_ char *reason = describe_end(child_pid(child), wait_status, last_words);
+        if (c->stopping && WIFSIGNALED(wait_status) && !x->killed)
+                log_error("LocalSparkCluster", "Executor %s did not end in order: %s", x->id, reason);
+        cluster_backend_executor_exited(c->backend, x->id, !x->killed, reason);
+        if (c->stopping || !x->replace)
+                return;
+        c->failures += !x->killed;
+        /* Others that are being started count for nothing: they may fail in turns, for ever. */
+        if (c->failures >= c->most_failures && !any_registered(c)) {
+                _cleanup_free_ char *why =
+                        mem_printf("no executor can be kept running: %d have ended in a row; the last one: %s",
+                                   c->failures, reason);
+                cluster_backend_abort(c->backend, why);
+        } else if (start_executor(c, x->cores, x->place, x->host, &error)) {
+                log_error("LocalSparkCluster", "%s", error_message(&error));
+                if (c->running == 0)
+                        cluster_backend_abort(c->backend, error_message(&error));
+                error_deinit(&error);
+        }
+}
+
+/* --------------------------------------------------------------------------------------------------- the manager */
+
+/* How many executors of how many cores N workers of C cores and M MiB would start. */
+static int plan(const struct local_cluster *c, int *cores, int *each_worker, int *count, struct fst_error *error)
+{
+        const struct fst_conf *conf = c->sc->conf;
+        const struct master_url *m = &c->sc->master;
+        int64_t memory, each = 0, most = INT32_MAX;
+        int r = conf_get_bytes(conf, "spark.executor.memory", &memory, error);
+        if (r == 0 && conf_contains(conf, "spark.executor.cores"))
+                r = conf_get_int(conf, "spark.executor.cores", &each, error);
+        if (r == 0 && conf_contains(conf, "spark.cores.max"))
+                r = conf_get_int(conf, "spark.cores.max", &most, error);
+        if (r)
+                return r;
+        int64_t mib = (memory + (1 << 20) - 1) >> 20;
+        if (mib > m->memory_mib)
+                return error_set(error, -EINVAL,
+                                 "Asked to launch cluster with %d MiB/worker but requested %lld MiB/executor: make "
+                                 "spark.executor.memory smaller, or the workers larger",
+                                 m->memory_mib, (long long)mib);
+        if (each > m->cores)
+                return error_set(error, -EINVAL, "spark.executor.cores is %lld, but each worker has %d cores",
+                                 (long long)each, m->cores);
+        int64_t for_each_worker = each ? MIN(m->cores / each, m->memory_mib / mib) : 1;
+        for_each_worker = MIN(for_each_worker, worker_resources_executors(c->resources));
+        *each_worker = (int)for_each_worker;
+        *cores = (int)(each ? each : m->cores);
+        int64_t allowed = MAX(most / *cores, 1);
+        *count = (int)MIN(for_each_worker * m->executors, allowed);
+        return 0;
+}
+
+static int local_cluster_make_secret(struct executor_manager *manager, struct fst_error *error)
+{
+        struct fst_conf *conf = cluster_of(manager)->sc->conf;
+        _cleanup_free_ char *secret = NULL;
+        int r = security_make_secret(conf, &secret, error);
+        if (r == 0)
+                conf_set(conf, "spark.authenticate.secret", secret);
+        return r;
+}
+
+/* The names of this machine that workers have, in turn. */
+static void read_hosts(struct local_cluster *c)
+{
+        const char *names = conf_get_raw(c->sc->conf, "spark.firesteel.localCluster.hosts");
+        for (const char *at = names ? names : ""; *at; at += strspn(at, ", ")) {
+                size_t n = strcspn(at, ", ");
+                if (n)
+                        vec_push(&c->hosts, mem_strndup(at, n));
+                at += n;
+        }
+        if (c->hosts.len == 0)
+                vec_push(&c->hosts, mem_strdup(c->sc->host));
+}
+
+static int local_cluster_start(struct executor_manager *manager, struct cluster_backend *backend,
+                               const char *driver_url, struct fst_error *error)
+{
+        struct local_cluster *c = cluster_of(manager);
+        int64_t retries;
+        int cores = 0, each_worker = 1, count = 0, r;
+        c->backend = backend;
+        c->driver_url = mem_strdup(driver_url);
+        read_hosts(c);
+        c->program = find_program();
+        if (!c->program)
+                return error_set(error, -ENOENT,
+                                 "local-cluster needs the program firesteel, which is not beside the library");
+        if ((r = worker_resources_new(c->sc->conf, &c->resources, error)) ||
+            (r = plan(c, &cores, &each_worker, &count, error)) ||
+            (r = conf_get_int(c->sc->conf, "spark.deploy.maxExecutorRetries", &retries, error)))
+                return r;
+        c->most_failures = retries < 0 ? INT32_MAX : (int)retries;
+        for (int i = 0; i < count && r == 0; i++)
+                r = start_executor(c, cores, i % each_worker,
+                                   c->hosts.data[(size_t)(i / each_worker) % c->hosts.len], error);
+        return r;
+}
+
+static struct local_executor *find(struct local_cluster *c, const char *id)
+{
+        for (size_t i = c->executors.len; i-- > 0;)
+                if (strcmp(c->executors.data[i]->id, id) == 0)
+                        return c->executors.data[i];
+        return NULL;
+}
+
+static void local_cluster_registered(struct executor_manager *manager, const char *executor_id)
+{
+        struct local_cluster *c = cluster_of(manager);
+        struct local_executor *x = find(c, executor_id);
+        c->failures = 0;
+        if (x)
+                x->registered = true;
+}
+
+static void local_cluster_kill(struct executor_manager *manager, const char *executor_id, bool replace)
+{
+        struct local_executor *x = find(cluster_of(manager), executor_id);
+        if (!x || !x->child)
+                return;
+        x->killed = true;
+        x->replace = replace;
+        child_kill(x->child, SIGKILL);
+}
+
+static bool local_cluster_stopped(struct executor_manager *manager)
+{
+        struct local_cluster *c = cluster_of(manager);
+        bool first = !c->stopping;
+        c->stopping = true;
+        /* Who has not registered cannot be told by the driver. */
+        for (size_t i = 0; first && i < c->executors.len; i++)
+                if (c->executors.data[i]->child && !c->executors.data[i]->registered) {
+                        c->executors.data[i]->killed = true;
+                        child_kill(c->executors.data[i]->child, SIGTERM);
+                }
+        return c->running == 0;
+}
+
+static void local_cluster_stop(struct executor_manager *manager)
+{
+        struct local_cluster *c = cluster_of(manager);
+        c->stopping = true;
+        for (size_t i = 0; i < c->executors.len; i++)
+                if (c->executors.data[i]->child) {
+                        c->executors.data[i]->killed = true;
+                        child_kill(c->executors.data[i]->child, SIGKILL);
+                }
+        while (c->running > 0)
+                uv_run(cluster_backend_loop(c->backend), UV_RUN_ONCE);
+}
+
+static void local_cluster_free(struct executor_manager *manager)
+{
+        struct local_cluster *c = cluster_of(manager);
+        _cleanup_free_ char *local = NULL, *list = NULL, *files = NULL;
+        if (conf_get_string(c->sc->conf, "spark.local.dir", &local, NULL) == 0) {
+                list = disk_dirs_configured(local);
+                files = file_cache_dir(list, c->sc->app_id);
+                file_cache_sweep(files);
+        }
+        for (size_t i = 0; i < c->executors.len; i++) {
+                free(c->executors.data[i]->id);
+                free(c->executors.data[i]);
+        }
+        vec_deinit(&c->executors);
+        worker_resources_free(c->resources);
+        for (size_t i = 0; i < c->hosts.len; i++)
+                free(c->hosts.data[i]);
+        vec_deinit(&c->hosts);
+        free(c->program);
+        free(c->driver_url);
+        free(c);
+}
+
+static const struct executor_manager_class local_cluster_class = {
+        .name = "local-cluster",
+        .make_secret = local_cluster_make_secret,
+        .start = local_cluster_start,
+        .registered = local_cluster_registered,
+        .kill = local_cluster_kill,
+        .stopped = local_cluster_stopped,
+        .stop = local_cluster_stop,
+        .free = local_cluster_free,
+};
+
+struct executor_manager *local_cluster_new(struct fst_context *sc)
+{
+        struct local_cluster *c = new0(struct local_cluster);
+        c->manager.class = &local_cluster_class;
+        c->sc = sc;
+        return &c->manager;
+}

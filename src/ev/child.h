@@ -1,0 +1,34 @@
+/*
+ * Child processes on a loop: started without a shell, watched by a pidfd, so that no SIGCHLD handler is needed and no
+ * process of the application's is mistaken for one of ours.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <sys/types.h>
+#include <uv.h>
+
+struct child;
+struct fst_error;
+
+struct child_options {
+        const char *file;         /* an absolute path */
+        char *const *arguments;   /* ends in NULL; arguments[0] is the program's name */
+        char *const *environment; /* ends in NULL; NULL: this process's own */
+        const char *directory;    /* to run in; NULL: this one */
+        /*
+         * How it ended, as waitpid says; and its last words: the child's descriptor 3 is a pipe, and what it wrote
+         * there is told, CHILD_LAST_WORDS bytes at most. Called once, on the loop's thread; then the child is freed.
+         */
+        void (*ended)(void *owner, struct child *child, int wait_status, const char *last_words);
+        void *owner;
+};
+
+#define CHILD_LAST_WORDS 4096
+#define CHILD_WORDS_FD 3
+
+/* Start it; on the loop's thread, or before it runs. Its other descriptors are closed. Negative with @error. */
+int child_start(uv_loop_t *loop, const struct child_options *options, struct child **child, struct fst_error *error);
+
+pid_t child_pid(const struct child *child);
+int child_kill(struct child *child, int signal);

@@ -1,0 +1,62 @@
+/*
+ * The kinds of actions, each with what its tasks have to know. The driver's structs embed these first.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "exec/action.h"
+#include "rdd/op_reduce.h"
+#include "rdd/partitioner.h"
+
+struct output_committer;
+
+/* result.number: rows */
+extern const struct action_class count_action_class;
+
+/* no result */
+extern const struct action_class foreach_action_class;
+struct foreach_action {
+        struct action action;
+        fst_fn fn; /* borrowed, captured struct and all; form checked by element_check */
+};
+
+/* result.data: a struct reduce_value on the heap */
+extern const struct action_class reduce_action_class;
+struct reduce_action {
+        struct action action;
+        fst_fn fn; /* borrowed; form checked by combine_check */
+};
+
+/* result.data: a list of pages, NULL without rows */
+extern const struct action_class rows_action_class;
+struct rows_action {
+        struct action action;
+        int64_t limit; /* rows of a partition; INT64_MAX: all */
+};
+
+/* no result */
+extern const struct action_class save_action_class;
+struct save_action {
+        struct action action;
+        struct output_committer *committer; /* borrowed */
+};
+
+/* result.data: a struct drawn */
+extern const struct action_class sample_action_class;
+struct sample_action {
+        struct action action;
+        size_t per_partition; /* keys to draw */
+};
+
+/* The keys that one task drew. */
+struct drawn {
+        struct arena arena; /* what their bytes point into */
+        struct sample_key *keys;
+        size_t n;
+};
+
+/* NULL is allowed. */
+void drawn_free(struct drawn *drawn);
+
+/* The class of that name; NULL if there is none. */
+const struct action_class *action_class_of(const char *name);

@@ -1,0 +1,170 @@
+/*
+ * save_as_text_file: each task writes its partition to a file of its own attempt and commits it. Of several attempts
+ * of a partition one may: exec_env.may_commit knows which, because attempts may run in processes that do not know
+ * of each other; the committer's table (io/output_committer.h) knows those of this process.
+ */
+#include "exec/action_kinds.h"
+
+#include "base/fault_point.h"
+#include "base/mem.h"
+#include "exec/stage_work.h"
+#include "io/output_committer.h"
+#include "io/text_writer.h"
+#include "rdd/rdd_wire.h"
+#include "rpc/stage.pb-c.h"
+
+struct save_sink {
+        struct op op;
+        struct save_action *save;
+        const struct exec_env *env;
+        struct text_writer *writer;
+        bool open;
+};
+
+static struct save_sink *sink_of(struct op *op)
+{
+        return container_of(op, struct save_sink, op);
+}
+
+static int fail_with(struct op *op, int r, struct fst_error *error)
+{
+        return task_run_fail_with(op->run, r, error);
+}
+
+static int save_begin(struct op *op)
+{
+        struct save_sink *sink = sink_of(op);
+        struct fst_error error = FST_ERROR_INIT;
+        const struct fst_task_info *task = &op->run->task.info;
+        _cleanup_free_ char *path = output_committer_task_path(sink->save->committer, task->partition, (int)task->id);
+        int r = text_writer_open(sink->writer, path, &error);
+        sink->open = r == 0;
+        return r ? fail_with(op, r, &error) : 0;
+}
+
+static int save_consume(struct op *op, const struct rows *in)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        if (task_run_stopped(op->run))
+                return task_run_cancelled(op->run);
+        int r = text_writer_write(sink_of(op)->writer, &in->batch, &error);
+        return r ? fail_with(op, r, &error) : 0;
+}
+
+/* Whether this attempt may commit: 0, FST_OUTPUT_E_DENIED, or negative. */
+static int may_commit(const struct exec_env *env, const struct fst_task_info *task, struct fst_error *error)
+{
+        if (!env->may_commit)
+                return 0;
+        int r = env->may_commit(env->commit_owner, task->stage, task->stage_attempt, task->partition, task->id);
+        return r < 0 ? error_set(error, r, "the driver could not be asked whether partition %d may be committed: %s",
+                                 task->partition, strerror(-r))
+                     : r;
+}
+
+static int save_end(struct op *op)
+{
+        struct save_sink *sink = sink_of(op);
+        struct fst_error error = FST_ERROR_INIT;
+        const struct fst_task_info *task = &op->run->task.info;
+        int r = text_writer_close(sink->writer, &error);
+        if (r)
+                return fail_with(op, r, &error);
+        sink->open = false;
+        op->run->counters.output_bytes += (int64_t)text_writer_bytes(sink->writer);
+        op->run->counters.output_records += (int64_t)text_writer_rows(sink->writer);
+        r = may_commit(sink->env, task, &error);
+        fault_point(FAULT_COMMIT);
+        if (r == 0)
+                r = output_committer_commit_task(sink->save->committer, task->partition, (int)task->id, &error);
+        fault_point(FAULT_COMMIT);
+        if (r == FST_OUTPUT_E_DENIED)
+                return task_run_fail(op->run, FST_COMMIT_DENIED, "another attempt of partition %d has committed",
+                                     task->partition);
+        return r ? fail_with(op, r, &error) : 0;
+}
+
+static void save_abandon(struct op *op)
+{
+        struct save_sink *sink = sink_of(op);
+        struct fst_error error = FST_ERROR_INIT;
+        const struct fst_task_info *task = &op->run->task.info;
+        if (sink->open)
+                text_writer_abandon(sink->writer);
+        sink->open = false;
+        output_committer_abort_task(sink->save->committer, task->partition, (int)task->id, &error);
+        error_deinit(&error);
+}
+
+static void save_free(struct op *op)
+{
+        struct save_sink *sink = sink_of(op);
+        text_writer_free(sink->writer);
+        op_deinit(op);
+        free(sink);
+}
+
+static const struct op_class save_class = {
+        "save_as_text_file", .begin = save_begin,     .consume = save_consume,
+        .end = save_end,     .abandon = save_abandon, .free = save_free,
+};
+
+static struct op *save_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
+{
+        struct save_sink *sink = new0(struct save_sink);
+        sink->save = container_of(action, struct save_action, action);
+        sink->env = env;
+        op_init(&sink->op, &save_class, run, action->type);
+        sink->writer = text_writer_new();
+        return &sink->op;
+}
+
+static int save_result(struct action *action, struct op *sink, struct task_result *result)
+{
+        return 0;
+}
+
+static int save_encode(const struct action *action, struct rdd_wire_writer *writer, Firesteel__Action *message,
+                       struct fst_error *error)
+{
+        struct output_identity id =
+                output_committer_identity(container_of(action, struct save_action, action)->committer);
+        Firesteel__Output *output = arena_alloc(&writer->arena, sizeof(*output));
+        firesteel__output__init(output);
+        output->path = (char *)id.path;
+        output->tracker = (char *)id.tracker;
+        output->job = id.job;
+        output->algorithm = (uint32_t)id.algorithm;
+        message->output = output;
+        return 0;
+}
+
+static int save_decode(struct rdd_wire_reader *reader, const Firesteel__Action *message, fst_type type,
+                       struct action **out, struct fst_error *error)
+{
+        struct save_action *self = wire_array(reader->memory, 1, sizeof(*self));
+        const Firesteel__Output *output = message->output;
+        if (!self)
+                return rdd_wire_too_big(error);
+        if (!output || output->algorithm > 2)
+                return error_set(error, -EBADMSG, "save_as_text_file has no output");
+        struct output_identity id = {output->path, output->tracker, output->job, (int)output->algorithm};
+        int r = output_committer_join(&id, &self->committer, error);
+        if (r == 0)
+                *out = &self->action;
+        return r;
+}
+
+static void save_release(struct action *action)
+{
+        output_committer_free(container_of(action, struct save_action, action)->committer);
+}
+
+const struct action_class save_action_class = {
+        .name = "save_as_text_file",
+        .sink_new = save_sink_new,
+        .result = save_result,
+        .encode = save_encode,
+        .decode = save_decode,
+        .release = save_release,
+};

@@ -1,0 +1,136 @@
+/*
+ * See exec_env.h. Invariant: when the env is freed nothing is reserved from its memory manager any more.
+ */
+#include "exec/exec_env.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "exec/app_files.h"
+#include "exec/broadcasts.h"
+#include "exec/isolation.h"
+#include "shuffle/shuffle_store.h"
+#include "store/file_cipher.h"
+#include "store/block_store.h"
+#include "store/disk_dirs.h"
+#include "store/page.h"
+
+#include <assert.h>
+
+static int init_memory(struct exec_env *env, const struct fst_conf *conf, int64_t heap, struct fst_error *error)
+{
+        double fraction, storage;
+        int r;
+        if ((r = conf_get_double(conf, "spark.memory.fraction", &fraction, error)) ||
+            (r = conf_get_double(conf, "spark.memory.storageFraction", &storage, error)))
+                return r;
+        /* Where tasks run in processes of their own, they have the execution part. */
+        if (env->isolation && env->isolation->all)
+                env->memory = memory_manager_new(env->isolation->shares.executor_pool, 1.0);
+        else
+                env->memory = memory_manager_new((size_t)((double)heap * fraction), storage);
+        return 0;
+}
+
+/* Cached partitions go first: they can be computed again, or read from disk; then outputs of map tasks go to disk. */
+static size_t evict(void *owner, size_t want)
+{
+        struct exec_env *env = owner;
+        size_t freed = block_store_evict(env->blocks, want);
+        if (freed < want)
+                freed += shuffle_store_evict(env->shuffles, want - freed);
+        return freed < want ? freed + broadcasts_evict(env->broadcasts, want - freed) : freed;
+}
+
+static int init_disk(struct exec_env *env, const struct fst_conf *conf, struct fst_error *error)
+{
+        _cleanup_free_ char *local = NULL, *codec = NULL, *list = NULL;
+        int64_t subdirectories, level;
+        bool shuffle, spill, encrypt;
+        int64_t key_bits;
+        struct file_key *key = NULL;
+        enum codec_kind kind;
+        int r;
+        if ((r = conf_get_string(conf, "spark.local.dir", &local, error)) ||
+            (r = conf_get_int(conf, "spark.diskStore.subDirectories", &subdirectories, error)) ||
+            (r = conf_get_string(conf, "spark.io.compression.codec", &codec, error)) ||
+            (r = conf_get_int(conf, "spark.io.compression.zstd.level", &level, error)) ||
+            (r = conf_get_bool(conf, "spark.shuffle.compress", &shuffle, error)) ||
+            (r = conf_get_bool(conf, "spark.shuffle.spill.compress", &spill, error)) ||
+            (r = conf_get_bool(conf, "spark.io.encryption.enabled", &encrypt, error)) ||
+            (r = conf_get_int(conf, "spark.io.encryption.keySizeBits", &key_bits, error)))
+                return r;
+        if ((r = codec_parse(codec, &kind, error)))
+                return error_wrap(error, r, "spark.io.compression.codec");
+        list = disk_dirs_configured(local);
+        if ((r = disk_dirs_new(list, (int)subdirectories, &env->dirs, error)))
+                return error_wrap(error, r, "spark.local.dir");
+        if (encrypt)
+                r = env->io_secret ? file_key_from(env->io_secret, env->io_secret_len, &key, error)
+                                   : file_key_new((int)key_bits, &key, error);
+        if (r)
+                return r;
+        disk_dirs_encrypt(env->dirs, key);
+        struct spill_space space = {
+                .dirs = env->dirs,
+                .shuffle_codec = shuffle ? kind : CODEC_NONE,
+                .spill_codec = spill ? kind : CODEC_NONE,
+                .level = (int)level,
+        };
+        env->blocks = block_store_new(&(struct block_store_options){
+                .memory = env->memory, .dirs = env->dirs, .codec = space.spill_codec, .level = space.level});
+        env->shuffles = shuffle_store_new(&space);
+        memory_manager_set_evict(env->memory, evict, env);
+        return 0;
+}
+
+static int init_broadcasts(struct exec_env *env, const struct fst_conf *conf, struct fst_error *error)
+{
+        _cleanup_free_ char *codec = NULL;
+        struct broadcasts_options o = {.memory = env->memory, .dirs = env->dirs};
+        int64_t piece, level;
+        bool compress;
+        int r;
+        if ((r = conf_get_bytes(conf, "spark.broadcast.blockSize", &piece, error)) ||
+            (r = conf_get_bool(conf, "spark.broadcast.compress", &compress, error)) ||
+            (r = conf_get_bool(conf, "spark.broadcast.checksum", &o.checksum, error)) ||
+            (r = conf_get_int(conf, "spark.io.compression.zstd.level", &level, error)) ||
+            (r = conf_get_string(conf, "spark.io.compression.codec", &codec, error)) ||
+            (r = codec_parse(codec, &o.codec, error)))
+                return r;
+        if (piece < 1 || piece > BROADCAST_PIECE_MOST)
+                return error_set(error, -EINVAL, "spark.broadcast.blockSize is %lld bytes: it must be 1 to 1g",
+                                 (long long)piece);
+        o.piece = (size_t)piece;
+        o.level = (int)level;
+        if (!compress)
+                o.codec = CODEC_NONE;
+        env->broadcasts = broadcasts_new(&o);
+        return 0;
+}
+
+int exec_env_init(struct exec_env *env, const struct fst_conf *conf, int64_t heap, struct fst_error *error)
+{
+        int r = init_memory(env, conf, heap, error);
+        if (r == 0)
+                r = init_disk(env, conf, error);
+        return r ? r : init_broadcasts(env, conf, error);
+}
+
+void exec_env_remove_files(struct exec_env *env)
+{
+        disk_dirs_free(steal(env->dirs));
+}
+
+void exec_env_deinit(struct exec_env *env)
+{
+        app_files_free(env->files);
+        broadcasts_free(env->broadcasts);
+        block_store_free(env->blocks);
+        shuffle_store_free(env->shuffles);
+        disk_dirs_free(env->dirs);
+        /* Everybody gave back what they had reserved. */
+        assert(!env->memory ||
+               (memory_manager_execution_used(env->memory) == 0 && memory_manager_storage_used(env->memory) == 0));
+        memory_manager_free(env->memory);
+        page_pool_trim();
+}

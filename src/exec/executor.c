@@ -1,0 +1,555 @@
+/*
+ * See executor.h. One loop on the main thread: the connection to the driver, timers, and what slots report. Slots run
+ * tasks on their own threads, pack the outcomes there, and leave them in the outbox; the loop sends what it finds.
+ *
+ * It follows CoarseGrainedExecutorBackend: it is the driver's word that counts, so an executor without its driver ends
+ * at once.
+ */
+#include "exec/executor_internal.h"
+
+#include "base/error.h"
+#include "base/fault_point.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "conf/log4j2.h"
+#include "exec/crash.h"
+#include "exec/driver_ask.h"
+#include "exec/executor_data.h"
+#include "exec/executor_resources.h"
+#include "exec/executor_stages.h"
+#include "exec/isolation.h"
+#include "exec/lost_executors.h"
+#include "exec/module.h"
+#include "exec/resource_discovery.h"
+#include "exec/slot_watch.h"
+#include "exec/zygote.h"
+#include "io/output_committer.h"
+#include "net/security.h"
+#include "rpc/control.pb-c.h"
+#include "rpc/rpc.h"
+#include "shuffle/shuffle_store.h"
+#include "store/memory.h"
+
+#include <elf.h>
+#include <gnu/libc-version.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DRIVER_ENDPOINT "CoarseGrainedScheduler"
+#define BARRIER_PATIENCE_MS (INT64_C(400) * 24 * 3600 * 1000) /* longer than the driver's: it is that which counts */
+#define STOP_PATIENCE_MS 1000                                 /* for tasks to look up when the executor ends */
+
+/* --------------------------------------------------------------------------------------------------- ending */
+
+void executor_end(struct executor *x, int status)
+{
+        if (x->ended)
+                return;
+        x->ended = true;
+        x->exit_status = status;
+        uv_stop(&x->loop);
+}
+
+static void on_terminated(uv_signal_t *handle, int signal)
+{
+        struct executor *x = handle->data;
+        log_error("CoarseGrainedExecutorBackend", "RECEIVED SIGNAL TERM");
+        executor_end(x, 128 + signal);
+}
+
+/* ------------------------------------------------------------------------------------------------- heartbeats */
+
+static int64_t resident_bytes(void)
+{
+        long pages = 0;
+        FILE *f = fopen("/proc/self/statm", "re");
+        if (f && fscanf(f, "%*d %ld", &pages) != 1)
+                pages = 0;
+        if (f)
+                fclose(f);
+        return (int64_t)pages * sysconf(_SC_PAGESIZE);
+}
+
+static void heartbeat_answered(void *owner, struct rpc_answer *answer)
+{
+        struct executor *x = owner;
+        if (answer->status == 0) {
+                x->missed_heartbeats = 0;
+                return;
+        }
+        log_warn("Executor", "Issue communicating with driver in heartbeater: %s", answer->message);
+        if (++x->missed_heartbeats < x->most_missed)
+                return;
+        log_error("Executor", "Exit as unable to send heartbeats to driver more than %d times", x->most_missed);
+        executor_end(x, EXECUTOR_EXIT_HEARTBEAT);
+}
+
+static void on_heartbeat(uv_timer_t *timer)
+{
+        struct executor *x = timer->data;
+        Firesteel__Heartbeat beat = FIRESTEEL__HEARTBEAT__INIT;
+        beat.executor_id = (char *)x->options->executor_id;
+        beat.resident_bytes = resident_bytes();
+        beat.execution_memory = (int64_t)memory_manager_execution_used(x->env.memory);
+        beat.storage_memory = (int64_t)memory_manager_storage_used(x->env.memory);
+        pthread_mutex_lock(&x->lock);
+        for (int s = 0; s < x->options->cores; s++)
+                beat.running += x->running[s] != NULL;
+        pthread_mutex_unlock(&x->lock);
+        rpc_ask_packed(x->driver, FIRESTEEL__CONTROL_TYPE__HEARTBEAT, &beat.base, NULL, 0, heartbeat_answered, x);
+}
+
+/* ------------------------------------------------------------------------------------ questions of tasks' threads */
+
+static int may_commit(void *owner, int stage, int stage_attempt, int partition, int64_t task_id)
+{
+        struct executor *x = owner;
+        struct fst_error error = FST_ERROR_INIT;
+        uint8_t *body = NULL;
+        size_t len = 0;
+        Firesteel__MayCommit question = FIRESTEEL__MAY_COMMIT__INIT;
+        question.stage_id = stage;
+        question.stage_attempt = stage_attempt;
+        question.partition = partition;
+        question.task_id = task_id;
+        int r = driver_ask(x->asks, FIRESTEEL__CONTROL_TYPE__MAY_COMMIT, &question.base, NULL, &body, &len, &error);
+        if (r) {
+                log_error("OutputCommitCoordinator",
+                          "the driver cannot be asked whether task %" PRId64 " may commit: %s", task_id,
+                          error_message(&error));
+                error_deinit(&error);
+                return r;
+        }
+        Firesteel__MayCommitReply *reply = firesteel__may_commit_reply__unpack(NULL, len, body);
+        r = !reply ? -EBADMSG : reply->may ? 0 : FST_OUTPUT_E_DENIED;
+        firesteel__may_commit_reply__free_unpacked(reply, NULL);
+        free(body);
+        return r;
+}
+
+/* Tasks of a barrier stage wait for each other as long as the driver lets them: it knows the timeout. */
+static int barrier(void *owner, const uint8_t *question, size_t len, const int *stopped, uint8_t **answer,
+                   size_t *answer_len, struct fst_error *error)
+{
+        struct executor *x = owner;
+        return driver_ask_packed(x->asks, FIRESTEEL__CONTROL_TYPE__BARRIER_SYNC, question, len, BARRIER_PATIENCE_MS,
+                                 stopped, answer, answer_len, error);
+}
+
+/* -------------------------------------------------------------------------------------------------- starting */
+
+/* An ask while there is nothing else to do yet: run the loop until it is answered. */
+struct first_ask {
+        struct executor *x;
+        int (*answered)(struct executor *x, const struct rpc_answer *answer, struct fst_error *error);
+        int status;
+        struct fst_error *error;
+        bool done;
+};
+
+static void first_answered(void *owner, struct rpc_answer *answer)
+{
+        struct first_ask *ask = owner;
+        ask->done = true;
+        if (answer->status)
+                ask->status =
+                        error_set(ask->error, answer->status < 0 ? answer->status : -EREMOTEIO, "%s", answer->message);
+        else
+                ask->status = ask->answered(ask->x, answer, ask->error);
+}
+
+static int ask_first(struct executor *x, uint16_t type, const ProtobufCMessage *question,
+                     int (*answered)(struct executor *, const struct rpc_answer *, struct fst_error *),
+                     struct fst_error *error)
+{
+        struct first_ask ask = {.x = x, .answered = answered, .error = error};
+        int r = rpc_ask_packed(x->driver, type, question, NULL, 0, first_answered, &ask);
+        if (r)
+                return error_set(error, r, "cannot ask the driver at %s: %s", x->options->driver_url, strerror(-r));
+        while (!ask.done && !x->ended)
+                uv_run(&x->loop, UV_RUN_ONCE);
+        return ask.done ? ask.status : error_set(error, -ESHUTDOWN, "the executor is ending");
+}
+
+bool executor_startup_key(const char *key)
+{
+        size_t n = strlen(key);
+        if (strncmp(key, "spark.auth", 10) == 0)
+                return strcmp(key, "spark.authenticate.secret") != 0;
+        if (strncmp(key, "spark.ssl", 9) == 0)
+                return !strstr(key, "Password");
+        return strncmp(key, "spark.rpc", 9) == 0 || strncmp(key, "spark.network", 13) == 0 ||
+               strncmp(key, "spark.port.", 11) == 0 ||
+               (strncmp(key, "spark.", 6) == 0 && n > 5 && strcmp(key + n - 5, ".port") == 0);
+}
+
+static int take_config(struct executor *x, const struct rpc_answer *answer, struct fst_error *error)
+{
+        Firesteel__AppConfig *config = firesteel__app_config__unpack(NULL, answer->len, answer->body);
+        if (!config)
+                return error_set(error, -EBADMSG, "the driver's configuration cannot be read");
+        for (size_t i = 0; i < config->n_properties; i++) {
+                const Firesteel__Property *p = config->properties[i];
+                if (executor_startup_key(p->key))
+                        conf_set_if_missing(&x->conf, p->key, p->value);
+                else
+                        conf_set(&x->conf, p->key, p->value);
+        }
+        x->app_id = mem_strdup(config->app_id);
+        x->env.app_id = x->app_id;
+        x->env.seed = config->seed;
+        x->driver_host = mem_strdup(config->driver_host);
+        x->driver_port = config->driver_port;
+        executor_take_tokens(x, config->delegation_tokens.data, config->delegation_tokens.len);
+        if (config->io_encryption_key.len) {
+                buf_append(&x->io_secret, config->io_encryption_key.data, config->io_encryption_key.len);
+                x->env.io_secret = x->io_secret.data;
+                x->env.io_secret_len = x->io_secret.len;
+        }
+        if (config->files) {
+                size_t size = protobuf_c_message_get_packed_size(&config->files->base);
+                buf_reserve(&x->files, size);
+                x->files.len = protobuf_c_message_pack(&config->files->base, (uint8_t *)x->files.data);
+        }
+        firesteel__app_config__free_unpacked(config, NULL);
+        return 0;
+}
+
+static int take_registration(struct executor *x, const struct rpc_answer *answer, struct fst_error *error)
+{
+        Firesteel__RegisteredExecutor *registered =
+                firesteel__registered_executor__unpack(NULL, answer->len, answer->body);
+        if (!registered)
+                return error_set(error, -EBADMSG, "the driver's answer to the registration cannot be read");
+        x->index = registered->index;
+        x->registered = true;
+        firesteel__registered_executor__free_unpacked(registered, NULL);
+        log_info("CoarseGrainedExecutorBackend", "Successfully registered with driver");
+        return 0;
+}
+
+/* A worker that goes takes its executors with it: its connection is all that is wanted of it. */
+static void worker_answered(void *owner, struct rpc_answer *answer)
+{
+        struct executor *x = owner;
+        if (answer->peer) {
+                x->worker_peer = rpc_peer_ref_new(answer->peer);
+                log_info("WorkerWatcher", "Successfully connected to %s", x->options->worker_url);
+                return;
+        }
+        log_error("WorkerWatcher", "cannot connect to worker %s: %s", x->options->worker_url, answer->message);
+        executor_end(x, EXECUTOR_EXIT_FAILED);
+}
+
+static int watch_worker(struct executor *x, struct fst_error *error)
+{
+        int r = x->options->worker_url ? rpc_env_ref(x->rpc, x->options->worker_url, &x->worker, error) : 0;
+        if (r || !x->worker)
+                return r;
+        return rpc_ask(x->worker, FIRESTEEL__CONTROL_TYPE__CONTROL_NONE, NULL, 0, NULL, 0, worker_answered, x);
+}
+
+static int connect_driver(struct executor *x, struct fst_error *error)
+{
+        struct rpc_options options;
+        int r;
+        rpc_options_init(&options);
+        if ((r = security_new(&x->conf, x->options->app_id, SECURITY_EXECUTOR, &x->security, error)) ||
+            (r = rpc_options_configure(&options, &x->conf, error)))
+                return r;
+        options.name = "sparkExecutor";
+        options.app_id = x->options->app_id;
+        options.security = x->security;
+        if ((r = rpc_env_new(&x->loop, &options, &x->rpc, error)) ||
+            (r = rpc_env_register(x->rpc, "Executor", &executor_endpoint_class, x, error)) ||
+            (r = rpc_env_ref(x->rpc, x->options->driver_url, &x->driver, error)))
+                return r;
+        log_info("CoarseGrainedExecutorBackend", "Connecting to driver: %s", x->options->driver_url);
+        Firesteel__RetrieveAppConfig question = FIRESTEEL__RETRIEVE_APP_CONFIG__INIT;
+        question.resource_profile = x->options->resource_profile;
+        return ask_first(x, FIRESTEEL__CONTROL_TYPE__RETRIEVE_APP_CONFIG, &question.base, take_config, error);
+}
+
+static int start_slots(struct executor *x, struct fst_error *error)
+{
+        int n = x->options->cores, r = 0;
+        x->slots = new_array(struct slot *, (size_t)n);
+        x->running = new_array(struct slot_run *, (size_t)n);
+        for (int i = 0; i < n && r == 0; i++)
+                r = slot_new(i, &x->env, executor_run_done, x, &x->slots[i], error);
+        return r;
+}
+
+static void load_class_path(struct executor *x)
+{
+        for (size_t i = 0; i < x->options->n_user_class_path; i++) {
+                struct fst_error error = FST_ERROR_INIT;
+                const struct module *module;
+                const char *path = x->options->user_class_path[i];
+                if (module_load(strncmp(path, "file:", 5) == 0 ? path + 5 : path, &module, &error))
+                        log_warn("Executor", "--user-class-path: %s", error_message(&error));
+                else if (x->env.isolation)
+                        isolation_add_module(x->env.isolation, module->path);
+                error_deinit(&error);
+        }
+}
+
+static int load_module(void *owner, const struct stage_module *module, struct fst_error *error)
+{
+        struct executor *x = owner;
+        return executor_data_load_module(x->data, module, error);
+}
+
+static void block_updated(void *owner)
+{
+        struct executor *x = owner;
+        uv_async_send(&x->wake);
+}
+
+static int start_data(struct executor *x, struct fst_error *error)
+{
+        struct executor_data_options options = {
+                .conf = &x->conf,
+                .security = x->security,
+                .bind = x->options->bind_address ? x->options->bind_address : x->options->hostname,
+                .driver_host = x->driver_host,
+                .driver_port = x->driver_port,
+                .cores = x->options->cores,
+                .asks = x->asks,
+                .lost = &x->lost,
+                .updated = block_updated,
+                .owner = x,
+        };
+        int r = executor_data_new(&x->env, &options, &x->data, error);
+        if (r == 0 && x->files.len)
+                executor_add_files(x, (const uint8_t *)x->files.data, x->files.len);
+        return r;
+}
+
+/* With what the configuration says now; the zygote is older, because it had to be forked before the first thread. */
+static int start_isolation(struct executor *x, int64_t memory, struct fst_error *error)
+{
+        bool all;
+        int r = isolation_wanted(&x->conf, &all, error);
+        if (r == 0 && x->zygote)
+                return isolation_new(&x->conf, steal(x->zygote), x->options->cores, memory, &x->env.isolation, error);
+        if (r == 0 && all)
+                r = error_set(error, -EAGAIN, "spark.firesteel.task.isolation=process: %s",
+                              error_message(&x->no_zygote));
+        return r;
+}
+
+static int start_env(struct executor *x, struct fst_error *error)
+{
+        int64_t memory, misses;
+        int r;
+        if ((r = log4j2_configure(&x->conf, getenv("SPARK_CONF_DIR"), error)) ||
+            (r = conf_get_bytes(&x->conf, "spark.executor.memory", &memory, error)) ||
+            (r = conf_get_int(&x->conf, "spark.executor.heartbeat.maxFailures", &misses, error)) ||
+            (r = conf_get_bytes(&x->conf, "spark.task.maxDirectResultSize", &x->max_direct_result, error)))
+                return r;
+        x->most_missed = (int)misses;
+        log_set_context(x->app_id, -1, -1);
+        if ((r = start_isolation(x, memory, error)) || (r = exec_env_init(&x->env, &x->conf, memory, error)))
+                return r;
+        x->env.may_commit = may_commit;
+        x->env.commit_owner = x;
+        x->env.barrier = barrier;
+        x->env.barrier_owner = x;
+        x->env.executor_id = x->options->executor_id;
+        load_class_path(x); /* first of all: a worker is forked with each slot */
+        if ((r = driver_asks_new(&x->loop, x->driver, &x->asks, error)) || (r = start_data(x, error)) ||
+            (r = start_slots(x, error)) || (r = executor_start_watch(x, error)))
+                return r;
+        x->stages = executor_stages_new(&(struct executor_stages_options){.loop = &x->loop,
+                                                                          .env = &x->env,
+                                                                          .lost = &x->lost,
+                                                                          .executor_id = x->options->executor_id,
+                                                                          .load = load_module,
+                                                                          .ready = executor_run_ready,
+                                                                          .owner = x});
+        return 0;
+}
+
+static int executor_register(struct executor *x, struct fst_error *error)
+{
+        struct executor_resources resources = {0};
+        int r = executor_resources_read(x->options->resources_file, &resources, error);
+        if (r == 0)
+                r = resource_discover(&x->conf, "spark.executor.resource.", &resources, error);
+        if (r) {
+                executor_resources_deinit(&resources);
+                return r;
+        }
+        Firesteel__RegisterExecutor m = FIRESTEEL__REGISTER_EXECUTOR__INIT;
+        m.executor_id = (char *)x->options->executor_id;
+        m.hostname = (char *)x->options->hostname;
+        m.cores = x->options->cores;
+        m.transfer_port = executor_data_port(x->data);
+        m.resource_profile = x->options->resource_profile;
+        m.resources = resources.list;
+        m.n_resources = resources.n;
+        m.abi = FST_ABI;
+#if defined(__x86_64__)
+        m.machine = EM_X86_64;
+#elif defined(__aarch64__)
+        m.machine = EM_AARCH64;
+#endif
+        _cleanup_free_ char *libc = mem_printf("glibc %s", gnu_get_libc_version());
+        m.libc = libc;
+        m.version = (char *)FIRESTEEL_VERSION;
+        m.memory = (int64_t)memory_manager_pool(x->env.memory);
+        m.pid = getpid();
+        fault_point(FAULT_REGISTER);
+        r = ask_first(x, FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR, &m.base, take_registration, error);
+        executor_resources_deinit(&resources);
+        return r;
+}
+
+static int start(struct executor *x, struct fst_error *error)
+{
+        int64_t interval;
+        int r;
+        if ((r = connect_driver(x, error)) || (r = start_env(x, error)) ||
+            (r = conf_get_ms(&x->conf, "spark.executor.heartbeatInterval", &interval, error)) ||
+            (r = executor_register(x, error)) || (r = watch_worker(x, error)))
+                return r;
+        uv_timer_start(&x->heartbeat, on_heartbeat, (uint64_t)interval, (uint64_t)interval);
+        log_info("Executor", "Starting executor ID %s on host %s with %d task slots", x->options->executor_id,
+                 x->options->hostname, x->options->cores);
+        return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------- ending */
+
+/*
+ * Tell tasks to end, and give them some time for it: one that never looks up must not keep the process. Those in worker
+ * processes end with these.
+ */
+static void end_tasks(struct executor *x)
+{
+        VEC(int64_t) ids = {0};
+        for (int s = 0; x->running && s < x->options->cores; s++) {
+                ids.len = 0;
+                pthread_mutex_lock(&x->lock);
+                for (int i = 0; x->running[s] && i < x->running[s]->n; i++)
+                        vec_push(&ids, x->running[s]->tasks[i].info.id);
+                pthread_mutex_unlock(&x->lock);
+                for (size_t i = 0; i < ids.len; i++)
+                        slot_kill(x->slots[s], ids.data[i], true);
+        }
+        vec_deinit(&ids);
+        for (int ms = 0; ms < STOP_PATIENCE_MS && !executor_is_idle(x); ms++)
+                usleep(1000);
+        if (executor_is_idle(x))
+                return;
+        log_warn("Executor", "tasks that do not look up are ended with the executor");
+        if (x->data)
+                executor_data_leave_files(x->data);
+        exec_env_remove_files(&x->env);
+        _exit(x->exit_status);
+}
+
+static void close_handle(uv_handle_t *handle, void *arg)
+{
+        if (!uv_is_closing(handle))
+                uv_close(handle, NULL);
+}
+
+static void rpc_closed(void *owner)
+{
+        *(bool *)owner = true;
+}
+
+static void stop(struct executor *x)
+{
+        bool closed = false;
+        x->ended = true;
+        if (x->asks)
+                driver_asks_stop(x->asks);
+        end_tasks(x);
+        /* The loop runs once more, for the connections. */
+        uv_timer_stop(&x->heartbeat);
+        uv_timer_stop(&x->look);
+        slot_watch_free(steal(x->watch));
+        for (int s = 0; x->slots && s < x->options->cores; s++)
+                slot_free(x->slots[s]);
+        isolation_free(x->env.isolation);
+        zygote_free(x->zygote);
+        if (x->data)
+                executor_data_close(x->data);
+        rpc_ref_unref(steal(x->driver));
+        rpc_ref_unref(steal(x->worker));
+        if (x->worker_peer)
+                rpc_peer_unref(x->worker_peer);
+        if (x->rpc) {
+                rpc_env_close(x->rpc, 100, rpc_closed, &closed);
+                while (!closed)
+                        uv_run(&x->loop, UV_RUN_ONCE);
+        }
+        uv_walk(&x->loop, close_handle, NULL);
+        uv_run(&x->loop, UV_RUN_DEFAULT);
+        executor_stages_free(x->stages);
+        driver_asks_free(x->asks);
+        executor_data_free(x->data);
+        exec_env_deinit(&x->env);
+        while (x->spare) {
+                struct slot_run *next = x->spare->next;
+                free(x->spare);
+                x->spare = next;
+        }
+        free(x->slots);
+        free(x->running);
+        buf_deinit(&x->outbox);
+        buf_deinit(&x->sending);
+        buf_deinit(&x->updates);
+        buf_deinit(&x->tokens);
+        if (x->io_secret.len)
+                explicit_bzero(x->io_secret.data, x->io_secret.len);
+        buf_deinit(&x->io_secret);
+        lost_executors_deinit(&x->lost);
+        buf_deinit(&x->files);
+        vec_deinit(&x->through);
+        error_deinit(&x->no_zygote);
+        free(x->driver_host);
+        security_free(x->security);
+        uv_loop_close(&x->loop);
+        conf_deinit(&x->conf);
+        pthread_mutex_destroy(&x->lock);
+        log_set_context(NULL, -1, -1);
+        free(x->app_id);
+}
+
+int executor_run(const struct executor_options *options)
+{
+        struct executor x = {.options = options, .exit_status = EXECUTOR_EXIT_FAILED, .lost = LOST_EXECUTORS_INIT};
+        struct fst_error error = FST_ERROR_INIT;
+        fault_points_init(options->executor_id);
+        /* Before everything else: it is to be small, and to hold nothing of this process. */
+        if (isolation_zygote_new(&x.zygote, &x.no_zygote))
+                log_warn("Executor", "tasks that may crash cannot be run apart: %s", error_message(&x.no_zygote));
+        pthread_mutex_init(&x.lock, NULL);
+        conf_init(&x.conf);
+        strmap_merge(&x.conf.set, &options->conf->set);
+        uv_loop_init(&x.loop);
+        uv_async_init(&x.loop, &x.wake, executor_send_outbox);
+        uv_timer_init(&x.loop, &x.heartbeat);
+        uv_timer_init(&x.loop, &x.look);
+        uv_signal_init(&x.loop, &x.terminated);
+        x.wake.data = x.heartbeat.data = x.look.data = x.terminated.data = &x;
+        uv_signal_start(&x.terminated, on_terminated, SIGTERM);
+        log_set_context(options->app_id, -1, -1);
+        int r = start(&x, &error);
+        if (r == 0 && !x.ended)
+                uv_run(&x.loop, UV_RUN_DEFAULT);
+        if (r) {
+                log_error("CoarseGrainedExecutorBackend", "Executor self-exiting due to : %s", error_message(&error));
+                error_deinit(&error);
+        }
+        stop(&x);
+        return x.exit_status;
+}

@@ -1,0 +1,173 @@
+/* The executor's endpoint, "Executor": what the driver tells it (rpc/control.proto). The driver is believed. */
+#include "exec/executor_internal.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "exec/executor_data.h"
+#include "exec/executor_stages.h"
+#include "exec/run_wire.h"
+#include "exec/slot_watch.h"
+#include "rpc/control.pb-c.h"
+
+#include <inttypes.h>
+static void launch_tasks(struct executor *x, const struct rpc_message *m)
+{
+        Firesteel__LaunchTasks *launch = firesteel__launch_tasks__unpack(NULL, m->len, m->body);
+        for (size_t i = 0; launch && i < launch->n_runs; i++) {
+                struct fst_error error = FST_ERROR_INIT;
+                struct slot_run *run = executor_run_new(x);
+                if (run_launch_read(launch->runs[i], x->options->cores, run, &error) == 0) {
+                        executor_stages_run(x->stages, run);
+                        continue;
+                }
+                log_error("Executor", "the driver launches what cannot be: %s", error_message(&error));
+                error_deinit(&error);
+                task_resources_deinit(&run->resources);
+                free(run);
+        }
+        if (!launch)
+                log_error("Executor", "a LaunchTasks of %zu bytes cannot be read", m->len);
+        firesteel__launch_tasks__free_unpacked(launch, NULL);
+}
+
+static void add_stage(struct executor *x, struct rpc_message *m)
+{
+        Firesteel__StageHeader *header = firesteel__stage_header__unpack(NULL, m->len, m->body);
+        if (header) {
+                size_t len = m->attachment_len;
+                executor_stages_add(x->stages, header->stage_id, header->stage_attempt, rpc_message_take_attachment(m),
+                                    len);
+        }
+        firesteel__stage_header__free_unpacked(header, NULL);
+}
+
+/* The slot that has task @id; -1: none. */
+static int slot_of(struct executor *x, int64_t id)
+{
+        int slot = -1;
+        pthread_mutex_lock(&x->lock);
+        for (int s = 0; s < x->options->cores && slot < 0; s++) {
+                const struct slot_run *run = x->running[s];
+                if (run && id >= run->tasks[0].info.id && id < run->tasks[0].info.id + run->n)
+                        slot = s;
+        }
+        pthread_mutex_unlock(&x->lock);
+        return slot;
+}
+
+static void kill_task(struct executor *x, const struct rpc_message *m)
+{
+        Firesteel__KillTask *kill = firesteel__kill_task__unpack(NULL, m->len, m->body);
+        if (!kill)
+                return;
+        int slot = slot_of(x, kill->task_id);
+        if (slot >= 0) {
+                log_info("Executor", "Executor is trying to kill task TID %" PRId64 ", reason: %s", kill->task_id,
+                         kill->reason);
+                slot_watch_killed(x->watch, slot, kill->task_id, now_ns());
+                slot_kill(x->slots[slot], kill->task_id, kill->interrupt);
+        } else {
+                executor_stages_kill(x->stages, kill->task_id);
+        }
+        firesteel__kill_task__free_unpacked(kill, NULL);
+}
+
+static void remove_unneeded(struct executor *x, const struct rpc_message *m)
+{
+        Firesteel__Remove *remove = firesteel__remove__unpack(NULL, m->len, m->body);
+        if (!remove)
+                return;
+        for (size_t i = 0; i < remove->n_stages; i++)
+                executor_stages_remove(x->stages, remove->stages[i]->stage_id, remove->stages[i]->stage_attempt);
+        executor_data_remove(x->data, remove);
+        firesteel__remove__free_unpacked(remove, NULL);
+}
+
+void executor_add_files(struct executor *x, const uint8_t *body, size_t len)
+{
+        Firesteel__Files *files = firesteel__files__unpack(NULL, len, body);
+        executor_data_add_files(x->data, files);
+        firesteel__files__free_unpacked(files, NULL);
+}
+
+static void executors_lost(struct executor *x, const struct rpc_message *m)
+{
+        Firesteel__ExecutorsLost *gone = firesteel__executors_lost__unpack(NULL, m->len, m->body);
+        for (size_t i = 0; gone && i < gone->n_executors; i++)
+                lost_executors_add(&x->lost, gone->executors[i]);
+        firesteel__executors_lost__free_unpacked(gone, NULL);
+}
+
+void executor_take_tokens(struct executor *x, const void *tokens, size_t len)
+{
+        buf_reset(&x->tokens);
+        if (len)
+                buf_append(&x->tokens, tokens, len);
+        log_info("CoarseGrainedExecutorBackend", "Received tokens of %zu bytes", len);
+}
+
+static void update_tokens(struct executor *x, const struct rpc_message *m)
+{
+        Firesteel__DelegationTokens *t = firesteel__delegation_tokens__unpack(NULL, m->len, m->body);
+        if (t)
+                executor_take_tokens(x, t->tokens.data, t->tokens.len);
+        firesteel__delegation_tokens__free_unpacked(t, NULL);
+}
+
+static void receive(void *owner, struct rpc_message *m)
+{
+        struct executor *x = owner;
+        switch (m->type) {
+        case FIRESTEEL__CONTROL_TYPE__STAGE:
+                add_stage(x, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__LAUNCH_TASKS:
+                launch_tasks(x, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__KILL_TASK:
+                kill_task(x, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__REMOVE:
+                remove_unneeded(x, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__ADD_FILES:
+                executor_add_files(x, m->body, m->len);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__EXECUTORS_LOST:
+                executors_lost(x, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__UPDATE_DELEGATION_TOKENS:
+                update_tokens(x, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__DECOMMISSION_EXECUTOR:
+                x->decommissioned = true;
+                executor_end_if_decommissioned(x);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__STOP_EXECUTOR:
+        case FIRESTEEL__CONTROL_TYPE__SHUTDOWN:
+                log_info("CoarseGrainedExecutorBackend", "Driver commanded a shutdown");
+                executor_end(x, EXECUTOR_EXIT_OK);
+                break;
+        default:
+                log_warn("CoarseGrainedExecutorBackend", "a message of unknown type %d", m->type);
+                if (m->ask)
+                        rpc_fail(m, "the executor knows no message of type %d", m->type);
+        }
+}
+
+static void disconnected(void *owner, struct rpc_peer *peer, const char *why)
+{
+        struct executor *x = owner;
+        if (x->ended || !x->registered)
+                return;
+        if (x->worker_peer && peer == x->worker_peer) {
+                log_error("WorkerWatcher", "Lost connection to worker %s. Exiting. (%s)", x->options->worker_url, why);
+                executor_end(x, EXECUTOR_EXIT_FAILED);
+                return;
+        }
+        log_error("CoarseGrainedExecutorBackend", "Driver %s disassociated! Shutting down. (%s)", rpc_peer_name(peer),
+                  why);
+        executor_end(x, EXECUTOR_EXIT_FAILED);
+}
+
+const struct rpc_endpoint_class executor_endpoint_class = {.receive = receive, .disconnected = disconnected};

@@ -1,0 +1,210 @@
+/*
+ * An executor's runs: from the stage that is ready to a slot, and from the slot's thread back to the driver. Outcomes
+ * are packed on the slot's thread and left in the outbox; the loop sends what it finds. And what looks after the slots:
+ * memory and tasks that were told to end.
+ */
+#include "exec/executor_internal.h"
+
+#include "base/fault_point.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "exec/crash.h"
+#include "exec/executor_data.h"
+#include "exec/executor_stages.h"
+#include "exec/isolation.h"
+#include "exec/memory_limit.h"
+#include "exec/run_wire.h"
+#include "exec/slot_watch.h"
+#include "exec/task_reaper.h"
+#include "exec/zygote.h"
+#include "rpc/control.pb-c.h"
+#include "shuffle/shuffle_store.h"
+
+#include <inttypes.h>
+struct slot_run *executor_run_new(struct executor *x)
+{
+        pthread_mutex_lock(&x->lock);
+        struct slot_run *run = x->spare;
+        if (run)
+                x->spare = run->next;
+        pthread_mutex_unlock(&x->lock);
+        return run ? run : new0(struct slot_run);
+}
+
+/* A result that is too large to be sent with its status waits for the driver to fetch it. */
+static int keep_result(void *owner, int64_t task_id, const struct buf *encoded, struct fst_error *error)
+{
+        struct executor *x = owner;
+        return executor_data_keep_result(x->data, task_id, encoded->data, encoded->len, error);
+}
+
+/* The outcomes of @run go to the driver. On the slot's thread, or the loop's for runs that never began. */
+static void report(struct executor *x, struct slot_run *run)
+{
+        _cleanup_(buf_deinit) struct buf status = BUF_INIT;
+        struct run_status_options options = {
+                .max_direct = (size_t)x->max_direct_result, .keep = keep_result, .owner = x};
+        struct stage_work *work = run->work;
+        fault_point(work && work->shuffled ? FAULT_MAP : FAULT_REDUCE);
+        pthread_mutex_lock(&x->lock);
+        for (int i = 0; i < run->n; i++)
+                if (__atomic_load_n(&run->tasks[i].killed, __ATOMIC_RELAXED))
+                        vec_push(&x->through, run->tasks[i].info.id);
+        pthread_mutex_unlock(&x->lock);
+        for (int i = 0; i < run->n && work && work->shuffled; i++) {
+                struct slot_task *t = &run->tasks[i];
+                if (t->shuffle_output)
+                        shuffle_store_put(x->env.shuffles, work->shuffled->lineage.deps[0].shuffle_id,
+                                          t->info.partition, t->info.id, steal(t->shuffle_output));
+        }
+        task_resources_deinit(&run->resources);
+        run_status_append(run, work ? work->action : NULL, &options, &status);
+        stage_work_unref(steal(run->work));
+        pthread_mutex_lock(&x->lock);
+        bool first = x->outbox.len == 0;
+        buf_append(&x->outbox, status.data, status.len);
+        if (x->running[run->slot] == run)
+                x->running[run->slot] = NULL;
+        run->next = x->spare;
+        x->spare = run;
+        pthread_mutex_unlock(&x->lock);
+        if (first)
+                uv_async_send(&x->wake);
+}
+
+void executor_run_done(void *owner, struct slot_run *run)
+{
+        report(owner, run);
+}
+
+bool executor_is_idle(struct executor *x)
+{
+        bool idle = true;
+        pthread_mutex_lock(&x->lock);
+        for (int s = 0; x->running && s < x->options->cores; s++)
+                idle &= x->running[s] == NULL;
+        pthread_mutex_unlock(&x->lock);
+        return idle;
+}
+
+/* The driver sends no more tasks; what runs is finished first. */
+void executor_end_if_decommissioned(struct executor *x)
+{
+        if (!x->decommissioned || !executor_is_idle(x))
+                return;
+        log_info("CoarseGrainedExecutorBackend", "No running tasks, all blocks are given up: decommissioned");
+        executor_end(x, EXECUTOR_EXIT_OK);
+}
+
+void executor_send_outbox(uv_async_t *handle)
+{
+        struct executor *x = handle->data;
+        if (!x->driver)
+                return;
+        /* What a task stored is told before its success is. */
+        buf_reset(&x->updates);
+        if (x->data)
+                executor_data_take_updates(x->data, &x->updates);
+        pthread_mutex_lock(&x->lock);
+        struct buf full = x->outbox;
+        x->outbox = x->sending;
+        for (size_t i = 0; i < x->through.len && x->watch; i++)
+                slot_watch_ended(x->watch, x->through.data[i]);
+        x->through.len = 0;
+        pthread_mutex_unlock(&x->lock);
+        x->sending = full;
+        if (x->updates.len)
+                rpc_send(x->driver, FIRESTEEL__CONTROL_TYPE__BLOCK_UPDATES, x->updates.data, x->updates.len, NULL);
+        if (full.len)
+                rpc_send(x->driver, FIRESTEEL__CONTROL_TYPE__STATUS_UPDATE, full.data, full.len, NULL);
+        buf_reset(&x->sending);
+        rpc_env_flush(x->rpc);
+        executor_end_if_decommissioned(x);
+}
+
+static void fail_run(struct executor *x, struct slot_run *run, const char *why)
+{
+        for (int i = 0; i < run->n; i++) {
+                run->tasks[i].state = OUTCOME_FAILED;
+                run->tasks[i].status = -EIO;
+                run->tasks[i].message = mem_strdup(why);
+                run->tasks[i].start_ms = run->tasks[i].finish_ms = (int64_t)time(NULL) * 1000;
+        }
+        report(x, run);
+}
+
+/* A run whose stage is ready, or cannot be had. */
+void executor_run_ready(void *owner, struct slot_run *run, const char *why)
+{
+        struct executor *x = owner;
+        int partitions = run->work ? run->work->final->lineage.partitions : 0;
+        if (x->ended) { /* its stage was still loading: the slots are gone, and nobody waits for the outcome */
+                stage_work_unref(steal(run->work));
+                task_resources_deinit(&run->resources);
+                free(run);
+                return;
+        }
+        for (int i = 0; i < run->n && !why; i++)
+                if (run->tasks[i].info.partition < 0 || run->tasks[i].info.partition >= partitions)
+                        why = "its stage has no such partition";
+        if (why) {
+                stage_work_unref(steal(run->work));
+                fail_run(x, run, why);
+                return;
+        }
+        pthread_mutex_lock(&x->lock);
+        x->running[run->slot] = run;
+        pthread_mutex_unlock(&x->lock);
+        slot_give(x->slots[run->slot], run);
+}
+
+/* -------------------------------------------------------------------------------------------- looking after slots */
+
+/* A task that was told to end does not, and it cannot be ended alone. */
+static void end_for_task(void *owner, const char *reason)
+{
+        crash_say(reason);
+        executor_end(owner, TASK_REAPER_EXIT_STATUS);
+}
+
+void executor_look(uv_timer_t *timer)
+{
+        struct executor *x = timer->data;
+        int64_t now = now_ns(), next = slot_watch_tick(x->watch, now);
+        uv_timer_start(timer, executor_look, next > now ? (uint64_t)(next - now) / 1000000 + 1 : 0, 0);
+        if (!x->env.isolation || !isolation_lost_zygote(x->env.isolation))
+                return;
+        if (!x->env.isolation->all) {
+                log_warn("Executor",
+                         "process %d, which starts worker processes, is gone: tasks that may crash run in "
+                         "the executor itself from now on",
+                         (int)zygote_pid(x->env.isolation->zygote));
+                return;
+        }
+        _cleanup_free_ char *reason = mem_printf("Exit as process %d, which starts the worker processes that "
+                                                 "spark.firesteel.task.isolation=process asks for, is gone",
+                                                 (int)zygote_pid(x->env.isolation->zygote));
+        log_error("Executor", "%s", reason);
+        crash_say(reason);
+        executor_end(x, EXECUTOR_EXIT_FAILED);
+}
+
+int executor_start_watch(struct executor *x, struct fst_error *error)
+{
+        int64_t memory, overhead;
+        int r = memory_limit_configured(&x->conf, &memory, &overhead, error);
+        if (r)
+                return r;
+        struct slot_watch_options options = {
+                .conf = &x->conf,
+                .slots = x->slots,
+                .n = x->options->cores,
+                .env = &x->env,
+                .memory_limit = memory + overhead,
+                .end_executor = end_for_task,
+                .owner = x,
+        };
+        if ((r = slot_watch_new(&options, &x->watch, error)) == 0)
+                executor_look(&x->look);
+        return r;
+}

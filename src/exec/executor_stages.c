@@ -1,0 +1,193 @@
+/* See executor_stages.h. A stage that cannot be had stays, so that each of its runs is told why. */
+#include "exec/executor_stages.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "exec/lost_executors.h"
+#include "exec/module.h"
+#include "exec/stage_wire.h"
+#include "shuffle/shuffle_store.h"
+
+enum stage_state { STAGE_LOADING, STAGE_READY, STAGE_FAILED };
+
+struct stage_entry {
+        struct stage_entry *next;
+        struct executor_stages *stages;
+        int id, attempt;
+        enum stage_state state;
+        bool removed; /* while it was loading */
+        void *data;   /* until it is decoded */
+        size_t len;
+        struct stage_work *work;
+        struct fst_error error;
+        int status;
+        struct slot_run *waiting, **last;
+        uv_work_t loading;
+};
+
+struct executor_stages {
+        struct executor_stages_options options;
+        struct stage_entry *entries; /* few at a time, newest first */
+};
+
+static void entry_free(struct stage_entry *e)
+{
+        stage_work_unref(e->work);
+        error_deinit(&e->error);
+        free(e->data);
+        free(e);
+}
+
+static struct stage_entry **find(struct executor_stages *s, int id, int attempt)
+{
+        struct stage_entry **at = &s->entries;
+        while (*at && ((*at)->id != id || (*at)->attempt != attempt))
+                at = &(*at)->next;
+        return at;
+}
+
+static void decode(struct stage_entry *e)
+{
+        const struct executor_stages_options *o = &e->stages->options;
+        if (e->status == 0)
+                e->status = stage_decode(e->data, e->len, o->env, &e->work, &e->error);
+        if (e->status == 0) /* for worker processes */
+                e->work->encoded = (struct buf){.data = (char *)steal(e->data), .len = e->len, .cap = e->len};
+        free(steal(e->data));
+        e->state = e->status ? STAGE_FAILED : STAGE_READY;
+        if (e->status) {
+                log_error("Executor", "stage %d.%d cannot be run: %s", e->id, e->attempt, error_message(&e->error));
+                return;
+        }
+        struct shuffle_reader_env *inputs = &e->work->inputs;
+        inputs->lost = lost_executors_has;
+        inputs->lost_owner = o->lost;
+        inputs->here = -1;
+        for (int i = 0; i < inputs->n_locations; i++)
+                if (strcmp(inputs->locations[i].executor_id, o->executor_id) == 0)
+                        inputs->here = i;
+}
+
+static void hand_over(struct stage_entry *e, struct slot_run *run)
+{
+        const struct executor_stages_options *o = &e->stages->options;
+        run->work = e->work ? stage_work_ref(e->work) : NULL;
+        o->ready(o->owner, run, e->work ? NULL : error_message(&e->error));
+}
+
+/* ------------------------------------------------------------------------------------------------------ loading */
+
+static int load_module(void *owner, const struct stage_module *module, struct fst_error *error)
+{
+        const struct executor_stages_options *o = owner;
+        return o->load(o->owner, module, error);
+}
+
+static void load(uv_work_t *work)
+{
+        struct stage_entry *e = container_of(work, struct stage_entry, loading);
+        e->status = stage_modules(e->data, e->len, load_module, &e->stages->options, &e->error);
+}
+
+static void loaded(uv_work_t *work, int status)
+{
+        struct stage_entry *e = container_of(work, struct stage_entry, loading);
+        if (status && e->status == 0)
+                e->status = error_set(&e->error, status, "the executor is ending");
+        decode(e);
+        while (e->waiting) {
+                struct slot_run *run = e->waiting;
+                e->waiting = run->next;
+                hand_over(e, run);
+        }
+        if (e->removed)
+                entry_free(e);
+}
+
+static int is_loaded(void *owner, const struct stage_module *module, struct fst_error *error)
+{
+        return module_find(module->build_id) ? 0 : 1;
+}
+
+/* ----------------------------------------------------------------------------------------------------- in use */
+
+struct executor_stages *executor_stages_new(const struct executor_stages_options *options)
+{
+        struct executor_stages *s = new0(struct executor_stages);
+        s->options = *options;
+        return s;
+}
+
+void executor_stages_add(struct executor_stages *s, int stage_id, int attempt, void *data, size_t len)
+{
+        if (*find(s, stage_id, attempt)) {
+                free(data);
+                return;
+        }
+        struct stage_entry *e = new0(struct stage_entry);
+        e->stages = s;
+        e->id = stage_id;
+        e->attempt = attempt;
+        e->data = data;
+        e->len = len;
+        e->last = &e->waiting;
+        e->next = s->entries;
+        s->entries = e;
+        int r = stage_modules(data, len, is_loaded, NULL, &e->error);
+        if (r < 0)
+                e->status = r;
+        if (r <= 0 || uv_queue_work(s->options.loop, &e->loading, load, loaded))
+                decode(e);
+}
+
+void executor_stages_run(struct executor_stages *s, struct slot_run *run)
+{
+        const struct executor_stages_options *o = &s->options;
+        struct stage_entry *e = *find(s, run->tasks[0].info.stage, run->tasks[0].info.stage_attempt);
+        if (!e) {
+                o->ready(o->owner, run, "the executor was not told of its stage");
+        } else if (e->state == STAGE_LOADING) {
+                run->next = NULL;
+                *e->last = run;
+                e->last = &run->next;
+        } else {
+                hand_over(e, run);
+        }
+}
+
+bool executor_stages_kill(struct executor_stages *s, int64_t task_id)
+{
+        for (struct stage_entry *e = s->entries; e; e = e->next)
+                for (struct slot_run *run = e->waiting; run; run = run->next)
+                        for (int i = 0; i < run->n; i++)
+                                if (run->tasks[i].info.id == task_id) {
+                                        run->tasks[i].killed = 1;
+                                        return true;
+                                }
+        return false;
+}
+
+void executor_stages_remove(struct executor_stages *s, int stage_id, int attempt)
+{
+        struct stage_entry **at = find(s, stage_id, attempt), *e = *at;
+        if (!e)
+                return;
+        *at = e->next;
+        if (e->state == STAGE_LOADING)
+                e->removed = true;
+        else
+                entry_free(e);
+}
+
+void executor_stages_free(struct executor_stages *s)
+{
+        if (!s)
+                return;
+        while (s->entries) {
+                struct stage_entry *e = s->entries;
+                s->entries = e->next;
+                entry_free(e);
+        }
+        free(s);
+}

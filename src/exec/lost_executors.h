@@ -1,0 +1,27 @@
+/*
+ * The executors that the driver has told are gone, by the scheduler's numbers, so that nobody waits for their servers.
+ * Numbers are not used again, so the set only grows. Any thread.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct lost_executors {
+        pthread_mutex_t lock;
+        uint64_t *bits;
+        size_t words;
+};
+
+#define LOST_EXECUTORS_INIT ((struct lost_executors){.lock = PTHREAD_MUTEX_INITIALIZER})
+
+void lost_executors_deinit(struct lost_executors *lost);
+
+/* Numbers beyond LOST_EXECUTORS_MOST are ignored. */
+void lost_executors_add(struct lost_executors *lost, int32_t executor);
+#define LOST_EXECUTORS_MOST (1 << 24)
+
+/* As shuffle_reader_env.lost, with the set as owner. */
+bool lost_executors_has(void *lost, int32_t executor);

@@ -1,0 +1,57 @@
+/*
+ * Holding an executor to its memory: spark.executor.memory and its overhead, or less where a cgroup allows less.
+ *
+ * The memory manager counts what rows take; this looks at what the process really has, because functions allocate
+ * as they like. Who asks often (a timer) gets, in this order: nothing; MEMORY_LIMIT_EVICT beyond the limit: give back
+ * what can be given; MEMORY_LIMIT_FAIL when that was asked for and did not help: end the largest task, by name, before
+ * the kernel ends the process without one.
+ *
+ * Control groups: version 2 (memory.max of the group and of all above it, memory.current) and version 1
+ * (memory.limit_in_bytes, hierarchical_memory_limit of memory.stat, memory.usage_in_bytes); the limit in force is the
+ * least. Files in the page cache that the kernel can drop (inactive_file) are not counted as used.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fst_conf;
+struct fst_error;
+struct memory_limit;
+
+struct memory_limit_options {
+        int64_t configured; /* bytes; 0: only what control groups say */
+        /* NULL for each: the system's own. Tests give trees of files. */
+        const char *cgroup_root; /* "/sys/fs/cgroup" */
+        const char *membership;  /* "/proc/self/cgroup" */
+        const char *statm;       /* "/proc/self/statm" */
+};
+
+/*
+ * spark.executor.memory and its overhead in bytes: spark.executor.memoryOverhead, or the larger of
+ * spark.executor.memoryOverheadFactor of the memory and spark.executor.minMemoryOverhead (384 MiB).
+ */
+int memory_limit_configured(const struct fst_conf *conf, int64_t *memory, int64_t *overhead, struct fst_error *error);
+
+/* Never fails: what cannot be read does not limit. */
+struct memory_limit *memory_limit_new(const struct memory_limit_options *options);
+void memory_limit_free(struct memory_limit *limit);
+
+/* The limit in force in bytes (INT64_MAX: none), and where it comes from: "spark.executor.memory", "cgroup /x". */
+int64_t memory_limit_bytes(const struct memory_limit *limit);
+const char *memory_limit_origin(const struct memory_limit *limit);
+
+/* What the process has resident now; where the limit is a group's, what the group has. About 3 µs. */
+int64_t memory_limit_used(struct memory_limit *limit);
+
+enum memory_verdict {
+        MEMORY_LIMIT_OK,
+        MEMORY_LIMIT_EVICT, /* give back @excess bytes */
+        MEMORY_LIMIT_FAIL,  /* that was tried: end the largest task */
+};
+
+/*
+ * Look, and say what is to be done. After MEMORY_LIMIT_EVICT the next call that finds too much answers
+ * MEMORY_LIMIT_FAIL; after that the task that was told to end has as long as @patience calls. One thread.
+ */
+enum memory_verdict memory_limit_check(struct memory_limit *limit, int patience, int64_t *used, int64_t *excess);

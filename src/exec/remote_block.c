@@ -1,0 +1,307 @@
+/*
+ * Partitions that other executors keep, for tasks here, and copies of ours for them; see block_manager.h.
+ *
+ * Pages arrive in memory of the task while it is granted; the rest, and all that there was, goes to a temporary file.
+ * When a peer fails, what came from it is forgotten and the next one is asked.
+ */
+#include "exec/block_manager_internal.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "exec/exec_env.h"
+#include "rpc/transfer.h"
+#include "store/page_frame.h"
+#include "store/spill.h"
+#include "store/storage_level.h"
+
+#include <endian.h>
+
+struct remote_block {
+        struct block_manager *manager;
+        struct task_run *run;
+        fst_type type;
+        struct memory_consumer memory;
+        struct page *first, **last;
+        struct spill *spill; /* everything, once it does not fit */
+        struct spill_reader reader;
+        bool reading;
+        struct page *loaded;
+        const struct page *at; /* in memory: the next */
+        unsigned char *payload;
+        size_t room;
+};
+
+static void forget(struct remote_block *b)
+{
+        page_list_free(&b->memory, steal(b->first));
+        b->last = &b->first;
+        spill_free(steal(b->spill));
+}
+
+static void remote_close(struct remote_block *b)
+{
+        if (b->reading)
+                spill_reader_deinit(&b->reader);
+        page_free(NULL, b->loaded);
+        forget(b);
+        memory_consumer_deinit(&b->memory);
+        free(b->payload);
+        free(b);
+}
+
+/* From memory to a file: what is there, and from now on what comes. */
+static int move_out(struct remote_block *b, struct fst_error *error)
+{
+        struct exec_env *env = b->manager->env;
+        struct spill *spill;
+        int r = spill_new(&(struct spill_options){.dirs = env->dirs, .type = b->type, .codec = CODEC_NONE}, &spill,
+                          error);
+        if (r)
+                return r;
+        for (struct page *p = b->first; p && r == 0; p = p->next)
+                r = spill_write_page(spill, p, NULL, NULL, error);
+        if (r) {
+                spill_free(spill);
+                return r;
+        }
+        forget(b);
+        b->spill = spill;
+        return 0;
+}
+
+static int keep_page(struct remote_block *b, const struct page_frame *frame, struct fst_error *error)
+{
+        struct page *page = NULL;
+        int r = FST_MEMORY_E_DENIED;
+        if (!b->spill) {
+                r = page_frame_decode(frame, b->type, b->payload, NULL, &b->memory, &page, error);
+                if (r == 0) {
+                        *b->last = page;
+                        b->last = &page->next;
+                        return 0;
+                }
+                if (r < 0 || (r = move_out(b, error)))
+                        return r;
+        }
+        r = page_frame_decode(frame, b->type, b->payload, NULL, NULL, &page, error);
+        if (r)
+                return r < 0 ? r : error_set(error, -ENOMEM, "no memory for a page");
+        r = spill_write_page(b->spill, page, NULL, NULL, error);
+        page_free(NULL, page);
+        return r;
+}
+
+static int receive_page(struct remote_block *b, struct transfer_input *in, struct fst_error *error)
+{
+        unsigned char header[PAGE_FRAME_HEADER];
+        struct page_frame frame;
+        int r = transfer_read_all(in, header, sizeof(header), error);
+        if (r)
+                return r;
+        if ((r = page_frame_parse(header, b->type, &frame, error)))
+                return r;
+        if (frame.codec != CODEC_NONE)
+                return error_set(error, -EBADMSG, "pages are not sent compressed");
+        if (frame.payload > b->room) {
+                free(b->payload);
+                b->room = MAX(frame.payload, (uint32_t)PAGE_BLOCK);
+                if (!(b->payload = malloc(b->room))) {
+                        b->room = 0;
+                        return error_set(error, -ENOMEM, "no memory for a page of %u bytes", frame.payload);
+                }
+        }
+        r = frame.payload ? transfer_read_all(in, b->payload, frame.payload, error) : 0;
+        if (r == FST_TRANSFER_E_END)
+                return error_set(error, -EPROTO, "the answer ends behind a page's header");
+        return r ? r : keep_page(b, &frame, error);
+}
+
+static int fetch_from(struct remote_block *b, const struct block_location *at, struct block_name name,
+                      struct fst_error *error)
+{
+        _cleanup_(buf_deinit) struct buf request = BUF_INIT;
+        struct block_peer peer = {&b->manager->network, at};
+        struct transfer_call call = {
+                .stopped = b->run->task.stopped, .gone = block_peer_gone, .gone_owner = &peer};
+        struct transfer_input *in = NULL;
+        block_request_fetch(name, &request);
+        int r = transfer_open(b->manager->network.client, at->host, at->port, request.data, request.len, &call, &in,
+                              error);
+        while (r == 0)
+                r = receive_page(b, in, error);
+        transfer_close(in);
+        if (r == FST_TRANSFER_E_END && b->spill)
+                return spill_finish(b->spill, error);
+        return r == FST_TRANSFER_E_END ? 0 : r;
+}
+
+static int remote_open(void *owner, struct task_run *run, struct block_id id, fst_type type, struct remote_block **out)
+{
+        struct block_manager *m = owner;
+        struct block_name name = {BLOCK_RDD, id.rdd, id.partition};
+        struct block_location at[BLOCK_LOCATIONS_MOST];
+        struct fst_error error = FST_ERROR_INIT;
+        int n = m->network.locations(m->network.owner, name, run->task.stopped, at, BLOCK_LOCATIONS_MOST, &error);
+        if (n <= 0) {
+                if (n < 0 && n != -ECANCELED)
+                        log_warn("BlockManager", "the driver cannot be asked for rdd_%d_%d, which is computed: %s",
+                                 id.rdd, id.partition, error_message(&error));
+                error_deinit(&error);
+                return n == -ECANCELED ? task_run_cancelled(run) : 1;
+        }
+        struct remote_block *b = new0(struct remote_block);
+        *b = (struct remote_block){.manager = m, .run = run, .type = type};
+        b->last = &b->first;
+        memory_consumer_init(&b->memory, task_run_memory(run), "remote block", NULL);
+        int r = -ENOENT;
+        for (int i = 0; i < n && r && r != -ECANCELED; i++) {
+                r = fetch_from(b, &at[i], name, &error);
+                if (r == 0 || r == -ECANCELED)
+                        break;
+                log_warn("BlockManager", "Failed to fetch rdd_%d_%d from %s:%d: %s", id.rdd, id.partition, at[i].host,
+                         at[i].port, error_message(&error));
+                forget(b);
+        }
+        error_deinit(&error);
+        if (r == 0) {
+                b->at = b->first;
+                *out = b;
+                return 0;
+        }
+        remote_close(b);
+        return r == -ECANCELED || task_run_stopped(run) ? task_run_cancelled(run) : 1;
+}
+
+static int remote_next(struct remote_block *b, const struct page **page)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        if (!b->spill) {
+                *page = b->at;
+                b->at = b->at ? b->at->next : NULL;
+                return 0;
+        }
+        int r = b->reading ? 0 : spill_reader_init(&b->reader, b->spill, 0, spill_end(b->spill), NULL, &error);
+        if (r == 0) {
+                b->reading = true;
+                page_free(NULL, steal(b->loaded));
+                r = spill_reader_next(&b->reader, NULL, &b->loaded, &error);
+        }
+        if (r)
+                return task_run_fail_with(b->run, r < 0 ? r : -ENOMEM, &error);
+        *page = b->loaded;
+        return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------- replicating */
+
+static void put_u32(unsigned char *p, uint32_t x)
+{
+        x = htole32(x);
+        memcpy(p, &x, sizeof(x));
+}
+
+/* All of a block as pieces to send; what is on disk is loaded, and freed by unload. */
+struct outgoing {
+        VEC(struct iovec) iov;
+        VEC(unsigned char *) headers;
+        VEC(struct page *) loaded;
+};
+
+static void outgoing_deinit(struct outgoing *o)
+{
+        for (size_t i = 0; i < o->headers.len; i++)
+                free(o->headers.data[i]);
+        for (size_t i = 0; i < o->loaded.len; i++)
+                page_free(NULL, o->loaded.data[i]);
+        vec_deinit(&o->iov);
+        vec_deinit(&o->headers);
+        vec_deinit(&o->loaded);
+}
+
+static int gather(struct block_reader *reader, struct outgoing *o, struct fst_error *error)
+{
+        const struct page *page;
+        int r;
+        while ((r = block_reader_next_page(reader, &page, error)) == 0 && page) {
+                unsigned char *header = mem_alloc(PAGE_FRAME_HEADER);
+                if (reader->from_disk) /* it would go with the next */
+                        vec_push(&o->loaded, steal(reader->loaded));
+                page_frame_header(page, header);
+                vec_push(&o->headers, header);
+                vec_push(&o->iov, (struct iovec){header, PAGE_FRAME_HEADER});
+                vec_push(&o->iov, (struct iovec){(void *)page->data, page->used});
+        }
+        return r;
+}
+
+static int copy_to(struct block_manager *m, const struct block_location *at, struct block_name name,
+                   enum fst_storage_level level, const struct outgoing *o, const int *stopped, struct fst_error *error)
+{
+        _cleanup_(buf_deinit) struct buf request = BUF_INIT;
+        struct block_peer peer = {&m->network, at};
+        struct transfer_call call = {.stopped = stopped, .gone = block_peer_gone, .gone_owner = &peer};
+        block_request_put(name, level, &request);
+        return transfer_put(m->network.client, at->host, at->port, request.data, request.len, o->iov.data,
+                            (int)o->iov.len, &call, error);
+}
+
+/* Spark tries other peers until there are enough copies, but no more than spark.storage.maxReplicationFailures of 1. */
+#define REPLICATION_FAILURES 1
+
+static void copy_block(struct block_manager *m, struct task_run *run, struct block *block, struct block_name name,
+                       enum fst_storage_level level, const struct block_location *peers, int n, struct fst_error *error)
+{
+        struct outgoing o = {0};
+        struct block_reader reader;
+        unsigned char *type = mem_alloc(BLOCK_PUT_HEADER);
+        fst_type t = block_type(block);
+        put_u32(type, (uint32_t)t.key | (uint32_t)t.value << 8);
+        put_u32(type + 4, t.key_size);
+        put_u32(type + 8, t.value_size);
+        vec_push(&o.headers, type);
+        vec_push(&o.iov, (struct iovec){type, BLOCK_PUT_HEADER});
+        int r = block_reader_init(&reader, block, error), copies = 1, failures = 0;
+        if (r == 0) {
+                r = gather(&reader, &o, error);
+                for (int i = 0; i < n && r == 0 && copies < storage_level_replicas(level); i++) {
+                        int e = copy_to(m, &peers[i], name, level, &o, run->task.stopped, error);
+                        copies += e == 0;
+                        if (e == 0)
+                                continue;
+                        log_warn("BlockManager", "Failed to replicate rdd_%d_%d to %s:%d: %s", (int)name.id, name.part,
+                                 peers[i].host, peers[i].port, error_message(error));
+                        if (e == -ECANCELED || ++failures > REPLICATION_FAILURES)
+                                break;
+                }
+                block_reader_deinit(&reader);
+        }
+        outgoing_deinit(&o);
+        if (r)
+                log_warn("BlockManager", "rdd_%d_%d is not replicated: %s", (int)name.id, name.part,
+                         error_message(error));
+        else if (copies < storage_level_replicas(level))
+                log_warn("BlockManager", "Block rdd_%d_%d replicated to only %d peer(s) instead of %d peers",
+                         (int)name.id, name.part, copies - 1, storage_level_replicas(level) - 1);
+}
+
+static void remote_replicate(void *owner, struct task_run *run, struct block_id id, enum fst_storage_level level)
+{
+        struct block_manager *m = owner;
+        struct block_location peers[BLOCK_LOCATIONS_MOST];
+        struct fst_error error = FST_ERROR_INIT;
+        struct block *block = block_store_find(m->env->blocks, id);
+        if (!block)
+                return;
+        int n = m->network.peers
+                        ? m->network.peers(m->network.owner, run->task.stopped, peers, BLOCK_LOCATIONS_MOST, &error)
+                        : 0;
+        copy_block(m, run, block, (struct block_name){BLOCK_RDD, id.rdd, id.partition}, level, peers, n, &error);
+        block_release(block);
+        error_deinit(&error);
+}
+
+const struct remote_blocks remote_block_operations = {
+        .open = remote_open, .next = remote_next, .close = remote_close, .replicate = remote_replicate};

@@ -1,0 +1,315 @@
+/*
+ * Channels: see net/channel.h.
+ *
+ * A TLS write takes one record's worth at a time (16 KiB). Small pieces are gathered into a record's buffer first, so
+ * that a header does not become a record of its own; large ones are encrypted where they lie. After -EAGAIN OpenSSL
+ * holds an encrypted record whose plain bytes it counts as not taken; it wants them again, which is why the next write
+ * must begin with the same bytes.
+ */
+#include "net/channel.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "net/security_internal.h"
+#include "net/socket.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define RECORD 16384
+
+struct channel {
+        int fd;
+        bool handshaken;
+        bool begun; /* the handshake */
+        int failed; /* 0, or the negative that every further call answers */
+        const struct crypto_ops *crypto;
+        struct tls *tls;
+        uint8_t *record; /* RECORD bytes to gather small pieces in; NULL until needed */
+        char error[256];
+        char peer[320];
+};
+
+int channel_new(int fd, const struct security *security, enum channel_side side, struct channel **out,
+                struct fst_error *error)
+{
+        int flags = fcntl(fd, F_GETFL), one = 1;
+        if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0) {
+                int r = error_errno(error, "cannot use the descriptor %d as a channel", fd);
+                close(fd);
+                return r;
+        }
+        struct channel *ch = new0(struct channel);
+        ch->fd = fd;
+        socket_name(fd, true, ch->peer, sizeof(ch->peer));
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)); /* no TCP: no harm */
+        if (!security) {
+                ch->handshaken = true;
+        } else {
+                ch->crypto = security->crypto;
+                ch->tls = ch->crypto->tls_new(side == CHANNEL_SERVER ? security->server : security->client, fd);
+                if (!ch->tls) {
+                        channel_free(ch);
+                        return error_set(error, -ENOMEM, "no memory for a TLS connection");
+                }
+        }
+        *out = ch;
+        return 0;
+}
+
+void channel_free(struct channel *ch)
+{
+        if (!ch)
+                return;
+        int saved = errno;
+        if (ch->tls)
+                ch->crypto->tls_free(ch->tls);
+        close(ch->fd);
+        free(ch->record);
+        free(ch);
+        errno = saved;
+}
+
+static ssize_t fail(struct channel *ch, int code, const char *message)
+{
+        ch->failed = code;
+        snprintf(ch->error, sizeof(ch->error), "%s", message);
+        return code;
+}
+
+static ssize_t fail_errno(struct channel *ch)
+{
+        if (errno == EAGAIN || errno == EWOULDBLOCK)
+                return -EAGAIN;
+        return fail(ch, -errno, strerror(errno));
+}
+
+static ssize_t fail_tls(struct channel *ch, ssize_t r)
+{
+        return r == -EAGAIN ? r : fail(ch, (int)r, ch->crypto->tls_message(ch->tls));
+}
+
+/* 0 when the channel may be used. */
+static ssize_t prepare(struct channel *ch)
+{
+        if (unlikely(ch->failed))
+                return ch->failed;
+        if (likely(ch->handshaken))
+                return 0;
+        ch->begun = true;
+        int r = ch->crypto->tls_handshake(ch->tls);
+        if (r < 0)
+                return fail_tls(ch, r);
+        ch->handshaken = true;
+        return 0;
+}
+
+ssize_t channel_read(struct channel *ch, void *buf, size_t n)
+{
+        ssize_t r = prepare(ch);
+        if (r < 0)
+                return r;
+        if (ch->tls) {
+                r = ch->crypto->tls_read(ch->tls, buf, n);
+                return r < 0 ? fail_tls(ch, r) : r;
+        }
+        do
+                r = recv(ch->fd, buf, n, 0);
+        while (r < 0 && errno == EINTR);
+        return r < 0 ? fail_errno(ch) : r;
+}
+
+/* Pieces too small for a record of their own, one after another, in `record`: how many bytes. */
+static size_t gather(struct channel *ch, const struct iovec *iov, int n, size_t skip)
+{
+        size_t len = 0;
+        if (!ch->record)
+                ch->record = mem_alloc(RECORD);
+        for (int i = 0; i < n && len < RECORD; i++, skip = 0) {
+                size_t more = MIN(iov[i].iov_len - skip, RECORD - len);
+                if (more > 0)
+                        memcpy(ch->record + len, (const char *)iov[i].iov_base + skip, more);
+                len += more;
+        }
+        return len;
+}
+
+static ssize_t tls_writev(struct channel *ch, const struct iovec *iov, int n)
+{
+        size_t skip = 0; /* of the first piece */
+        ssize_t taken = 0;
+        while (n > 0) {
+                if (iov->iov_len == skip) {
+                        iov++, n--, skip = 0;
+                        continue;
+                }
+                const void *data = (const char *)iov->iov_base + skip;
+                size_t len = MIN(iov->iov_len - skip, (size_t)RECORD);
+                if (len < RECORD && n > 1) {
+                        len = gather(ch, iov, n, skip);
+                        data = ch->record;
+                }
+                ssize_t r = ch->crypto->tls_write(ch->tls, data, len);
+                if (r < 0) {
+                        r = fail_tls(ch, r);
+                        return r == -EAGAIN && taken > 0 ? taken : r;
+                }
+                taken += r;
+                for (size_t left = (size_t)r; left > 0;) {
+                        size_t here = MIN(iov->iov_len - skip, left);
+                        skip += here;
+                        left -= here;
+                        if (left > 0)
+                                iov++, n--, skip = 0;
+                }
+        }
+        return taken;
+}
+
+ssize_t channel_writev(struct channel *ch, const struct iovec *iov, int n)
+{
+        ssize_t r = prepare(ch);
+        if (r < 0)
+                return r;
+        if (ch->tls)
+                return tls_writev(ch, iov, n);
+        struct msghdr message = {.msg_iov = (struct iovec *)iov, .msg_iovlen = (size_t)n};
+        do
+                r = sendmsg(ch->fd, &message, MSG_NOSIGNAL);
+        while (r < 0 && errno == EINTR);
+        return r < 0 ? fail_errno(ch) : r;
+}
+
+bool channel_pending(const struct channel *ch)
+{
+        return ch->tls && ch->handshaken && !ch->failed && ch->crypto->tls_pending(ch->tls);
+}
+
+int channel_events(const struct channel *ch)
+{
+        return ch->handshaken || !ch->begun || ch->failed ? 0 : ch->crypto->tls_wants(ch->tls);
+}
+
+bool channel_ready(const struct channel *ch)
+{
+        return ch->handshaken;
+}
+
+int channel_fd(const struct channel *ch)
+{
+        return ch->fd;
+}
+
+const char *channel_error(const struct channel *ch)
+{
+        return ch->error;
+}
+
+const char *channel_peer(const struct channel *ch)
+{
+        return ch->peer;
+}
+
+/* ------------------------------------------------------------------------------------------------- blocking */
+
+/* Wait for what the last -EAGAIN was about. 0, or negative with @error set. */
+static int wait_for(struct channel *ch, int events, int64_t timeout_ns, const int *stopped, struct fst_error *error)
+{
+        int wanted = channel_events(ch);
+        int r = socket_wait(ch->fd, wanted ? wanted : events, timeout_ns, stopped);
+        if (r > 0)
+                return 0;
+        if (r == 0)
+                return error_set(error, -ETIMEDOUT, "%s: nothing moved for %lld ms", ch->peer,
+                                 (long long)(timeout_ns / 1000000));
+        return error_set(error, r, "%s: %s", ch->peer, r == -ECANCELED ? "stopped" : strerror(-r));
+}
+
+static bool is_stopped(const int *stopped)
+{
+        return stopped && __atomic_load_n(stopped, __ATOMIC_RELAXED);
+}
+
+ssize_t channel_read_some(struct channel *ch, void *buf, size_t n, int64_t timeout_ns, const int *stopped,
+                          struct fst_error *error)
+{
+        if (is_stopped(stopped))
+                return error_set(error, -ECANCELED, "%s: stopped", ch->peer);
+        for (;;) {
+                ssize_t r = channel_read(ch, buf, n);
+                if (r >= 0)
+                        return r;
+                if (r != -EAGAIN)
+                        return error_set(error, (int)r, "%s: %s", ch->peer, ch->error);
+                r = wait_for(ch, POLLIN, timeout_ns, stopped, error);
+                if (r < 0)
+                        return r;
+        }
+}
+
+int channel_read_all(struct channel *ch, void *buf, size_t n, int64_t timeout_ns, const int *stopped,
+                     struct fst_error *error)
+{
+        for (size_t done = 0; done < n;) {
+                ssize_t r = channel_read_some(ch, (char *)buf + done, n - done, timeout_ns, stopped, error);
+                if (r < 0)
+                        return (int)r;
+                if (r == 0)
+                        return error_set(error, -ECONNRESET, "%s: the connection ended %zu bytes too early", ch->peer,
+                                         n - done);
+                done += (size_t)r;
+        }
+        return 0;
+}
+
+int channel_writev_all(struct channel *ch, struct iovec *iov, int n, int64_t timeout_ns, const int *stopped,
+                       struct fst_error *error)
+{
+        if (is_stopped(stopped))
+                return error_set(error, -ECANCELED, "%s: stopped", ch->peer);
+        while (n > 0) {
+                if (iov->iov_len == 0) {
+                        iov++, n--;
+                        continue;
+                }
+                ssize_t r = channel_writev(ch, iov, MIN(n, 1024)); /* IOV_MAX */
+                if (r == -EAGAIN) {
+                        r = wait_for(ch, POLLOUT, timeout_ns, stopped, error);
+                        if (r < 0)
+                                return (int)r;
+                        continue;
+                }
+                if (r < 0)
+                        return error_set(error, (int)r, "%s: %s", ch->peer, ch->error);
+                for (size_t left = (size_t)r; left > 0;) {
+                        size_t here = MIN(iov->iov_len, left);
+                        iov->iov_base = (char *)iov->iov_base + here;
+                        iov->iov_len -= here;
+                        left -= here;
+                        if (iov->iov_len == 0)
+                                iov++, n--;
+                }
+        }
+        return 0;
+}
+
+int channel_handshake(struct channel *ch, int64_t timeout_ns, const int *stopped, struct fst_error *error)
+{
+        for (;;) {
+                if (is_stopped(stopped))
+                        return error_set(error, -ECANCELED, "%s: stopped", ch->peer);
+                ssize_t r = prepare(ch);
+                if (r == 0)
+                        return 0;
+                if (r != -EAGAIN)
+                        return error_set(error, (int)r, "%s: %s", ch->peer, ch->error);
+                r = wait_for(ch, 0, timeout_ns, stopped, error);
+                if (r < 0)
+                        return (int)r;
+        }
+}

@@ -1,0 +1,95 @@
+/*
+ * Cryptography: TLS 1.3, SHA-256, AES-256-CTR, HKDF, random bytes. All of it is OpenSSL's.
+ *
+ * OpenSSL costs more to load than the rest of the program together, so it is linked only into a module,
+ * libfiresteel-crypto.so, which is loaded by the first who needs it. The module uses no symbol of ours: this page is
+ * all that both sides share. Local mode and `firesteel --version` never load it.
+ *
+ * Every operation may be called from every thread; an object is used by one thread at a time, except tls_context,
+ * which all may use at once. Messages are written as sentences into `message` of `size` bytes.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct fst_error;
+struct aes_ctr;
+struct sha256;
+struct tls;
+struct tls_context;
+
+#define CRYPTO_ABI 1
+#define SHA256_SIZE 32
+#define AES_CTR_KEY_SIZE 32
+#define AES_CTR_IV_SIZE 16
+
+/* What peers must prove. Either `psk` or, for certificates, the files; paths and passwords may be NULL. */
+struct tls_options {
+        bool server;
+        const uint8_t *psk; /* 32 bytes; NULL: certificates */
+        const char *identity; /* of the key: travels in clear, at most 500 bytes */
+        const char *key_file, *key_password;        /* PEM */
+        const char *chain_file;                     /* PEM: own certificate first */
+        const char *store_file, *store_password;    /* PKCS#12 instead of the two above */
+        const char *trust_file, *trust_password;    /* certificates of whom to trust, PEM or PKCS#12 */
+        bool need_client; /* server: clients must have a certificate, too */
+        const char *suites; /* TLS 1.3 cipher suites, separated by colons; NULL: OpenSSL's */
+};
+
+struct crypto_ops {
+        uint32_t abi; /* CRYPTO_ABI */
+
+        /* A context for one side. 0, or negative with the message. What @o points at is copied. */
+        int (*tls_context_new)(const struct tls_options *o, struct tls_context **out, char *message, size_t size);
+        void (*tls_context_free)(struct tls_context *context);
+
+        /* A connection over the non-blocking socket @fd, which stays the caller's. NULL: no memory. */
+        struct tls *(*tls_new)(struct tls_context *context, int fd);
+        /* Says goodbye if that can be sent at once. NULL is allowed. */
+        void (*tls_free)(struct tls *tls);
+        /* 0 done; -EAGAIN, see tls_wants; other negatives: failed, see tls_message. */
+        int (*tls_handshake)(struct tls *tls);
+        /* As recv and send on a non-blocking socket; after -EAGAIN a write begins with the same bytes again. */
+        ssize_t (*tls_read)(struct tls *tls, void *buf, size_t n);
+        ssize_t (*tls_write)(struct tls *tls, const void *buf, size_t n);
+        bool (*tls_pending)(const struct tls *tls);
+        /* POLLIN or POLLOUT: what the last -EAGAIN waits for. */
+        int (*tls_wants)(const struct tls *tls);
+        const char *(*tls_message)(const struct tls *tls);
+
+        /* Of one piece, or of many. NULL or negative: OpenSSL refused (no memory). */
+        int (*sha256)(const void *data, size_t len, uint8_t out[SHA256_SIZE]);
+        struct sha256 *(*sha256_new)(void);
+        int (*sha256_add)(struct sha256 *s, const void *data, size_t len);
+        int (*sha256_end)(struct sha256 *s, uint8_t out[SHA256_SIZE]); /* frees @s; @out NULL: only that */
+
+        /*
+         * AES-256 in counter mode as a stream with an address: byte k of it is a function of key, iv and k alone, so
+         * any part can be encrypted or decrypted (the same act) on its own. @in may be @out.
+         */
+        struct aes_ctr *(*aes_ctr_new)(const uint8_t key[AES_CTR_KEY_SIZE], const uint8_t iv[AES_CTR_IV_SIZE]);
+        int (*aes_ctr_crypt)(struct aes_ctr *a, uint64_t offset, const void *in, void *out, size_t len);
+        void (*aes_ctr_free)(struct aes_ctr *a); /* wipes the key */
+
+        /* HKDF with SHA-256: 0 or negative. */
+        int (*hkdf)(const void *secret, size_t secret_len, const void *salt, size_t salt_len, const void *info,
+                    size_t info_len, uint8_t *out, size_t out_len);
+        int (*random)(void *out, size_t len);
+};
+
+/* The module's one exported name. */
+typedef const struct crypto_ops *(*crypto_module_fn)(void);
+#define CRYPTO_MODULE_SYMBOL "firesteel_crypto_module"
+
+/*
+ * The operations, loading the module if this is the first call: from lib/firesteel/ beside the library, or from the
+ * build tree. Safe from every thread; the answer stays the same. 0, or -ENOENT / -ELIBBAD with @error naming the
+ * places that were looked at.
+ */
+int crypto_load(const struct crypto_ops **out, struct fst_error *error);
+
+/* The lower-case hexadecimal text of a digest. */
+void sha256_text(const uint8_t digest[SHA256_SIZE], char text[2 * SHA256_SIZE + 1]);

@@ -1,0 +1,172 @@
+/*
+ * The crypto module: OpenSSL behind net/crypto.h. It is a shared object of its own and uses nothing of the core.
+ *
+ * OpenSSL's configuration file is not read: what is done here does not depend on the machine.
+ */
+#include "net/crypto_module.h"
+
+#include <errno.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/kdf.h>
+#include <openssl/params.h>
+#include <openssl/core_names.h>
+#include <openssl/rand.h>
+#include <openssl/ssl.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Digests are fetched once: looking one up by name costs more than hashing a page. */
+static EVP_MD *sha256_md;
+static EVP_CIPHER *aes_cipher;
+
+static int hash(const void *data, size_t len, uint8_t out[SHA256_SIZE])
+{
+        return EVP_Digest(data, len, out, NULL, sha256_md, NULL) ? 0 : -ENOMEM;
+}
+
+struct sha256 {
+        EVP_MD_CTX *ctx;
+};
+
+static struct sha256 *hash_new(void)
+{
+        struct sha256 *s = calloc(1, sizeof(*s));
+        if (s && (s->ctx = EVP_MD_CTX_new()) && EVP_DigestInit_ex2(s->ctx, sha256_md, NULL))
+                return s;
+        if (s)
+                EVP_MD_CTX_free(s->ctx);
+        free(s);
+        return NULL;
+}
+
+static int hash_add(struct sha256 *s, const void *data, size_t len)
+{
+        return EVP_DigestUpdate(s->ctx, data, len) ? 0 : -ENOMEM;
+}
+
+static int hash_end(struct sha256 *s, uint8_t out[SHA256_SIZE])
+{
+        int r = !out || EVP_DigestFinal_ex(s->ctx, out, NULL) ? 0 : -ENOMEM;
+        EVP_MD_CTX_free(s->ctx);
+        free(s);
+        return r;
+}
+
+struct aes_ctr {
+        EVP_CIPHER_CTX *ctx;
+        uint8_t iv[AES_CTR_IV_SIZE];
+};
+
+static void aes_free(struct aes_ctr *a)
+{
+        if (!a)
+                return;
+        EVP_CIPHER_CTX_free(a->ctx); /* wipes what it holds */
+        OPENSSL_cleanse(a, sizeof(*a));
+        free(a);
+}
+
+static struct aes_ctr *aes_new(const uint8_t key[AES_CTR_KEY_SIZE], const uint8_t iv[AES_CTR_IV_SIZE])
+{
+        struct aes_ctr *a = calloc(1, sizeof(*a));
+        if (a && (a->ctx = EVP_CIPHER_CTX_new()) && EVP_EncryptInit_ex2(a->ctx, aes_cipher, key, iv, NULL)) {
+                memcpy(a->iv, iv, sizeof(a->iv));
+                return a;
+        }
+        aes_free(a);
+        return NULL;
+}
+
+/* The counter of the block that holds byte @offset: iv + offset / 16, big-endian. */
+static void counter_at(const uint8_t iv[16], uint64_t offset, uint8_t out[16])
+{
+        uint64_t add = offset / 16;
+        unsigned carry = 0;
+        for (int i = 15; i >= 0; i--) {
+                unsigned sum = iv[i] + carry + (unsigned)(add & 0xff);
+                out[i] = (uint8_t)sum;
+                carry = sum >> 8;
+                add >>= 8;
+        }
+}
+
+static int aes_crypt(struct aes_ctr *a, uint64_t offset, const void *in, void *out, size_t len)
+{
+        uint8_t counter[16], skipped[16] = {0};
+        int n;
+        counter_at(a->iv, offset, counter);
+        if (!EVP_EncryptInit_ex2(a->ctx, NULL, NULL, counter, NULL))
+                return -ENOMEM;
+        if (offset % 16 && !EVP_EncryptUpdate(a->ctx, skipped, &n, skipped, (int)(offset % 16)))
+                return -ENOMEM;
+        const uint8_t *from = in;
+        uint8_t *to = out;
+        while (len > 0) {
+                int piece = len > (1 << 30) ? 1 << 30 : (int)len;
+                if (!EVP_EncryptUpdate(a->ctx, to, &n, from, piece))
+                        return -ENOMEM;
+                from += piece;
+                to += piece;
+                len -= (size_t)piece;
+        }
+        return 0;
+}
+
+static int derive(const void *secret, size_t secret_len, const void *salt, size_t salt_len, const void *info,
+                  size_t info_len, uint8_t *out, size_t out_len)
+{
+        EVP_KDF *kdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
+        EVP_KDF_CTX *ctx = kdf ? EVP_KDF_CTX_new(kdf) : NULL;
+        OSSL_PARAM params[5], *p = params;
+        *p++ = OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)"SHA256", 0);
+        *p++ = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, (void *)secret, secret_len);
+        if (salt_len)
+                *p++ = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SALT, (void *)salt, salt_len);
+        *p++ = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, (void *)info, info_len);
+        *p = OSSL_PARAM_construct_end();
+        int r = ctx && EVP_KDF_derive(ctx, out, out_len, params) > 0 ? 0 : -EINVAL;
+        EVP_KDF_CTX_free(ctx);
+        EVP_KDF_free(kdf);
+        return r;
+}
+
+static int random_bytes(void *out, size_t len)
+{
+        return len <= 1 << 20 && RAND_bytes(out, (int)len) == 1 ? 0 : -EIO;
+}
+
+static const struct crypto_ops ops = {
+        .abi = CRYPTO_ABI,
+        .tls_context_new = crypto_tls_context_new,
+        .tls_context_free = crypto_tls_context_free,
+        .tls_new = crypto_tls_new,
+        .tls_free = crypto_tls_free,
+        .tls_handshake = crypto_tls_handshake,
+        .tls_read = crypto_tls_read,
+        .tls_write = crypto_tls_write,
+        .tls_pending = crypto_tls_pending,
+        .tls_wants = crypto_tls_wants,
+        .tls_message = crypto_tls_message,
+        .sha256 = hash,
+        .sha256_new = hash_new,
+        .sha256_add = hash_add,
+        .sha256_end = hash_end,
+        .aes_ctr_new = aes_new,
+        .aes_ctr_crypt = aes_crypt,
+        .aes_ctr_free = aes_free,
+        .hkdf = derive,
+        .random = random_bytes,
+};
+
+__attribute__((visibility("default"))) const struct crypto_ops *firesteel_crypto_module(void);
+const struct crypto_ops *firesteel_crypto_module(void)
+{
+        if (!OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL))
+                return NULL;
+        if (!sha256_md)
+                sha256_md = EVP_MD_fetch(NULL, "SHA256", NULL);
+        if (!aes_cipher)
+                aes_cipher = EVP_CIPHER_fetch(NULL, "AES-256-CTR", NULL);
+        return sha256_md && aes_cipher ? &ops : NULL;
+}

@@ -1,0 +1,15 @@
+/* What the files of the crypto module share (crypto_module.c, crypto_tls.c); nobody else includes it. */
+#pragma once
+
+#include "net/crypto.h"
+
+int crypto_tls_context_new(const struct tls_options *o, struct tls_context **out, char *message, size_t size);
+void crypto_tls_context_free(struct tls_context *context);
+struct tls *crypto_tls_new(struct tls_context *context, int fd);
+void crypto_tls_free(struct tls *t);
+int crypto_tls_handshake(struct tls *t);
+ssize_t crypto_tls_read(struct tls *t, void *buf, size_t n);
+ssize_t crypto_tls_write(struct tls *t, const void *buf, size_t n);
+bool crypto_tls_pending(const struct tls *t);
+int crypto_tls_wants(const struct tls *t);
+const char *crypto_tls_message(const struct tls *t);

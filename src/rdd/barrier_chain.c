@@ -1,0 +1,65 @@
+/* See barrier_chain.h. An RDD is a barrier RDD if it was made so, or if one is that it depends on narrowly. */
+#include "rdd/barrier_chain.h"
+
+#include "base/mem.h"
+#include "rdd/rdd_walk.h"
+
+const char barrier_chain_refusal[] =
+        "[SPARK-24820][SPARK-24821]: Barrier execution mode does not allow the following pattern of RDD chain within a "
+        "barrier stage: 1. Ancestor RDDs that have different number of partitions from the resulting RDD (union, "
+        "coalesce, take): collect the rows instead of taking some, or write them to a shuffle first. 2. An RDD that "
+        "depends on multiple barrier RDDs.";
+
+/* Each RDD after those that it depends on: so one pass tells which are barrier RDDs. */
+static void mark(const struct rdd_walk *walk, bool *barrier)
+{
+        for (uint32_t i = 0; i < walk->n; i++) {
+                const struct lineage *l = &walk->rdds[i]->lineage;
+                barrier[i] = l->barrier;
+                for (int d = 0; d < l->n_deps; d++)
+                        if (l->deps[d].kind == LINEAGE_NARROW)
+                                barrier[i] |= barrier[rdd_walk_index(walk, rdd_of(l->deps[d].parent))];
+        }
+}
+
+static bool stage_possible(const struct rdd_walk *all, const bool *barrier, fst_rdd *last, int tasks)
+{
+        struct rdd_walk stage;
+        bool possible = true;
+        if (!barrier[rdd_walk_index(all, last)])
+                return true;
+        rdd_walk_init(&stage, last, RDD_WALK_STAGE);
+        for (uint32_t i = 0; i < stage.n && possible; i++) {
+                const struct lineage *l = &stage.rdds[i]->lineage;
+                int parents = 0;
+                for (int d = 0; d < l->n_deps; d++)
+                        parents += barrier[rdd_walk_index(all, rdd_of(l->deps[d].parent))];
+                possible = l->partitions == tasks && parents <= 1;
+        }
+        rdd_walk_deinit(&stage);
+        return possible;
+}
+
+bool barrier_chain_possible(fst_rdd *final, int tasks)
+{
+        struct rdd_walk walk;
+        bool any = false, possible = true;
+        rdd_walk_init(&walk, final, RDD_WALK_ALL);
+        for (uint32_t i = 0; i < walk.n; i++)
+                any |= walk.rdds[i]->lineage.barrier;
+        bool *barrier = any ? new_array(bool, walk.n) : NULL;
+        if (any) {
+                mark(&walk, barrier);
+                possible = stage_possible(&walk, barrier, final, tasks);
+        }
+        for (uint32_t i = 0; any && i < walk.n && possible; i++) {
+                const struct lineage *l = &walk.rdds[i]->lineage;
+                for (int d = 0; d < l->n_deps && possible; d++)
+                        if (l->deps[d].kind == LINEAGE_SHUFFLE)
+                                possible = stage_possible(&walk, barrier, rdd_of(l->deps[d].parent),
+                                                          l->deps[d].parent->partitions);
+        }
+        free(barrier);
+        rdd_walk_deinit(&walk);
+        return possible;
+}

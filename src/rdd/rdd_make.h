@@ -1,0 +1,26 @@
+/*
+ * Making nodes of lineage: what the builders of operators (rdd.c, rdd_join.c) share. See rdd.c for the rule: an RDD is
+ * always answered, with a status if it cannot be.
+ */
+#pragma once
+
+#include "rdd/rdd.h"
+
+/* A node in its context's list. It takes the first status among its @n parents; else its type is checked. */
+fst_rdd *rdd_new_of(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *const *parents, int n, fst_site site);
+
+/* It cannot be, for this reason, unless there is an earlier one. Both return @rdd; the second empties @error. */
+fst_rdd *rdd_fail(fst_rdd *rdd, int status, const char *message);
+fst_rdd *rdd_fail_with(fst_rdd *rdd, int status, struct fst_error *error);
+
+/* Take a copy of @fn, under the name by which messages call it; a function that cannot travel fails the RDD. */
+void rdd_set_fn(fst_rdd *rdd, const fst_fn *fn);
+
+/* A narrow dependency on each parent; the partitioner of the one if @keep_partitioner. */
+void rdd_depend_narrowly(fst_rdd *rdd, bool keep_partitioner);
+
+/* A shuffle of the one parent, by the partitioner that was set; which is then the RDD's. */
+void rdd_depend_on_shuffle(fst_rdd *rdd);
+
+/* spark.default.parallelism if it is set; else 0. */
+int rdd_parallelism_set(fst_context *sc);

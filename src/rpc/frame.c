@@ -1,0 +1,127 @@
+/*
+ * The header of a frame. Whatever cannot be is refused here, before anything is allocated for it; what a stranger
+ * probably meant (TLS, HTTP, Spark's own RPC) is named, because that is what a user's mistake looks like.
+ */
+#include "rpc/frame.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <stdbool.h>
+
+static void put16(uint8_t *p, uint16_t v)
+{
+        p[0] = (uint8_t)v;
+        p[1] = (uint8_t)(v >> 8);
+}
+
+static void put32(uint8_t *p, uint32_t v)
+{
+        put16(p, (uint16_t)v);
+        put16(p + 2, (uint16_t)(v >> 16));
+}
+
+static void put64(uint8_t *p, uint64_t v)
+{
+        put32(p, (uint32_t)v);
+        put32(p + 4, (uint32_t)(v >> 32));
+}
+
+static uint16_t get16(const uint8_t *p)
+{
+        return (uint16_t)(p[0] | p[1] << 8);
+}
+
+static uint32_t get32(const uint8_t *p)
+{
+        return get16(p) | (uint32_t)get16(p + 2) << 16;
+}
+
+static uint64_t get64(const uint8_t *p)
+{
+        return get32(p) | (uint64_t)get32(p + 4) << 32;
+}
+
+static const uint8_t magic[4] = {'F', 'S', 'R', 'P'};
+
+void frame_header_put(uint8_t *out, const struct frame_header *h)
+{
+        memcpy(out, magic, sizeof(magic));
+        out[4] = FRAME_VERSION;
+        out[5] = h->kind;
+        put16(out + 6, h->type);
+        put64(out + 8, h->id);
+        put32(out + 16, h->endpoint);
+        put32(out + 20, h->body_len);
+        put64(out + 24, h->attachment_len);
+}
+
+static int not_ours(const uint8_t *in, struct fst_error *error)
+{
+        if (in[0] == 0x16 && in[1] == 3)
+                return error_set(error, -EPROTO,
+                                 "it speaks TLS, and here nothing is encrypted: set spark.authenticate or "
+                                 "spark.ssl.rpc.enabled alike on both sides");
+        static const char *const http[] = {"GET ", "POST", "PUT ", "HEAD", "DELE", "OPTI", "HTTP"};
+        for (size_t i = 0; i < ARRAY_SIZE(http); i++)
+                if (memcmp(in, http[i], 4) == 0)
+                        return error_set(error, -EPROTO, "it speaks HTTP");
+        if (in[0] == 0 && in[8] >= 3 && in[8] <= 9) /* length of 8 bytes, then the type of a message */
+                return error_set(error, -EPROTO, "it may be a process of Apache Spark, whose messages are Java's");
+        return error_set(error, -EPROTO, "it does not speak firesteel's RPC: the first bytes are %02x %02x %02x %02x",
+                         in[0], in[1], in[2], in[3]);
+}
+
+/* What a kind may carry: anything that it does not use is zero. */
+static int check_kind(const struct frame_header *h, struct fst_error *error)
+{
+        bool message = h->kind == FRAME_SEND || h->kind == FRAME_ASK;
+        bool answer = h->kind == FRAME_REPLY || h->kind == FRAME_FAIL;
+        bool words = h->kind == FRAME_HELLO || h->kind == FRAME_REFUSED;
+        if (h->kind < FRAME_HELLO || h->kind > FRAME_PONG)
+                return error_set(error, -EPROTO, "a frame of an unknown kind %u", h->kind);
+        if ((message || answer) != (h->id != 0) || (!message && h->endpoint != 0) ||
+            (!message && !answer && h->type != 0))
+                return error_set(error, -EPROTO, "a frame of kind %u with fields that it cannot have", h->kind);
+        if ((!message && h->kind != FRAME_REPLY && h->attachment_len != 0) ||
+            (!message && !answer && !words && h->body_len != 0))
+                return error_set(error, -EPROTO, "a frame of kind %u that carries something", h->kind);
+        if (words && h->body_len > FRAME_HELLO_MOST)
+                return error_set(error, -EMSGSIZE, "a greeting of %u bytes", h->body_len);
+        return 0;
+}
+
+int frame_header_get(const uint8_t *in, size_t max_bytes, struct frame_header *h, struct fst_error *error)
+{
+        if (memcmp(in, magic, sizeof(magic)) != 0)
+                return not_ours(in, error);
+        struct frame_header got = {
+                .version = in[4],
+                .kind = in[5],
+                .type = get16(in + 6),
+                .id = get64(in + 8),
+                .endpoint = get32(in + 16),
+                .body_len = get32(in + 20),
+                .attachment_len = get64(in + 24),
+        };
+        if (got.version != FRAME_VERSION && got.kind != FRAME_HELLO && got.kind != FRAME_REFUSED)
+                return error_set(error, -EPROTO, "a frame of version %u", got.version);
+        int r = check_kind(&got, error);
+        if (r < 0)
+                return r;
+        if (got.body_len > max_bytes || got.attachment_len > max_bytes - got.body_len)
+                return error_set(error, -EMSGSIZE,
+                                 "a message of %u and %llu bytes, more than the %zu that spark.rpc.message.maxSize "
+                                 "allows",
+                                 got.body_len, (unsigned long long)got.attachment_len, max_bytes);
+        *h = got;
+        return 0;
+}
+
+uint32_t frame_endpoint(const char *name)
+{
+        uint32_t hash = 2166136261u;
+        for (const uint8_t *p = (const uint8_t *)name; *p; p++)
+                hash = (hash ^ *p) * 16777619u;
+        return hash;
+}

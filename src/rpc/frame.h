@@ -1,0 +1,72 @@
+/*
+ * Frames: how messages lie on a connection. All numbers are little-endian.
+ *
+ *      offset  size
+ *       0      4    magic, "FSRP"
+ *       4      1    version of the sender's frames
+ *       5      1    kind
+ *       6      2    type of the message; the endpoint's own numbers
+ *       8      8    id: SEND and ASK: 1, 2, 3, … for each connection and direction, so that a frame that was left out
+ *                   or comes a second time is noticed; REPLY, FAIL: the id of the ask; others: 0
+ *      16      4    endpoint: the hash of its name (SEND, ASK); others: 0
+ *      20      4    length of the body
+ *      24      8    length of the attachment
+ *      32           the body, then the attachment
+ *
+ *      kind            body
+ *      1 HELLO         rpc/hello.proto; first and only once in each direction
+ *      2 REFUSED       a sentence: why the sender ends the connection
+ *      3 SEND          the message
+ *      4 ASK           the message; REPLY or FAIL answers it
+ *      5 REPLY         the message
+ *      6 FAIL          a sentence; type: FST_RPC_E_…
+ *      7 PING          nothing; PONG answers it
+ *      8 PONG          nothing
+ *
+ * Magic, kind, the lengths and HELLO stay as they are in every version, so that peers of different versions can tell
+ * their users so.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct fst_error;
+
+#define FRAME_VERSION 1
+#define FRAME_HEADER_SIZE 32
+#define FRAME_HELLO_MOST 4096 /* bytes of a HELLO's or REFUSED's body */
+
+enum frame_kind {
+        FRAME_HELLO = 1,
+        FRAME_REFUSED,
+        FRAME_SEND,
+        FRAME_ASK,
+        FRAME_REPLY,
+        FRAME_FAIL,
+        FRAME_PING,
+        FRAME_PONG,
+};
+
+struct frame_header {
+        uint8_t version;
+        uint8_t kind;
+        uint16_t type;
+        uint32_t endpoint;
+        uint64_t id;
+        uint32_t body_len;
+        uint64_t attachment_len;
+};
+
+/* Write the FRAME_HEADER_SIZE bytes of a header of this version; @h->version is not looked at. */
+void frame_header_put(uint8_t *out, const struct frame_header *h);
+
+/*
+ * Read a header. @max_bytes is the most that body and attachment may have together. 0, or -EPROTO (no header of ours, an
+ * impossible one) or -EMSGSIZE (too large) with @error saying what was there instead. Another version is no error
+ * for HELLO and REFUSED, whose reader compares it.
+ */
+int frame_header_get(const uint8_t *in, size_t max_bytes, struct frame_header *h, struct fst_error *error);
+
+/* The number that stands for an endpoint's name: 32-bit FNV-1a. */
+uint32_t frame_endpoint(const char *name);

@@ -1,0 +1,178 @@
+/* See rpc/frame_reader.h. Invariant: at most one of scratch and kept holds bytes that were not taken yet. */
+#include "rpc/frame_reader.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#define READ_LEAST 16384    /* room that is asked for in `kept` */
+#define READ_MOST (1 << 20) /* and at most at a time */
+#define ATTACHMENT_FIRST (1 << 20)
+
+void frame_reader_init(struct frame_reader *r, size_t max_bytes)
+{
+        *r = (struct frame_reader){.max_bytes = max_bytes};
+}
+
+void frame_reader_deinit(struct frame_reader *r)
+{
+        buf_deinit(&r->kept);
+        free(r->attachment);
+        free(r->given);
+        *r = (struct frame_reader){.failed = -ESHUTDOWN};
+}
+
+/* The bytes that were not taken yet. */
+static const uint8_t *rest(const struct frame_reader *r, size_t *len)
+{
+        if (r->scratch) {
+                *len = r->scratch_len - r->at;
+                return r->scratch + r->at;
+        }
+        *len = r->kept.len - r->at;
+        return r->kept.len ? (const uint8_t *)r->kept.data + r->at : NULL;
+}
+
+void frame_reader_keep(struct frame_reader *r)
+{
+        size_t len;
+        const uint8_t *data = rest(r, &len);
+        if (r->scratch) {
+                if (len > 0)
+                        buf_append(&r->kept, data, len);
+                r->scratch = NULL;
+        } else if (r->at > 0) {
+                if (len > 0)
+                        memmove(r->kept.data, data, len);
+                r->kept.len = len;
+        }
+        r->scratch_len = r->at = 0;
+        if (r->kept.len == 0 && r->kept.cap > 4 * READ_LEAST)
+                buf_deinit(&r->kept); /* there may be ten thousand connections */
+}
+
+void frame_reader_room(struct frame_reader *r, uint8_t *scratch, size_t scratch_size, uint8_t **where, size_t *room)
+{
+        frame_reader_keep(r);
+        if (r->attachment) { /* and header and body are in `kept` */
+                *where = r->attachment + r->attachment_len;
+                *room = r->attachment_cap - r->attachment_len;
+        } else if (r->kept.len == 0) {
+                r->scratch = scratch;
+                *where = scratch;
+                *room = scratch_size;
+        } else {
+                size_t want = r->have_header ? FRAME_HEADER_SIZE + (size_t)r->header.body_len - r->kept.len : 0;
+                *room = MIN(MAX(want, (size_t)READ_LEAST), (size_t)READ_MOST);
+                buf_reserve(&r->kept, *room);
+                *where = (uint8_t *)r->kept.data + r->kept.len;
+        }
+}
+
+void frame_reader_filled(struct frame_reader *r, size_t n)
+{
+        if (r->attachment)
+                r->attachment_len += n;
+        else if (r->scratch)
+                r->scratch_len = n;
+        else
+                r->kept.len += n;
+}
+
+/* Room for what comes next of an attachment: twice of what came. */
+static int grow_attachment(struct frame_reader *r, struct fst_error *error)
+{
+        size_t cap = MIN(r->attachment_cap * 2, (size_t)r->header.attachment_len);
+        uint8_t *grown = realloc(r->attachment, cap);
+        if (!grown)
+                return error_set(error, -ENOMEM, "no memory for a message of %llu bytes",
+                                 (unsigned long long)r->header.attachment_len);
+        r->attachment = grown;
+        r->attachment_cap = cap;
+        return 0;
+}
+
+/* Begin an attachment with what is here of it. */
+static int begin_attachment(struct frame_reader *r, const uint8_t *data, size_t len, struct fst_error *error)
+{
+        size_t here = MIN(len, (size_t)r->header.attachment_len);
+        size_t cap = MIN(MAX(here, (size_t)ATTACHMENT_FIRST), (size_t)r->header.attachment_len);
+        r->attachment = malloc(cap);
+        if (!r->attachment)
+                return error_set(error, -ENOMEM, "no memory for a message of %llu bytes",
+                                 (unsigned long long)r->header.attachment_len);
+        memcpy(r->attachment, data, here);
+        r->attachment_len = here;
+        r->attachment_cap = cap;
+        return 0;
+}
+
+/* The whole frame at @data is here, its attachment too: give it. */
+static int give(struct frame_reader *r, const uint8_t *data, size_t used, struct frame *out)
+{
+        *out = (struct frame){.header = r->header, .body = data + FRAME_HEADER_SIZE, .attachment = r->attachment};
+        r->given = steal(r->attachment);
+        r->attachment_len = r->attachment_cap = 0;
+        r->have_header = false;
+        r->at += used;
+        return 1;
+}
+
+static int next(struct frame_reader *r, struct frame *out, struct fst_error *error)
+{
+        size_t len;
+        const uint8_t *data = rest(r, &len);
+        if (len < FRAME_HEADER_SIZE)
+                return 0;
+        if (!r->have_header) {
+                int code = frame_header_get(data, r->max_bytes, &r->header, error);
+                if (code < 0)
+                        return code;
+                r->have_header = true;
+        }
+        size_t until_body = FRAME_HEADER_SIZE + (size_t)r->header.body_len;
+        if (len < until_body)
+                return 0;
+        if (r->header.attachment_len == 0)
+                return give(r, data, until_body, out);
+        size_t used = until_body;
+        if (!r->attachment) {
+                int code = begin_attachment(r, data + until_body, len - until_body, error);
+                if (code < 0)
+                        return code;
+                used += r->attachment_len;
+                if (r->attachment_len < r->header.attachment_len) {
+                        /* all that came is of this frame: only header and body stay */
+                        if (r->scratch)
+                                r->scratch_len = r->at + until_body;
+                        else
+                                r->kept.len = r->at + until_body;
+                        return r->attachment_len == r->attachment_cap ? grow_attachment(r, error) : 0;
+                }
+        }
+        if (r->attachment_len == r->header.attachment_len)
+                return give(r, data, used, out);
+        return r->attachment_len == r->attachment_cap ? grow_attachment(r, error) : 0;
+}
+
+int frame_reader_next(struct frame_reader *r, struct frame *out, struct fst_error *error)
+{
+        if (r->failed)
+                return error_set(error, r->failed, "the stream was given up");
+        free(steal(r->given));
+        int code = next(r, out, error);
+        if (code < 0)
+                r->failed = code;
+        else if (code == 0)
+                frame_reader_keep(r);
+        return code;
+}
+
+uint8_t *frame_reader_take_attachment(struct frame_reader *r)
+{
+        return steal(r->given);
+}
+
+bool frame_reader_partial(const struct frame_reader *r)
+{
+        return r->attachment || r->kept.len > r->at || (r->scratch && r->scratch_len > r->at);
+}

@@ -1,0 +1,40 @@
+/* A capped arena; see wire_memory.h. */
+#include "rpc/wire_memory.h"
+
+#include <stdint.h>
+#include <string.h>
+
+void *wire_alloc(struct wire_memory *memory, size_t size)
+{
+        if (size > memory->left)
+                return NULL;
+        memory->left -= size;
+        return arena_alloc(&memory->arena, size);
+}
+
+void *wire_array(struct wire_memory *memory, size_t count, size_t size)
+{
+        size_t bytes;
+        if (__builtin_mul_overflow(count, size, &bytes) || __builtin_add_overflow(bytes, 16, &bytes))
+                return NULL;
+        char *at = wire_alloc(memory, bytes);
+        if (!at)
+                return NULL;
+        at += -(uintptr_t)at & 15;
+        return memset(at, 0, bytes - 16);
+}
+
+static void *allocate(void *memory, size_t size)
+{
+        return wire_alloc(memory, size);
+}
+
+static void release(void *memory, void *pointer)
+{
+        /* with the arena */
+}
+
+ProtobufCAllocator wire_memory_allocator(struct wire_memory *memory)
+{
+        return (ProtobufCAllocator){.alloc = allocate, .free = release, .allocator_data = memory};
+}

@@ -1,0 +1,132 @@
+/*
+ * Spark's OutputCommitCoordinator. Departure: an attempt that may commit and asks again (its question or the answer
+ * was sent twice) is told yes again, where Spark denies it; no other can have committed meanwhile.
+ *
+ * Invariant: the committer of a partition is never listed as failed.
+ */
+#include "sched/commit_coordinator.h"
+
+#include "base/log.h"
+#include "base/vec.h"
+
+#define LOG "OutputCommitCoordinator"
+
+struct attempt {
+        int partition, stage_attempt, number;
+};
+
+struct commit_stage {
+        int id, partitions;
+        struct attempt *committers; /* by partition; number -1: none */
+        VEC(struct attempt) failed;
+};
+
+struct commit_coordinator {
+        VEC(struct commit_stage) stages; /* that run: few */
+};
+
+struct commit_coordinator *commit_coordinator_new(void)
+{
+        return new0(struct commit_coordinator);
+}
+
+static struct commit_stage *find(const struct commit_coordinator *c, int stage)
+{
+        for (size_t i = 0; i < c->stages.len; i++)
+                if (c->stages.data[i].id == stage)
+                        return &c->stages.data[i];
+        return NULL;
+}
+
+bool commit_coordinator_stage_start(struct commit_coordinator *c, int stage, int partitions)
+{
+        struct commit_stage *known = find(c, stage);
+
+        if (known)
+                return known->partitions == partitions;
+        struct commit_stage s = {.id = stage,
+                                 .partitions = partitions,
+                                 .committers = new_array(struct attempt, (size_t)MAX(partitions, 1))};
+
+        for (int p = 0; p < partitions; p++)
+                s.committers[p].number = -1;
+        vec_push(&c->stages, s);
+        return true;
+}
+
+static void stage_deinit(struct commit_stage *s)
+{
+        free(s->committers);
+        vec_deinit(&s->failed);
+}
+
+void commit_coordinator_stage_end(struct commit_coordinator *c, int stage)
+{
+        struct commit_stage *s = find(c, stage);
+
+        if (!s)
+                return;
+        stage_deinit(s);
+        *s = c->stages.data[--c->stages.len];
+}
+
+void commit_coordinator_free(struct commit_coordinator *c)
+{
+        if (!c)
+                return;
+        for (size_t i = 0; i < c->stages.len; i++)
+                stage_deinit(&c->stages.data[i]);
+        vec_deinit(&c->stages);
+        free(c);
+}
+
+static bool same(const struct attempt *a, const struct attempt *b)
+{
+        return a->partition == b->partition && a->stage_attempt == b->stage_attempt && a->number == b->number;
+}
+
+bool commit_coordinator_may_commit(struct commit_coordinator *c, int stage, int stage_attempt, int partition,
+                                   int attempt)
+{
+        struct commit_stage *s = find(c, stage);
+        struct attempt asker = {partition, stage_attempt, attempt};
+
+        if (!s || partition < 0 || partition >= s->partitions) {
+                log_debug(LOG, "Commit denied for stage=%d.%d, partition=%d: stage already marked as completed.", stage,
+                          stage_attempt, partition);
+                return false;
+        }
+        for (size_t i = 0; i < s->failed.len; i++)
+                if (same(&s->failed.data[i], &asker)) {
+                        log_info(
+                                LOG,
+                                "Commit denied for stage=%d.%d, partition=%d: task attempt %d already marked as failed.",
+                                stage, stage_attempt, partition, attempt);
+                        return false;
+                }
+        struct attempt *committer = &s->committers[partition];
+
+        if (committer->number < 0)
+                *committer = asker;
+        return same(committer, &asker);
+}
+
+void commit_coordinator_failed(struct commit_coordinator *c, int stage, int stage_attempt, int partition, int attempt)
+{
+        struct commit_stage *s = find(c, stage);
+        struct attempt failed = {partition, stage_attempt, attempt};
+
+        if (!s || partition < 0 || partition >= s->partitions)
+                return;
+        vec_push(&s->failed, failed);
+        if (!same(&s->committers[partition], &failed))
+                return;
+        log_debug(LOG, "Authorized committer (attemptNumber=%d, stage=%d, partition=%d) failed; clearing lock", attempt,
+                  stage, partition);
+        s->committers[partition].number = -1;
+}
+
+bool commit_coordinator_is_empty(const struct commit_coordinator *c)
+{
+        return c->stages.len == 0;
+}

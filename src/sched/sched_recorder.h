@@ -1,0 +1,145 @@
+/*
+ * A trace of what a scheduler was told and what it decided, line by line in the order in which it happened. Fed to a
+ * fresh scheduler (sched/sched_replay.h), the same trace must come out: so a run of a real driver is judged by
+ * `firesteel simulate --replay`, and what a simulation found is kept as a file.
+ *
+ *      struct sched *s = sched_new(&config, &ops, owner);
+ *      sched_record(s, (struct sched_trace_sink){.write = to_file, .close = close_file, .owner = file});
+ *
+ * Version 1, text. The first line is "firesteel-scheduler-trace 1". Words are as in sched/trace_text.h; T is the time
+ * in nanoseconds, E an executor's index, S.A a stage attempt, TEXT a text.
+ *
+ * What the scheduler was told:
+ *      config KEY VALUE …                          struct sched_config, by its members' names
+ *      pool NAME MODE MIN-SHARE WEIGHT
+ *      resource NAME AMOUNT                        that each task takes, in parts of RESOURCE_ONE
+ *      rdd ID PARTITIONS FLAGS NAME CALL-SITE DEP …            before the first job that reaches it. FLAGS: 1 barrier,
+ *                                                  2 indeterminate. DEP: "n PARENT"; "m PARENT FIRST COUNT …" where
+ *                                                  each partition needs other ones; "s PARENT SHUFFLE"
+ *      submit T RDD CALL-SITE N PARTITION … KEY VALUE …        N is -1 for all partitions; properties follow
+ *      cancel_job T JOB TEXT                       cancel_group T GROUP TEXT
+ *      cancel_tag T TAG TEXT                       cancel_stage T STAGE TEXT
+ *      cancel_all T                                unregister_shuffle SHUFFLE
+ *      add_executor T ID HOST CORES RESOURCE …     RESOURCE: NAME, how many addresses, the addresses
+ *      lose_executor T E BY-APP TEXT               lose_host T HOST TEXT
+ *      disable_executor E                          enable_executor E
+ *      decommission_executor E HOST-TOO            suspect_task TASK-ID
+ *      kill_attempt TASK-ID INTERRUPT TEXT         result_fits T TASK-ID BYTES
+ *      status T TASK-ID STATE RUN-NS RECORDS OUTPUT …          and for a failure TEXT, for a failed fetch SHUFFLE MAP E
+ * (SHUFFLE -1: not said), for each status of the call revive T                                    tick T end What it
+ * asked and was answered, within the call above it; an answer "no" is not written: cached RDD every partition of it is
+ *      preferred RDD PARTITION N E HOST …          where the partition lies; E -1: no executor, HOST -: none
+ *      may_prefer RDD                              the partitions of it may lie somewhere
+ *      rack HOST RACK
+ * What it decided, within the call above it:
+ *      = job_started JOB                           = stage_submitted S.A TASKS
+ *      = launch E S.A TASK-ID LOCALITY FLAGS WHAT …            FLAGS: 1 speculative, 2 suspect. WHAT: INDEX+COUNT for
+ *                                                  first attempts whose partition and output are their index, else
+ *                                                  INDEX,PARTITION,OUTPUT,ATTEMPT
+ *      = resource NAME AMOUNT N ADDRESS …          of the launch before
+ *      = kill_task E TASK-ID INTERRUPT TEXT        = task_lost E TASK-ID STATE TEXT
+ *      = task_accepted TASK-ID                     = stage_completed S.A TEXT
+ *      = job_ended JOB RESULT TEXT                 = map_output_removed SHUFFLE MAP E HANDLE
+ *      = speculative_submitted S.A INDEX           = barrier_launching S.A E …
+ *      = outputs_reset JOB                         = excluded S.A|- E HOST FAILURES LIFTED
+ *      = kill_executor E DECOMMISSION TEXT         = unschedulable S.A YES
+ *      = task_set_removed S.A                      = stage_removed S              = job_removed JOB
+ *
+ * Only the properties that the scheduler reads are kept (spark.job…, spark.scheduler…): no user's secrets.
+ */
+#pragma once
+
+#include "sched/sched.h"
+
+#include <stddef.h>
+
+#define SCHED_TRACE_FIRST_LINE "firesteel-scheduler-trace 1"
+
+/* Where a trace goes. Called on the scheduler's thread. */
+struct sched_trace_sink {
+        /* One or more whole lines, each with its newline; borrowed for the call. */
+        void (*write)(void *owner, const char *lines, size_t len);
+        void (*close)(void *owner); /* nothing comes any more; NULL: nobody wants to know */
+        void *owner;
+        bool each_line; /* write wants each line at once, not some 32 KiB of them */
+};
+
+/* Record @s, which nothing but sched_new has happened to, until sched_free. */
+void sched_record(struct sched *s, struct sched_trace_sink sink);
+
+/* ------------------------------------------------------------------------------------------ for this room */
+
+struct sched_recorder;
+
+/* The whole-number members of struct sched_config, as they stand in a trace; then the fractions. */
+#define SCHED_TRACE_SETTINGS(SETTING)                                                                                  \
+        SETTING(max_failures)                                                                                          \
+        SETTING(task_cpus)                                                                                             \
+        SETTING(max_stage_attempts)                                                                                    \
+        SETTING(max_total_attempts)                                                                                    \
+        SETTING(ignore_decommission_failures)                                                                          \
+        SETTING(resubmit_delay)                                                                                        \
+        SETTING(max_run)                                                                                               \
+        SETTING(run_target)                                                                                            \
+        SETTING(outputs_outlive_executors)                                                                             \
+        SETTING(unregister_outputs_on_host)                                                                            \
+        SETTING(dynamic_allocation)                                                                                    \
+        SETTING(max_result_size)                                                                                       \
+        SETTING(barrier_check_interval)                                                                                \
+        SETTING(barrier_check_max_failures)                                                                            \
+        SETTING(locality.wait_process)                                                                                 \
+        SETTING(locality.wait_node)                                                                                    \
+        SETTING(locality.wait_rack)                                                                                    \
+        SETTING(locality.legacy_reset)                                                                                 \
+        SETTING(speculation.enabled)                                                                                   \
+        SETTING(speculation.interval)                                                                                  \
+        SETTING(speculation.min_runtime)                                                                               \
+        SETTING(speculation.threshold)                                                                                 \
+        SETTING(speculation.efficiency)                                                                                \
+        SETTING(exclusion.stage)                                                                                       \
+        SETTING(exclusion.application)                                                                                 \
+        SETTING(exclusion.max_task_attempts_per_executor)                                                              \
+        SETTING(exclusion.max_task_attempts_per_node)                                                                  \
+        SETTING(exclusion.stage_max_failed_tasks_per_executor)                                                         \
+        SETTING(exclusion.stage_max_failed_executors_per_node)                                                         \
+        SETTING(exclusion.max_failed_tasks_per_executor)                                                               \
+        SETTING(exclusion.max_failed_executors_per_node)                                                               \
+        SETTING(exclusion.timeout)                                                                                     \
+        SETTING(exclusion.kill)                                                                                        \
+        SETTING(exclusion.decommission)                                                                                \
+        SETTING(exclusion.fetch_failure)                                                                               \
+        SETTING(exclusion.unschedulable_timeout)
+
+#define SCHED_TRACE_FRACTIONS(FRACTION)                                                                                \
+        FRACTION(speculation.multiplier)                                                                               \
+        FRACTION(speculation.quantile)                                                                                 \
+        FRACTION(speculation.rate_multiplier)                                                                          \
+        FRACTION(speculation.long_run_factor)
+
+/* What is behind sched.h calls this first in each of its functions, and where an answer decides something. */
+#define sched_note(s, what, ...)                                                                                       \
+        do {                                                                                                           \
+                if (unlikely((s)->recorder))                                                                           \
+                        sched_recorder_##what((s)->recorder, ##__VA_ARGS__);                                           \
+        } while (0)
+
+void sched_recorder_submit(struct sched_recorder *r, const struct job_spec *spec, int64_t now);
+
+/* @what is the name of the record, @id its number or -1, @name its first text or NULL for none. */
+void sched_recorder_cancel(struct sched_recorder *r, const char *what, int id, const char *name, const char *reason,
+                           int64_t now);
+void sched_recorder_add_executor(struct sched_recorder *r, const struct executor_spec *spec, int64_t now);
+void sched_recorder_lose_host(struct sched_recorder *r, const char *host, const char *message, int64_t now);
+void sched_recorder_kill_attempt(struct sched_recorder *r, int64_t task_id, bool interrupt, const char *reason);
+void sched_recorder_result_fits(struct sched_recorder *r, int64_t task_id, int64_t bytes, int64_t now);
+void sched_recorder_lose_executor(struct sched_recorder *r, int executor, bool caused_by_app, const char *message,
+                                  int64_t now);
+void sched_recorder_status(struct sched_recorder *r, const struct task_status *statuses, int n, int64_t now);
+
+/* A record of one word and at most two numbers; -1 as @time leaves it out. */
+void sched_recorder_word(struct sched_recorder *r, const char *word, int64_t time);
+void sched_recorder_number(struct sched_recorder *r, const char *word, int64_t number);
+void sched_recorder_numbers(struct sched_recorder *r, const char *word, int64_t number, int64_t other);
+
+/* The last line was written: flush, close the sink. */
+void sched_recorder_free(struct sched_recorder *r);

@@ -1,0 +1,367 @@
+/*
+ * See shuffle_fetch.h.
+ *
+ * A stream is opened for the maps of a round that are at one executor, and read strictly in that order. When it fails
+ * it is opened again for what is left, less the pages of the map at hand that have arrived: pages of an output never
+ * change nor change places, so the next one is the one after them. That makes all failures one case: a connection that
+ * broke, a server that closed a stream for standing still too long, a damaged page.
+ *
+ * What comes from the network is believed only as far as it harms nobody: lengths are checked before memory is taken,
+ * and pages before they are handed out.
+ */
+#include "shuffle/shuffle_fetch.h"
+
+#include "base/fault_point.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "rpc/transfer.pb-c.h"
+#include "rpc/transfer_client.h"
+#include "shuffle/shuffle_wire.h"
+#include "store/page_frame.h"
+#include "store/page_pool.h"
+
+#include <limits.h>
+#include <time.h>
+
+#define DEFAULT_IN_FLIGHT ((size_t)48 << 20)
+
+struct stream {
+        struct shuffle_fetch *fetch;
+        int32_t location;
+        struct transfer_input *input; /* NULL: not open */
+        int *maps;                    /* of this round: map partitions */
+        int n, at;                    /* the map at hand */
+        int first;                    /* the map that the request began with */
+        uint32_t pages;               /* of the map at hand that have arrived */
+        int tries;                    /* failures since something arrived last */
+        int damaged;                  /* the map partition that was damaged before; -1: none */
+        int64_t opened;
+};
+
+struct shuffle_fetch {
+        const struct shuffle_reader_env *env;
+        const struct shuffle_inputs *inputs;
+        int partition;
+        fst_type type;
+        struct task_run *run;
+        struct memory_consumer *memory;
+        struct stream *streams; /* by location */
+        int open;               /* how many the round has */
+        int round_end;          /* map partition that the present round does not reach */
+        struct codec codec;
+        unsigned char *scratch; /* a block, for compressed pages */
+};
+
+static int64_t now_ns(void)
+{
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+struct shuffle_fetch *shuffle_fetch_new(const struct shuffle_reader_env *env, const struct shuffle_inputs *inputs,
+                                        int partition, fst_type type, struct task_run *run,
+                                        struct memory_consumer *memory)
+{
+        struct shuffle_fetch *f = new0(struct shuffle_fetch);
+        f->env = env;
+        f->inputs = inputs;
+        f->partition = partition;
+        f->type = type;
+        f->run = run;
+        f->memory = memory;
+        f->streams = new_array(struct stream, (size_t)env->n_locations);
+        for (int i = 0; i < env->n_locations; i++)
+                f->streams[i] = (struct stream){.fetch = f, .location = i, .damaged = -1};
+        codec_init(&f->codec, env->space->shuffle_codec, env->space->level);
+        return f;
+}
+
+static void close_stream(struct stream *s)
+{
+        if (!s->input)
+                return;
+        s->fetch->run->counters.shuffle_remote_requests_ns += now_ns() - s->opened;
+        transfer_close(steal(s->input));
+}
+
+void shuffle_fetch_free(struct shuffle_fetch *f)
+{
+        if (!f)
+                return;
+        for (int i = 0; i < f->env->n_locations; i++) {
+                close_stream(&f->streams[i]);
+                free(f->streams[i].maps);
+        }
+        codec_deinit(&f->codec);
+        page_pool_put(f->scratch);
+        free(f->streams);
+        free(f);
+}
+
+int shuffle_fetch_lost(const struct shuffle_reader_env *env, const struct shuffle_inputs *inputs, struct task_run *run,
+                       int map, int status, struct fst_error *error)
+{
+        int32_t location = inputs->maps[map].location;
+        run->fetch_failed = true;
+        run->fetch_shuffle = inputs->shuffle_id;
+        run->fetch_map = map;
+        run->fetch_executor = location >= 0 ? env->locations[location].executor : -1;
+        if (location >= 0 && location != env->here)
+                error_wrap(error, status, "cannot fetch map output %d of shuffle %d from executor %s (%s:%d)", map,
+                           inputs->shuffle_id, env->locations[location].executor_id, env->locations[location].host,
+                           env->locations[location].port);
+        return task_run_fail_with(run, status, error);
+}
+
+/* ------------------------------------------------------------------------------------------------------- rounds */
+
+static bool is_remote(const struct shuffle_fetch *f, int map)
+{
+        int32_t location = f->inputs->maps[map].location;
+        return location >= 0 && location != f->env->here;
+}
+
+/* The maps from @from on that one round can take: limits of streams, and of maps to a stream. */
+static void plan_round(struct shuffle_fetch *f, int from)
+{
+        const struct shuffle_fetch_limits *limits = &f->env->limits;
+        int most = limits->requests > 0 ? limits->requests : INT_MAX;
+        int per_stream = limits->per_address > 0 ? limits->per_address : INT_MAX;
+        f->open = 0;
+        for (int i = 0; i < f->env->n_locations; i++) {
+                close_stream(&f->streams[i]);
+                f->streams[i].n = f->streams[i].at = 0;
+                f->streams[i].pages = 0;
+        }
+        int map = from;
+        for (; map < f->inputs->n; map++) {
+                if (!is_remote(f, map))
+                        continue;
+                struct stream *s = &f->streams[f->inputs->maps[map].location];
+                if (s->n == per_stream || (s->n == 0 && f->open == most))
+                        break;
+                if (!s->maps)
+                        s->maps = new_array(int, (size_t)f->inputs->n);
+                f->open += s->n == 0;
+                s->maps[s->n++] = map;
+        }
+        f->round_end = map;
+}
+
+static void *pack(const struct stream *s, size_t *len)
+{
+        const struct shuffle_fetch *f = s->fetch;
+        size_t n = (size_t)(s->n - s->at);
+        Firesteel__FetchShuffle fetch = FIRESTEEL__FETCH_SHUFFLE__INIT;
+        Firesteel__TransferRequest request = FIRESTEEL__TRANSFER_REQUEST__INIT;
+        fetch.shuffle = f->inputs->shuffle_id;
+        fetch.first_partition = f->partition;
+        fetch.end_partition = f->partition + 1;
+        fetch.n_map_partitions = fetch.n_map_task_ids = n;
+        fetch.map_partitions = mem_alloc(n * sizeof(*fetch.map_partitions));
+        fetch.map_task_ids = mem_alloc(n * sizeof(*fetch.map_task_ids));
+        fetch.skip_pages = s->pages;
+        for (size_t i = 0; i < n; i++) {
+                int map = s->maps[s->at + (int)i];
+                fetch.map_partitions[i] = map;
+                fetch.map_task_ids[i] = f->inputs->maps[map].task_id;
+        }
+        request.what_case = FIRESTEEL__TRANSFER_REQUEST__WHAT_FETCH_SHUFFLE;
+        request.fetch_shuffle = &fetch;
+        unsigned char *data = mem_alloc(firesteel__transfer_request__get_packed_size(&request));
+        *len = firesteel__transfer_request__pack(&request, data);
+        free(fetch.map_partitions);
+        free(fetch.map_task_ids);
+        return data;
+}
+
+static bool executor_lost(void *owner)
+{
+        const struct stream *s = owner;
+        const struct shuffle_reader_env *env = s->fetch->env;
+        return env->lost && env->lost(env->lost_owner, env->locations[s->location].executor);
+}
+
+static int open_stream(struct stream *s, int retries_used, struct fst_error *error)
+{
+        struct shuffle_fetch *f = s->fetch;
+        const struct shuffle_location *at = &f->env->locations[s->location];
+        size_t in_flight = f->env->limits.bytes ? f->env->limits.bytes : DEFAULT_IN_FLIGHT, len;
+        struct transfer_call call = {
+                .stopped = f->run->task.stopped,
+                .window = MAX(in_flight / (size_t)f->open, (size_t)1),
+                .retries_used = retries_used,
+                .wait_first = s->tries > 1,
+                .wait_ns = &f->run->counters.shuffle_fetch_wait_ns,
+                .gone = executor_lost,
+                .gone_owner = s,
+        };
+        _cleanup_free_ void *request = pack(s, &len);
+        fault_point(FAULT_FETCH);
+        s->first = s->at;
+        s->opened = now_ns();
+        return transfer_open(f->env->client, at->host, at->port, request, len, &call, &s->input, error);
+}
+
+/* ------------------------------------------------------------------------------------------------------ records */
+
+/* Bytes that must follow: the end of the stream is no end here. */
+static int read_body(struct stream *s, void *buf, size_t n, struct fst_error *error)
+{
+        int r = transfer_read_all(s->input, buf, n, error);
+        return r == FST_TRANSFER_E_END ? error_set(error, -EPROTO, "the stream ended within a record") : r;
+}
+
+/* What was announced as a page of @length bytes. FST_MEMORY_E_DENIED; -EBADMSG: it is damaged; other negatives. */
+static int read_page(struct stream *s, uint32_t length, struct page **page, struct fst_error *error)
+{
+        struct shuffle_fetch *f = s->fetch;
+        unsigned char header[PAGE_FRAME_HEADER];
+        struct page_frame frame;
+        if (length < PAGE_FRAME_HEADER)
+                return error_set(error, -EBADMSG, "a damaged page: it has %u bytes", length);
+        int r = read_body(s, header, sizeof(header), error);
+        if (r == 0)
+                r = page_frame_parse(header, f->type, &frame, error);
+        if (r)
+                return r;
+        if (frame.payload != length - PAGE_FRAME_HEADER)
+                return error_set(error, -EBADMSG, "a damaged page: a payload of %u bytes in a frame of %u",
+                                 frame.payload, length);
+        if (frame.codec != CODEC_NONE) {
+                if (!f->scratch && !(f->scratch = page_pool_get()))
+                        return error_set(error, -ENOMEM, "no memory to unpack a page");
+                r = read_body(s, f->scratch, frame.payload, error);
+                return r ? r : page_frame_decode(&frame, f->type, f->scratch, &f->codec, f->memory, page, error);
+        }
+        struct page *p = NULL;
+        r = page_new(f->memory, f->type, frame.bytes, &p);
+        if (r)
+                return r < 0 ? error_set(error, r, "no memory for a page of %u bytes", frame.bytes) : r;
+        if (frame.bytes)
+                r = read_body(s, p->data, frame.bytes, error);
+        p->used = frame.bytes;
+        p->rows = frame.rows;
+        if (r == 0)
+                r = page_validate(p, frame.checksum, error);
+        if (r)
+                page_free(f->memory, p);
+        else
+                *page = p;
+        return r;
+}
+
+#define MAP_GONE 2 /* besides page statuses: the other end does not have it */
+
+/* The next record: a page, or NULL for the end of the map; MAP_GONE; FST_MEMORY_E_DENIED; negative. */
+static int read_record(struct stream *s, struct page **page, struct fst_error *error)
+{
+        struct shuffle_fetch *f = s->fetch;
+        unsigned char header[SHUFFLE_RECORD], body[SHUFFLE_SENTENCE];
+        fault_point(FAULT_FETCH);
+        int r = transfer_read_all(s->input, header, sizeof(header), error);
+        if (r)
+                return r < 0 ? r : error_set(error, -EPROTO, "the stream ended before all map outputs had come");
+        struct shuffle_record record = shuffle_record_get(header);
+        if (record.map != (uint32_t)(s->at - s->first) || record.partition != (uint32_t)f->partition)
+                return error_set(error, -EPROTO, "map %u, partition %u came where map %d, partition %d was due",
+                                 record.map, record.partition, s->at - s->first, f->partition);
+        *page = NULL;
+        switch (record.kind) {
+        case SHUFFLE_PAGE:
+                return read_page(s, record.length, page, error);
+        case SHUFFLE_END:
+                if (record.length != 4)
+                        break;
+                r = read_body(s, body, 4, error);
+                if (r == 0 && shuffle_get_u32(body) != s->pages)
+                        r = error_set(error, -EPROTO, "%u pages came, and %u were sent", s->pages,
+                                      shuffle_get_u32(body));
+                return r;
+        case SHUFFLE_GONE:
+                if (record.length == 0 || record.length > sizeof(body))
+                        break;
+                r = read_body(s, body, record.length, error);
+                if (r)
+                        return r;
+                error_set(error, -ENOENT, "%.*s", (int)record.length, (const char *)body);
+                return MAP_GONE;
+        }
+        return error_set(error, -EPROTO, "a record of kind %u with %u bytes", record.kind, record.length);
+}
+
+/* ------------------------------------------------------------------------------------------------------- streams */
+
+/* The stream failed: 0 to go on with it anew, or negative after task_run_fail. */
+static int recover(struct stream *s, int map, int status, struct fst_error *error)
+{
+        struct shuffle_fetch *f = s->fetch;
+        bool refused = s->input && transfer_input_refused(s->input); /* it answered: asking again changes nothing */
+        close_stream(s);
+        if (status == -ECANCELED || task_run_stopped(f->run)) {
+                error_deinit(error);
+                return task_run_cancelled(f->run);
+        }
+        bool damaged = status == -EBADMSG;
+        if (damaged ? s->damaged == map
+                    : refused || ++s->tries > transfer_client_options(f->env->client)->max_retries || executor_lost(s))
+                return shuffle_fetch_lost(f->env, f->inputs, f->run, map, status, error);
+        if (damaged)
+                s->damaged = map;
+        log_warn("ShuffleBlockFetcherIterator", "fetching map output %d of shuffle %d from executor %s again: %s", map,
+                 f->inputs->shuffle_id, f->env->locations[s->location].executor_id, error_message(error));
+        error_deinit(error);
+        return 0;
+}
+
+/* Open all streams of the round, so that they fill while one of them is read. A failure shows when its turn comes. */
+static void open_round(struct shuffle_fetch *f)
+{
+        for (int i = 0; i < f->env->n_locations; i++) {
+                struct stream *s = &f->streams[i];
+                if (s->n && open_stream(s, INT_MAX, NULL))
+                        s->tries = 1;
+        }
+}
+
+int shuffle_fetch_next(struct shuffle_fetch *f, int map, struct page **page)
+{
+        if (map >= f->round_end) {
+                plan_round(f, map);
+                open_round(f);
+        }
+        struct stream *s = &f->streams[f->inputs->maps[map].location];
+        for (;;) {
+                struct fst_error error = FST_ERROR_INIT;
+                int r = s->input ? 0 : open_stream(s, s->tries, &error);
+                if (r < 0) {
+                        s->tries = INT_MAX - 1; /* connecting was tried often enough */
+                } else {
+                        r = read_record(s, page, &error);
+                }
+                if (r == 0 && *page) {
+                        s->tries = 0;
+                        f->run->counters.shuffle_remote_blocks += s->pages++ == 0;
+                        f->run->counters.shuffle_remote_bytes += (*page)->used;
+                        return 0;
+                }
+                if (r == 0) {
+                        s->tries = 0;
+                        s->pages = 0;
+                        if (++s->at == s->n)
+                                close_stream(s);
+                        return 0;
+                }
+                if (r == FST_MEMORY_E_DENIED)
+                        return task_run_fail(f->run, -ENOMEM,
+                                             "no memory for a page of shuffle %d: raise spark.executor.memory, or run "
+                                             "fewer tasks at a time",
+                                             f->inputs->shuffle_id);
+                if (r == MAP_GONE)
+                        return shuffle_fetch_lost(f->env, f->inputs, f->run, map, -ENOENT, &error);
+                r = recover(s, map, r, &error);
+                if (r)
+                        return r;
+        }
+}

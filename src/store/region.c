@@ -1,0 +1,81 @@
+/* See region.h. The file's name is gone as soon as it is mapped, so that not even a crash leaves it. */
+#include "store/region.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "store/disk_dirs.h"
+#include "store/memory.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* What is mapped: there is no mapping of nothing. */
+static size_t room_of(size_t size)
+{
+        return size ? size : 1;
+}
+
+static int map_file(struct disk_dirs *dirs, size_t size, unsigned char **data, struct fst_error *error)
+{
+        int fd;
+        _cleanup_free_ char *path = NULL;
+        int r = disk_dirs_create_unique(dirs, "temp_local_", &fd, &path, error);
+        if (r)
+                return r;
+        unlink(path);
+        /* A hole in the file would be a signal on the first write to it when the disk is full. */
+        r = -posix_fallocate(fd, 0, (off_t)room_of(size));
+        void *map = r ? MAP_FAILED : mmap(NULL, room_of(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (r == 0 && map == MAP_FAILED)
+                r = -errno;
+        close(fd);
+        if (r) {
+                disk_dirs_failed(dirs, path, r);
+                return error_set(error, r, "no room for %zu bytes in %s: %s", size, path, strerror(-r));
+        }
+        *data = map;
+        return 0;
+}
+
+int region_new(struct region *region, struct memory_manager *memory, struct disk_dirs *dirs, uint64_t size,
+               struct fst_error *error)
+{
+        if (size > SIZE_MAX / 4)
+                return error_set(error, -ENOMEM, "%" PRIu64 " bytes are more than can be", size);
+        *region = (struct region){.size = (size_t)size};
+        if (memory_acquire_storage(memory, room_of(region->size))) {
+                void *map =
+                        mmap(NULL, room_of(region->size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                if (map != MAP_FAILED) {
+                        region->data = map;
+                        region->in_memory = true;
+                        return 0;
+                }
+                memory_release_storage(memory, room_of(region->size));
+        }
+        return map_file(dirs, region->size, &region->data, error);
+}
+
+bool region_move_out(struct region *region, struct memory_manager *memory, struct disk_dirs *dirs,
+                     struct fst_error *error)
+{
+        unsigned char *data;
+        if (!region->in_memory || map_file(dirs, region->size, &data, error))
+                return false;
+        memcpy(data, region->data, region->size);
+        region_deinit(&(struct region){region->data, region->size, true}, memory);
+        region->data = data;
+        region->in_memory = false;
+        return true;
+}
+
+void region_deinit(struct region *region, struct memory_manager *memory)
+{
+        if (!region->data)
+                return;
+        munmap(steal(region->data), room_of(region->size));
+        if (region->in_memory)
+                memory_release_storage(memory, room_of(region->size));
+}

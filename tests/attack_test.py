@@ -1,0 +1,304 @@
+"""A running local-cluster application under attack: whatever strangers send, it goes on, with few words and little memory."""
+import os
+import random
+import resource
+import socket
+import struct
+import subprocess
+import time
+
+import pytest
+
+BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "build", "src")
+
+def is_sanitized():
+    with open(os.path.join(BIN, "libfiresteel.so"), "rb") as file:
+        library = file.read()
+    return b"__asan_init" in library or b"__tsan_init" in library
+
+
+MORE_MEMORY = (1024 if is_sanitized() else 96) << 10  # KiB; sanitizers keep what was freed
+
+APPLICATION = """
+#include <firesteel/firesteel.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static int place(fst_task *task, int64_t x, fst_out *out)
+{
+        fst_emit(out, x % 7, (int64_t)1);
+        return 0;
+}
+
+int main(int argc, char **argv)
+{
+        fst_context *sc = fst_context_new("attacked");
+        for (int round = 1;; round++) {
+                int64_t keys = 0;
+                if (fst_count(fst_reduce_by_key(fst_flat_map(fst_range_n(sc, 0, 1000, 4), place, FST_PAIR(I64, I64)),
+                                                fst_sum), &keys) || keys != 7)
+                        return 3;
+                printf("%d\\n", round);
+                fflush(stdout);
+                if (access(argv[1], F_OK) == 0)
+                        break;
+                usleep(20000);
+        }
+        return fst_context_stop(sc);
+}
+"""
+
+
+def varint(n):
+    n &= (1 << 64) - 1
+    out = b""
+    while n > 127:
+        out += bytes([n & 127 | 128])
+        n >>= 7
+    return out + bytes([n])
+
+
+def field(number, value):
+    """A field of a protobuf message."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def endpoint(name):
+    number = 0x811C9DC5
+    for byte in name.encode():
+        number = (number ^ byte) * 0x01000193 & 0xFFFFFFFF
+    return number
+
+
+HELLO, SEND, ASK = 1, 3, 4
+REGISTER, STATUS, HEARTBEAT, BLOCKS, LAUNCH = 2, 3, 4, 7, 21
+
+
+def frame(kind, body=b"", number=0, what=0, length=None, attached=0):
+    return struct.pack("<4sBBHQIIQ", b"FSRP", 1, kind, what, number,
+                       endpoint("CoarseGrainedScheduler") if kind in (SEND, ASK) else 0,
+                       len(body) if length is None else length, attached) + body
+
+
+def hello():
+    return frame(HELLO, field(1, 1) + field(2, 1) + field(3, "attacker") + field(4, os.urandom(16)) + field(7, 1 << 27))
+
+
+def registration(name, cores, host="127.0.0.1", port=1):
+    libc = os.confstr("CS_GNU_LIBC_VERSION")
+    machine = {"x86_64": 62, "aarch64": 183}.get(os.uname().machine, 0)
+    return (field(1, name) + field(2, host) + field(3, cores) + field(4, port) + field(9, 1) + field(10, machine) +
+            field(11, libc) + field(12, "0") + field(13, 1 << 20))
+
+
+class Application:
+    """Runs until told to stop, and counts all the while."""
+
+    def __init__(self, folder, *conf):
+        (folder / "app.c").write_text(APPLICATION)
+        self.stop_file, self.log = folder / "stop", folder / "log"
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "MASTER", "DEPLOY_MODE"))}
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                [os.path.join(BIN, "spark-submit"), "--master", "local-cluster[2,1,1024]", *conf, "app.c",
+                 str(self.stop_file)],
+                cwd=folder, env=dict(kept, XDG_CACHE_HOME=str(folder / "cache"), SPARK_LOCAL_IP="127.0.0.1"),
+                stdout=subprocess.PIPE, stderr=log, text=True)
+        assert self.process.stdout.readline() == "1\n", self.log.read_text()
+        self.processes = [self.process.pid] + self.children()
+        self.memory_before = self.memory()
+
+    def children(self):
+        with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children", encoding="ascii") as file:
+            return [int(pid) for pid in file.read().split()]
+
+    def memory(self):
+        """Resident KiB of driver and executors together."""
+        total = 0
+        for pid in self.processes:
+            with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+                total += sum(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
+        return total
+
+    def ports(self):
+        """All ports on which driver and executors listen; the driver's RPC port first."""
+        found = []
+        with open("/proc/net/tcp", encoding="ascii") as file:
+            listening = {words[9]: int(words[1].split(":")[1], 16)
+                         for words in map(str.split, file) if words[3] == "0A"}
+        for pid in self.processes:
+            for name in sorted(os.listdir(f"/proc/{pid}/fd"), key=int):
+                try:
+                    link = os.readlink(f"/proc/{pid}/fd/{name}")
+                except OSError:
+                    continue
+                if link.startswith("socket:[") and link[8:-1] in listening:
+                    found.append(listening[link[8:-1]])
+        return found
+
+    def goes_on(self):
+        """Several jobs more, begun after now."""
+        assert self.process.poll() is None, self.log.read_text()[-3000:]
+        seen = int(self.process.stdout.readline())
+        while int(self.process.stdout.readline()) < seen + 3:
+            pass
+
+    def end(self):
+        self.stop_file.write_text("")
+        self.process.stdout.read()
+        return self.process.wait(timeout=60)
+
+
+def connect(port):
+    s = socket.create_connection(("127.0.0.1", port), timeout=5)
+    s.settimeout(5)
+    return s
+
+
+def send(s, data):
+    """False if the other side has hung up."""
+    try:
+        s.sendall(data)
+    except OSError:
+        return False
+    return True
+
+
+def say(port, data):
+    """Send and hang up."""
+    with connect(port) as s:
+        send(s, data)
+
+
+def is_over(s):
+    """Whether the other side has ended the connection, in a while."""
+    try:
+        while s.recv(65536):
+            pass
+    except socket.timeout:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def garbage(port, draw):
+    """Nothing that means anything; the beginnings of what might; lengths that nobody can mean."""
+    for size in (0, 1, 7, 8, 31, 32, 33, 1000, 100000):
+        say(port, draw.randbytes(size))
+    for head in (hello(), b"FSTX\1\0\0\0", b"FSRP", b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\x00\x01"):
+        for cut in (1, len(head) // 2, len(head)):
+            say(port, head[:cut])
+        say(port, head + draw.randbytes(300))
+    for length, attached in ((0xFFFFFFFF, 0), (0, 1 << 63), (0xFFFFFFFF, (1 << 64) - 1), (1 << 27, 1 << 27)):
+        say(port, frame(HELLO, length=length, attached=attached))
+        say(port, hello() + frame(SEND, length=length, attached=attached, number=1))
+    for kind in (0, 1, 2, 3, 4, 5, 99):
+        say(port, b"FSTX\1\0\0\0" + struct.pack("<II", 0xFFFFFFFF, kind))
+        say(port, b"FSTX\1\0\0\0" + struct.pack("<II", 20, kind) + draw.randbytes(20))
+    for kind in range(12):
+        say(port, hello() + frame(kind, draw.randbytes(40), number=1, what=draw.randrange(60)))
+
+
+def loris(ports, n):
+    """Connections that say a byte or two, and wait."""
+    held = []
+    for i in range(n):
+        try:
+            s = connect(ports[i % len(ports)])
+            s.send(b"FSRP"[:1 + i % 4] if i % 2 else b"FSTX"[:1 + i % 4])
+            held.append(s)
+        except OSError:
+            pass
+    return held
+
+
+def guest(port):
+    s = connect(port)
+    send(s, hello())
+    return s
+
+
+def strange_messages(port):
+    """Well-formed frames of a guest who is no executor."""
+    with guest(port) as s:
+        for number, (kind, what, body) in enumerate([
+                (SEND, STATUS, field(1, field(2, 0) + field(3, 1))), (SEND, STATUS, b"\xff" * 50), (SEND, LAUNCH, b""),
+                (SEND, 9999, b"x"), (ASK, 9999, b"x"), (ASK, HEARTBEAT, field(1, "0")), (ASK, HEARTBEAT, b"\xff"),
+                (SEND, BLOCKS, field(1, field(1, "rdd_0_0") + field(2, 1))), (ASK, 6, field(1, "rdd_0_0")),
+                (ASK, 5, field(1, 1) + field(4, 1)), (ASK, 8, field(1, 1)), (ASK, 8, b"\xff"),
+                (ASK, REGISTER, b""), (ASK, REGISTER, b"\xff\xff"), (ASK, REGISTER, registration("x", -1)),
+                (ASK, REGISTER, registration("x", 1 << 30)), (ASK, REGISTER, registration("", 1)),
+                (ASK, REGISTER, registration("x", 1, port=-5)), (ASK, REGISTER, registration("x", 1, host="")),
+                (ASK, REGISTER, registration("x\n26/11/21 00:00:00 ERROR forged: line", 1)),
+                (ASK, REGISTER, registration("0", 1))], 1):
+            send(s, frame(kind, body, number=number, what=what))
+    for _ in range(300):
+        say(port, hello() + b"".join(frame(SEND, b"", number=n, what=9999) for n in range(1, 20)))
+    with guest(port) as s:  # as an executor might send, but a guest may not
+        send(s, frame(SEND, bytes(8 << 20), number=1, what=STATUS))
+        assert is_over(s)
+    with guest(port) as s:  # asks without reading the answers
+        s.settimeout(0.5)
+        number = 1
+        while number < 200000 and send(s, frame(ASK, b"", number=number, what=1)):
+            number += 1
+        assert number < 200000
+
+
+def false_executor(port):
+    """One that registers, and then says what is not so."""
+    with guest(port) as s:
+        send(s, frame(ASK, registration("evil", 1), number=1, what=REGISTER))
+        run = field(1, 0) + field(2, 0) + field(3, 1) + field(4, 1 << 63) + field(6, varint((1 << 63) - 1))
+        far = field(1, 1 << 30) + field(2, 1) + field(3, 256)
+        send(s, frame(SEND, field(1, run) + field(1, far) + field(1, run) * 50, number=2, what=STATUS) +
+             frame(SEND, b"\xff" * 1000, number=3, what=STATUS) +
+             frame(SEND, field(1, field(1, "rdd_2147483647_99") + field(2, 77) + field(3, -1)), number=4, what=BLOCKS) +
+             frame(ASK, registration("evil2", 1), number=5, what=REGISTER) + frame(SEND, b"", number=6, what=9999))
+        time.sleep(0.2)
+
+
+def check(application, words):
+    """Nothing happened that was not to; then it ends as if nothing had."""
+    application.goes_on()
+    assert application.memory() < application.memory_before + MORE_MEMORY
+    assert set(application.children()) == set(application.processes[1:])
+    assert application.end() == 0
+    log = application.log.read_text(errors="replace")
+    warnings = [line for line in log.splitlines() if " WARN " in line or " ERROR " in line]
+    assert len(warnings) < words, "\n".join(warnings[:100])
+    assert len(warnings) > 3
+    assert "forged" not in "".join(line for line in log.splitlines() if line.startswith("26/11/21 00:00:00"))
+    assert "AddressSanitizer" not in log and "runtime error" not in log and "ThreadSanitizer" not in log
+
+
+@pytest.fixture(autouse=True)
+def many_files():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 8192), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize("secured", [False, True])
+def test_an_application_survives(tmp_path, secured):
+    conf = ["--conf", "spark.authenticate=true"] if secured else []
+    application = Application(tmp_path, *conf)
+    draw = random.Random(1)
+    while len(ports := application.ports()) < 4:  # the driver's two, and one of each executor
+        time.sleep(0.02)
+    held = loris(ports, 2000)
+    application.goes_on()
+    for port in ports:
+        garbage(port, draw)
+    application.goes_on()
+    strange_messages(ports[0])
+    for s in held:
+        s.close()
+    if not secured:
+        false_executor(ports[0])
+    check(application, 300)

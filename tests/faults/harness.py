@@ -1,0 +1,360 @@
+"""One run of work.c on a local cluster of which something is broken at a chosen moment, and what is asked of it.
+
+Executors stop at fault points (src/base/fault_point.h) and tell this process where they are. A plan says at which
+passage of which place the fault strikes, what is done to whom, and whether the job has to survive. Everything is done
+from outside: signals, descriptors taken with pidfd_getfd, limits, files.
+"""
+import collections
+import ctypes
+import json
+import os
+import random
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
+PLACES = ("map", "fetch", "reduce", "commit", "cached_read")
+RESULTS = ("counts", "sums", "ranks")
+EXECUTORS = 3
+SYS_pidfd_getfd = 438
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def build(folder):
+    """work.so and its input, in @folder."""
+    module = os.path.join(folder, "work.so")
+    subprocess.run([os.path.join(BIN, "firesteel"), "compile", os.path.join(HERE, "work.c"), "-o", module], check=True,
+                   env=dict(os.environ, XDG_CACHE_HOME=os.path.join(folder, "cache")))
+    r = random.Random(7)
+    os.mkdir(os.path.join(folder, "in"))
+
+    def write(name, lines):
+        with open(os.path.join(folder, "in", name), "w", encoding="ascii") as out:
+            out.writelines(line + "\n" for line in lines)
+    write("text", (" ".join(f"w{int(r.random() ** 2 * 3000)}" for _ in range(8)) for _ in range(2000)))
+    write("classes", (f"w{i} c{i % 97}" for i in range(3000)))
+    write("links", (f"p{i} p{r.randrange(600)}" for i in range(600) for _ in range(4)))
+    os.mkdir(os.path.join(folder, "conf"))
+
+
+def results(out):
+    """Part by part, the lines in order of their bytes: a hash table's order is nobody's promise. None: not complete."""
+    found = {}
+    for name in RESULTS:
+        folder = os.path.join(out, name)
+        if not os.path.exists(os.path.join(folder, "_SUCCESS")):
+            return None
+        for part in sorted(os.listdir(folder)):
+            if part.startswith("part-"):
+                with open(os.path.join(folder, part), "rb") as lines:
+                    found[name, part] = sorted(lines)
+            elif part != "_SUCCESS":
+                found[name, part] = "should not be here"
+    return found
+
+
+class Violation(Exception):
+    """What was asked of a run is not so."""
+
+
+class Run:
+    """A job under watch. @strike(run, who, pid, place) is called at passage @moment of @place, of all executors."""
+
+    def __init__(self, folder, place=None, moment=0, strike=None, conf=(), master=None, timeout=30, arguments=()):
+        self.shared, self.place, self.moment, self.strike = folder, place, moment, strike
+        self.conf, self.timeout = dict(conf), timeout
+        self.master = master or f"local-cluster[{EXECUTORS},1,512]"
+        self.arguments = arguments
+        self.folder = tempfile.mkdtemp(prefix="run", dir=folder)
+        self.out = os.path.join(self.folder, "out")
+        self.local = os.path.join(self.folder, "local")
+        self.passages = collections.Counter()
+        self.executors = {}  # id → pid, of all that ever came
+        self.struck = []     # ids that the fault was done to
+        self.hit_at = None   # the place
+        self.later = []      # (when, what to call)
+        self.status, self.seconds, self.hung = None, 0.0, False
+        self.stderr = ""
+        self.stacks = ""
+
+    # ------------------------------------------------------------------------------------------ running
+
+    def command(self):
+        conf = {"spark.executor.memory": "512m", "spark.local.dir": self.local, "spark.log.level": "INFO",
+                "spark.eventLog.enabled": "true", "spark.eventLog.dir": os.path.join(self.folder, "events"),
+                "spark.eventLog.rolling.enabled": "false", "spark.eventLog.compress": "false", "spark.ui.enabled": "false"}
+        conf.update(self.conf)
+        words = [os.path.join(BIN, "spark-submit"), "--master", self.master]
+        for key, value in conf.items():
+            words += ["--conf", f"{key}={value}"]
+        return words + [os.path.join(self.shared, "work.so"), os.path.join(self.shared, "in"), self.out, *self.arguments]
+
+    def run(self):
+        os.mkdir(os.path.join(self.folder, "events"))
+        os.makedirs(self.local, exist_ok=True)
+        path = os.path.join(self.folder, "points")
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "MASTER"))}
+        self.environment = dict(kept, FIRESTEEL_FAULT_POINTS=path, SPARK_CONF_DIR=os.path.join(self.shared, "conf"),
+                                XDG_CACHE_HOME=os.path.join(self.shared, "cache"))
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, \
+                open(os.path.join(self.folder, "stderr"), "wb") as log:
+            listener.bind(path)
+            listener.listen(64)
+            start = time.monotonic()
+            self.driver = subprocess.Popen(self.command(), env=self.environment, stdout=log, stderr=log, cwd=self.folder,
+                                           stdin=subprocess.DEVNULL, start_new_session=True)
+            self.watch(listener, start + self.timeout)
+            self.seconds = time.monotonic() - start
+        self.status = self.driver.wait()
+        for _, what in self.later:
+            what()
+        with open(os.path.join(self.folder, "stderr"), encoding="utf-8", errors="replace") as log:
+            self.stderr = log.read()
+        return self
+
+    def watch(self, listener, deadline):
+        pidfd = os.pidfd_open(self.driver.pid)
+        with selectors.DefaultSelector() as selector:
+            selector.register(listener, selectors.EVENT_READ)
+            selector.register(pidfd, selectors.EVENT_READ)
+            try:
+                while True:
+                    now = time.monotonic()
+                    for what in [w for w in self.later if w[0] <= now]:
+                        self.later.remove(what)
+                        what[1]()
+                    if now > deadline:
+                        self.hang()
+                        return
+                    until = min([deadline] + [w[0] for w in self.later]) - now
+                    for key, _ in selector.select(max(until, 0) + 0.001):
+                        if key.fileobj is listener:
+                            selector.register(listener.accept()[0], selectors.EVENT_READ)
+                        elif key.fileobj == pidfd:
+                            return
+                        elif not self.heard(key.fileobj):
+                            selector.unregister(key.fileobj)
+                            key.fileobj.close()
+            finally:
+                os.close(pidfd)
+                for key in list(selector.get_map().values()):
+                    if isinstance(key.fileobj, socket.socket) and key.fileobj is not listener:
+                        key.fileobj.close()
+
+    def heard(self, peer):
+        try:
+            line = peer.recv(256).decode()
+            if not line:
+                return False
+            who, pid, place = line.split()
+            if place == "register":
+                self.executors[who] = int(pid)
+            self.passages[place] += 1
+            if self.strike and place == self.place and self.passages[place] == self.moment:
+                self.hit_at = place
+                self.strike(self, who, int(pid), place)
+            peer.send(b".")
+            return True
+        except (ConnectionError, BrokenPipeError):
+            return False
+
+    def after(self, seconds, what):
+        self.later.append((time.monotonic() + seconds, what))
+
+    def hang(self):
+        """It took too long: how it looks inside, and the end of it."""
+        self.hung = True
+        for pid in [self.driver.pid] + self.left_processes():
+            done = subprocess.run(["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all bt"], check=False,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, stdin=subprocess.DEVNULL)
+            self.stacks += f"--- {pid}\n{done.stdout}\n"
+        self.end_all()
+
+    def end_all(self):
+        for pid in [self.driver.pid] + self.left_processes():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    def close(self):
+        self.end_all()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def driver_port(self):
+        for pid in self.executors.values():
+            try:
+                with open(f"/proc/{pid}/cmdline", encoding="utf-8") as words:
+                    words = words.read().split("\0")
+                    return int(words[words.index("--driver-url") + 1].rpartition(":")[2])
+            except (OSError, ValueError):
+                pass
+        raise Violation("no executor knows the driver")
+
+    # ------------------------------------------------------------------------------------------ what is left behind
+
+    def left_processes(self):
+        mark = b"FIRESTEEL_FAULT_POINTS=" + os.path.join(self.folder, "points").encode()
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/environ", "rb") as variables:
+                    if mark in variables.read().split(b"\0") and int(pid) != self.driver.pid:
+                        found.append(int(pid))
+            except OSError:
+                pass
+        return found
+
+    def left_files(self):
+        return [os.path.join(where, name) for where, folders, names in os.walk(self.local) for name in folders + names]
+
+    # ------------------------------------------------------------------------------------------ what was done twice
+
+    def events(self):
+        folder = os.path.join(self.folder, "events")
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name), encoding="utf-8") as lines:
+                yield from map(json.loads, lines)
+
+    def attempts(self):
+        """(map output or result, partition) → [(executor, reason)] of the attempts that have ended, in their order."""
+        stages, ended = {}, collections.defaultdict(list)
+        for event in self.events():
+            if event["Event"] == "SparkListenerStageSubmitted":
+                info = event["Stage Info"]
+                stages[info["Stage ID"]] = max(rdd["RDD ID"] for rdd in info["RDD Info"])
+            elif event["Event"] == "SparkListenerTaskEnd":
+                info = event["Task Info"]
+                what = ("map", stages[event["Stage ID"]]) if event["Task Type"] == "ShuffleMapTask" else \
+                    ("result", event["Stage ID"])
+                ended[what, info["Partition ID"]].append((info["Executor ID"], event["Task End Reason"]["Reason"]))
+        return ended
+
+    def check_attempts(self):
+        """A partition that was computed is computed again only if it lay on an executor that was struck."""
+        for (what, partition), ends in self.attempts().items():
+            done_on = None
+            for executor, reason in ends:
+                if reason == "Success":
+                    if done_on is not None and (what[0] == "result" or done_on not in self.struck):
+                        raise Violation(f"{what} {partition} was complete on executor {done_on}, which nothing had "
+                                        f"happened to, and was computed again")
+                    done_on = executor
+            if done_on is None:
+                raise Violation(f"{what} {partition} never succeeded: {ends}")
+
+    def check(self, expected):
+        if self.hung:
+            raise Violation(f"it hung\n{self.stacks}")
+        if self.status != 0:
+            raise Violation(f"it ended with status {self.status}")
+        found = results(self.out)
+        if found != expected:
+            raise Violation("the result differs" if found else "the result is not complete")
+        if "did not end in order" in self.stderr:
+            raise Violation("an executor crashed at its end")
+        self.check_attempts()
+        self.check_nothing_left()
+
+    def check_nothing_left(self):
+        until = time.monotonic() + 5
+        while self.left_processes() and time.monotonic() < until:
+            time.sleep(0.02)
+        if self.left_processes():
+            raise Violation(f"processes are left: {self.left_processes()}")
+        if self.left_files():
+            raise Violation(f"files are left: {self.left_files()}")
+
+
+# ---------------------------------------------------------------------------------------------------- what can be done
+
+def kill(run, who, sent=signal.SIGKILL):
+    run.struck.append(who)
+    os.kill(run.executors[who], sent)
+
+
+def alive(run):
+    """Executors that have not been struck and whose process is there."""
+    return [who for who, pid in run.executors.items() if who not in run.struck and os.path.exists(f"/proc/{pid}")]
+
+
+def sockets_of(pid):
+    """Its TCP sockets, as ours: (socket, port here, port there)."""
+    pidfd = os.pidfd_open(pid)
+    try:
+        for name in os.listdir(f"/proc/{pid}/fd"):
+            try:
+                if not os.readlink(f"/proc/{pid}/fd/{name}").startswith("socket:"):
+                    continue
+            except OSError:
+                continue
+            fd = libc.syscall(SYS_pidfd_getfd, pidfd, int(name), 0)
+            if fd < 0:
+                continue
+            taken = socket.socket(fileno=fd)
+            try:
+                if taken.family in (socket.AF_INET, socket.AF_INET6):
+                    yield taken, taken.getsockname()[1], taken.getpeername()[1]
+            except OSError:
+                pass  # it listens
+            finally:
+                taken.close()
+    finally:
+        os.close(pidfd)
+
+
+def cut(run, who, driver):
+    """End its connections: that to the driver, or those to other executors. How many."""
+    count = 0
+    port = run.driver_port()
+    for taken, _, there in sockets_of(run.executors[who]):
+        if (there == port) == driver:
+            taken.shutdown(socket.SHUT_RDWR)
+            count += 1
+    return count
+
+
+def mount_small(path):
+    """A disk of 4 MiB: whether it could be had."""
+    os.makedirs(path, exist_ok=True)
+    return os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", path],
+                                                stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def unmount(path):
+    subprocess.run(["umount", "-l", path], check=False)
+
+
+def can_mount(folder):
+    path = os.path.join(folder, "mounted")
+    if not mount_small(path):
+        return False
+    unmount(path)
+    return True
+
+
+def spoil_files(pid):
+    """Flip bits in every file without a name that the process has open: its spills. How many."""
+    count = 0
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        path = f"/proc/{pid}/fd/{name}"
+        try:
+            if not os.readlink(path).endswith("(deleted)"):
+                continue
+            with open(path, "r+b", buffering=0) as spill:
+                size = os.fstat(spill.fileno()).st_size
+                for at in range(40, size, 512):
+                    byte = os.pread(spill.fileno(), 1, at)
+                    os.pwrite(spill.fileno(), bytes([byte[0] ^ 0x55]), at)
+                count += size > 40
+        except OSError:
+            pass
+    return count

@@ -1,0 +1,198 @@
+"""firesteel simulate from outside: worlds, what it says of them, and traces of real runs fed to the scheduler again."""
+import json
+import os
+import subprocess
+
+import pytest
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
+
+APPLICATION = r"""
+#include <firesteel/firesteel.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static fst_context *sc;
+
+static int by_seven(fst_task *task, int64_t i, fst_out *out)
+{
+        if (i % 500 == 3 && fst_task_attempt(task) == 0)
+                return fst_fail(task, "not at the first attempt");
+        fst_emit(out, i % 7, 1);
+        return 0;
+}
+
+static int nap(fst_task *task, int64_t i)
+{
+        usleep(2000);
+        return i == 11 ? fst_fail(task, "never") : 0;
+}
+
+static void *in_background(void *unused)
+{
+        fst_foreach(fst_range_n(sc, 0, 40, 40), nap);
+        return NULL;
+}
+
+int main(int argc, char **argv)
+{
+        pthread_t thread;
+        int64_t n, m, rows;
+
+        sc = fst_context_new("traced");
+        fst_rdd *numbers = fst_persist(fst_map(fst_range_n(sc, 0, 4000, 16), by_seven, FST_PAIR(I64, I64)),
+                                       FST_MEMORY_ONLY);
+        fst_rdd *counts = fst_reduce_by_key(numbers, fst_sum);
+        pthread_create(&thread, NULL, in_background, NULL);
+        fst_count(counts, &n);
+        fst_count(counts, &m);
+        fst_count(numbers, &rows);
+        pthread_join(thread, NULL);
+        fst_count(fst_sort_by_key(counts, FST_ASCENDING), &m);
+        printf("%lld %lld %lld\n", (long long)n, (long long)m, (long long)rows);
+        fst_context_stop(sc);
+        return 0;
+}
+"""
+
+
+def firesteel(*words, status=0):
+    done = subprocess.run([os.path.join(BIN, "firesteel"), *map(str, words)], capture_output=True, text=True, timeout=60,
+                          check=False)
+    assert done.returncode == status, done.stderr
+    return done
+
+
+def simulate(*words, **more):
+    return firesteel("simulate", *words, **more)
+
+
+def report(*words):
+    return json.loads(simulate(*words, "--output", "json").stdout)
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory):
+    """A job on local[4] whose tasks fail, with the trace of its scheduler."""
+    folder = tmp_path_factory.mktemp("traced")
+    (folder / "app.c").write_text(APPLICATION)
+    trace = folder / "trace"
+    done = subprocess.run([os.path.join(BIN, "spark-submit"), "--master", "local[4,3]",
+                           "--conf", f"spark.firesteel.scheduler.trace={trace}", str(folder / "app.c")],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "7 7 4000\n", done.stderr
+    return trace
+
+
+def test_a_real_run_replays_to_the_same_decisions(traced):
+    text = traced.read_text()
+    assert text.startswith("firesteel-scheduler-trace 1\n") and text.endswith("\n")
+    assert "not%20at%20the%20first%20attempt" in text and "\n= job_ended " in text and "\nend\n" in text
+    again = report("--replay", traced)
+    assert again["diverged"] == 0 and again["lines"] == text.count("\n")
+    assert again["jobs"] >= 5 and again["placements"] > 80
+
+
+def test_a_trace_that_was_changed_does_not_replay(traced, tmp_path):
+    lines = traced.read_text().splitlines(keepends=True)
+    at = next(i for i, line in enumerate(lines) if line.startswith("= launch"))
+    changed = tmp_path / "changed"
+    changed.write_text("".join(lines[:at] + lines[at + 1:]))
+    done = simulate("--replay", changed, status=1)
+    assert f"line {at + 1}: then " in done.stderr and f'now "{lines[at].strip()}"' in done.stderr
+    (tmp_path / "none").write_text("hello\n")
+    assert "no scheduler trace" in simulate("--replay", tmp_path / "none", status=1).stderr
+    assert "cannot read" in simulate("--replay", tmp_path / "missing", status=1).stderr
+
+
+def test_a_trace_that_was_cut_off_replays_as_far_as_it_goes(traced, tmp_path):
+    lines = traced.read_text().splitlines(keepends=True)
+    (tmp_path / "cut").write_text("".join(lines[:len(lines) // 2]))
+    assert report("--replay", tmp_path / "cut")["diverged"] == 0
+
+
+def test_a_world_ends_and_is_reported():
+    seen = report("--executors", 50, "--cores", 2, "--tasks", 5000, "--jobs", 3, "--stages", 4)
+    assert seen["jobsSucceeded"] == 3 and seen["accepted"] == seen["placements"] == 5000
+    assert seen["stageAttempts"] == 12 and seen["placementsPerSecond"] > 0 and seen["bytesPerExecutor"] > 0
+    assert "tasks placed                       1000\n" in simulate().stdout
+
+
+def test_a_seed_is_a_run(tmp_path):
+    for name in "ab":
+        simulate("--seed", 5, "--task-failures", 0.1, "--death=0.5", "--trace", tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert report("--replay", tmp_path / "a")["placements"] >= 1000
+
+
+def test_slow_tasks_get_a_second_attempt():
+    plain = ("--stragglers", "0.05x20")
+    assert report(*plain)["speculative"] == 0
+    seen = report(*plain, "--speculation")
+    assert seen["speculative"] > 10 and seen["jobsSucceeded"] == 1
+    assert report(*plain, "--speculation", "--conf", "spark.speculation.quantile=1")["speculative"] == 0
+
+
+def test_what_fails_too_often_is_excluded():
+    failing = ("--executors", 20, "--task-failures", 0.05)
+    assert report(*failing)["excluded"] == 0
+    assert report(*failing, "--exclusion")["excluded"] > 0
+
+
+def test_tasks_run_where_they_prefer_to():
+    world = ("--locality", 0.8, "--hosts", 5, "--racks", 3)
+    waits = report(*world)
+    hurries = report(*world, "--conf", "spark.locality.wait.process=0", "--conf", "spark.locality.wait.node=0",
+                     "--conf", "spark.locality.wait.rack=0")
+    assert min(waits["processLocal"], waits["nodeLocal"], waits["rackLocal"]) > 0
+    assert hurries["anywhere"] > waits["anywhere"]
+
+
+def test_barrier_stages_are_launched_whole():
+    seen = report("--barrier", 1, "--tasks", 80, "--stages", 4)
+    assert seen["gangs"] == 4 and seen["jobsSucceeded"] == 1
+    assert report("--barrier", 1, "--tasks", 400, "--stages", 4)["jobsFailed"] == 1
+
+
+def test_what_is_saved_is_committed_once():
+    seen = report("--saves", 1, "--speculation", "--stragglers", "0.05x20", "--stages", 1)
+    assert seen["commits"] == 1000 and seen["jobsSucceeded"] == 1
+
+
+def test_random_worlds():
+    seen = report("--random", "--seeds", "1..300")
+    assert seen["runs"] == 300 and min(seen[kind] for kind in ("jobsSucceeded", "jobsFailed", "jobsCancelled")) > 10
+
+
+@pytest.mark.parametrize("words, expected", [
+    (["--executors", "0"], "--executors takes a whole number from 1 to 1000000, not '0'"),
+    (["--loss", "2"], "--loss takes a number from 0 to 1, not '2'"),
+    (["--stragglers", "0.1"], "like 0.01x20, not '0.1'"),
+    (["--seeds", "5..1"], "the second not smaller"),
+    (["--seed", "x"], "--seed takes a whole number, not 'x'"),
+    (["--task-time", "fast"], "--task-time takes a time"),
+    (["--conf", "spark.nothing=1"], "spark.nothing: there is no such key"),
+    (["--conf", "spark.task.cpus=8"], "spark.task.cpus is 8, but an executor has 4 cores"),
+    (["--conf", "spark.scheduler.mode=LIFO"], "Unrecognized spark.scheduler.mode: LIFO"),
+    (["--wrong"], "there is no option '--wrong'"),
+    (["extra"], "'extra' is no option"),
+    (["--tasks"], "--tasks needs a value"),
+    (["--random", "--tasks", "5"], "--random draws the world"),
+    (["--seeds", "1..2", "--trace", "x"], "use --seed, not --seeds"),
+    (["--locality", "2"], "--locality takes a number from 0 to 1, not '2'"),
+    (["--speculation=yes"], "--speculation takes no value"),
+    (["--random", "--barrier", "1"], "--random draws the world"),
+    (["--output", "xml"], "--output takes text or json, not 'xml'"),
+])
+def test_what_was_asked_wrongly_is_named(words, expected):
+    assert expected in simulate(*words, status=2).stderr
+
+
+def test_help_names_every_option():
+    text = simulate("--help").stdout
+    assert text == firesteel("help", "simulate").stdout
+    for option in ("--executors", "--loss", "--death", "--stragglers", "--seeds", "--trace", "--replay",
+                   "--locality", "--racks", "--barrier", "--saves", "--speculation", "--exclusion"):
+        assert f"  {option} " in text
