@@ -1,6 +1,6 @@
 """The benchmarks. Each is a function of a Harness that gives (rows, raw): rows of the summary table, and every run.
 
-A row says what was measured, how much by us and by what we are compared with, and what issue 3 asks. `reached` is
+A row says what was measured, how much by us and by what we are compared with, and what is asked. `reached` is
 decided here from the medians; it is shown, and fails nothing. What does fail is a wrong result: BenchError.
 """
 import glob

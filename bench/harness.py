@@ -34,9 +34,11 @@ class Parameters:
 
     FULL = {"RUNS": 3, "TEXT_BYTES": 512 << 20, "RECORD_BYTES": 500_000_000, "LARGE_BYTES": 2 << 30,
             "DARTS": 100_000_000, "SLICES": 8, "TASKS": 200_000, "LOGGED_TASKS": 50_000, "SPARK_TASKS": 10_000,
-            "ROUNDS": 4, "START_RUNS": 20}
+            "ROUNDS": 4, "START_RUNS": 20, "JOBS": 5000, "SPARK_JOBS": 500, "IDLE_SECONDS": 5,
+            "SIMULATED_TASKS": 1_000_000}
     QUICK = {"RUNS": 1, "TEXT_BYTES": 32 << 20, "RECORD_BYTES": 20_000_000, "LARGE_BYTES": 256 << 20,
-             "DARTS": 10_000_000, "TASKS": 20_000, "LOGGED_TASKS": 10_000, "ROUNDS": 2}
+             "DARTS": 10_000_000, "TASKS": 20_000, "LOGGED_TASKS": 10_000, "ROUNDS": 2, "JOBS": 500, "SPARK_JOBS": 50,
+             "IDLE_SECONDS": 2, "SIMULATED_TASKS": 100_000}
 
     def __init__(self):
         usual = dict(self.FULL)
@@ -48,7 +50,8 @@ class Parameters:
             if not given.isdigit():
                 sys.exit(f"BENCH_{name}={given} is not a whole number")
             self.values[name] = int(given)
-        for name in ("RUNS", "START_RUNS", "TEXT_BYTES", "RECORD_BYTES", "ROUNDS"):
+        for name in ("RUNS", "START_RUNS", "TEXT_BYTES", "RECORD_BYTES", "ROUNDS", "TASKS", "SPARK_TASKS", "JOBS",
+                     "SPARK_JOBS", "SIMULATED_TASKS"):
             if self.values[name] < 1:
                 sys.exit(f"BENCH_{name} must be at least 1")
 
@@ -212,16 +215,25 @@ class Harness:
         with open(self.path("log", re.sub(r"\W+", "_", label) + ".log"), encoding="utf-8", errors="replace") as file:
             return file.read()
 
+    def ours_command(self, source, *arguments, master="local[2]", memory="4g", conf=()):
+        """The command line of a program of ours; `source` is below the root of the tree."""
+        return [self.submit, "--master", master, "--driver-memory", memory, *QUIET, *conf, os.path.join(ROOT, source),
+                *map(str, arguments)]
+
+    def spark_command(self, *arguments, master="local[2]", memory="4g", conf=()):
+        """The command line of a mode of SparkBench.java."""
+        return [os.path.join(self.spark_home, "bin", "spark-submit"), "--master", master, "--driver-memory", memory,
+                *QUIET, *conf, "--class", "SparkBench", self.spark_jar, *map(str, arguments)]
+
     def ours(self, label, source, *arguments, master="local[2]", memory="4g", conf=(), **options):
-        """Measure a program of ours; `source` is below the root of the tree."""
-        return self.measure(label, [self.submit, "--master", master, "--driver-memory", memory, *QUIET, *conf,
-                                    os.path.join(ROOT, source), *map(str, arguments)], **options)
+        """Measure a program of ours."""
+        return self.measure(label, self.ours_command(source, *arguments, master=master, memory=memory, conf=conf),
+                            **options)
 
     def spark(self, label, *arguments, master="local[2]", memory="4g", conf=(), **options):
         """Measure a mode of SparkBench.java. Each result also has "job": seconds of its action alone, if printed."""
-        results = self.measure(label, [os.path.join(self.spark_home, "bin", "spark-submit"), "--master", master,
-                                       "--driver-memory", memory, *QUIET, *conf, "--class", "SparkBench",
-                                       self.spark_jar, *map(str, arguments)], **options)
+        results = self.measure(label, self.spark_command(*arguments, master=master, memory=memory, conf=conf),
+                               **options)
         for result, job in zip(results, re.findall(r"^job: ([\d.]+)", results[-1]["output"], re.M)):
             result["job"] = float(job)
         return results

@@ -1,3 +1,4 @@
+import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.concurrent.ThreadLocalRandom;
 import org.apache.spark.SparkConf;
@@ -64,6 +65,27 @@ public final class SparkBench {
                 });
         }
 
+        /** CPU seconds of this process, the driver's (with local-cluster the master and the workers are in it too). */
+        private static double cpuSeconds() {
+                return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
+                                .getProcessCpuTime()
+                        / 1e9;
+        }
+
+        /** Jobs of one task, one after the other, on the same RDD; the first tenth warms up. */
+        private static void jobs(JavaSparkContext sc, int n) throws Exception {
+                JavaRDD<Object> one = range(sc, 1, 1);
+                double[] took = new double[n];
+                for (int i = -n / 10; i < n; i++) {
+                        double t = seconds(one::count);
+                        if (i >= 0) {
+                                took[i] = t;
+                        }
+                }
+                Arrays.sort(took);
+                System.out.printf("jobs: %d, median %.4f ms, p99 %.4f ms%n", n, took[n / 2] * 1e3, took[n * 99 / 100] * 1e3);
+        }
+
         public static void main(String[] args) throws Exception {
                 try (JavaSparkContext sc = new JavaSparkContext(new SparkConf().setAppName("bench " + args[0]))) {
                         switch (args[0]) {
@@ -80,13 +102,26 @@ public final class SparkBench {
                                 case "empty_tasks":
                                         for (int i = 0; i < Integer.parseInt(args[2]); i++) {
                                                 int tasks = Integer.parseInt(args[1]);
+                                                double cpu = cpuSeconds();
                                                 double took = seconds(() -> emptyTasks(sc, tasks));
                                                 System.out.printf("rate: %.0f tasks/s%n", tasks / took);
+                                                System.out.printf("driver: %.4f us/task%n",
+                                                                (cpuSeconds() - cpu) / tasks * 1e6);
                                         }
                                         break;
                                 case "one_task":
                                         System.out.printf("job: %.4f%n", seconds(
                                                 () -> System.out.println("counted " + range(sc, 1000, 1).count())));
+                                        break;
+                                case "jobs":
+                                        jobs(sc, Integer.parseInt(args[1]));
+                                        break;
+                                case "first_result":
+                                        System.out.printf("result: %d at %.6f%n", range(sc, 1000, 2).count(),
+                                                        System.nanoTime() / 1e9);
+                                        break;
+                                case "idle":
+                                        while (System.in.read() >= 0) {}
                                         break;
                                 default:
                                         throw new IllegalArgumentException("no such mode: " + args[0]);
