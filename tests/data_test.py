@@ -230,7 +230,9 @@ def submit(app, what, *options, master=CLUSTER, env=None):
     local = os.path.dirname(app)
     result = subprocess.run(
         [os.path.join(BIN, "spark-submit"), "--master", master, "--conf", f"spark.local.dir={local}",
-         "--conf", "spark.log.level=WARN", "--conf", "spark.locality.wait=0", *options, app, what],
+         "--conf", "spark.log.level=WARN", "--conf", "spark.locality.wait=0",
+         # The first task waits for every executor: a partition is kept twice only where there are two.
+         "--conf", "spark.scheduler.minRegisteredResourcesRatio=1", *options, app, what],
         capture_output=True, text=True, timeout=60, env={**os.environ, **(env or {})})
     left = [name for name in os.listdir(local) if name.startswith(("blockmgr-", "firesteel-files"))]
     assert not left, left
