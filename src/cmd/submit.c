@@ -48,6 +48,8 @@ static const char usage_head[] =
         "  --driver-class-path PATH    for a Java driver\n"                                                            \
         "  --executor-memory SIZE      memory of each executor: 1000M, 2G (default: 1G)\n"                             \
         "  --proxy-user NAME           act for this user; not with --principal and --keytab\n"                         \
+        "  --dry-run                   show what would be run, and stop\n"                                             \
+        "  --output FORMAT             of --dry-run: text or json (default: text)\n"                                   \
         "  --help, -h                  show this\n"                                                                    \
         "  --verbose, -v               show what was understood\n"                                                     \
         "  --version                   show the version\n"                                                             \
@@ -131,6 +133,8 @@ static int act(struct submit_arguments *a, int *status, struct fst_error *error)
                 return error_set(error, -ENOTSUP,
                                  "No external SparkSubmitOperations clients found for master url: '%s'",
                                  submit_arguments_master(a));
+        if (a->dry_run)
+                return error_set(error, -ENOTSUP, "--dry-run is not supported by this version of Firesteel");
         return submit_launch(a, status, error);
 }
 

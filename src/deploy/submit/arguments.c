@@ -96,6 +96,15 @@ static int take_value(struct submit_arguments *a, enum submit_field field, const
         return 0;
 }
 
+static int take_output(struct submit_arguments *a, const char *value, struct fst_error *error)
+{
+        if (strcmp(value, "json") != 0 && strcmp(value, "text") != 0)
+                return error_set(error, -EINVAL, "--output must be either \"text\" or \"json\", but is '%s'", value);
+        a->output = value[0] == 'j' ? SUBMIT_OUTPUT_JSON : SUBMIT_OUTPUT_TEXT;
+        a->has_output = true;
+        return 0;
+}
+
 static int take_option(void *context, enum submit_field field, const char *value, struct fst_error *error)
 {
         struct submit_arguments *a = context;
@@ -128,6 +137,11 @@ static int take_option(void *context, enum submit_field field, const char *value
         case SUBMIT_HELP:
                 a->action = SUBMIT_ACTION_HELP;
                 return 1;
+        case SUBMIT_DRY_RUN:
+                a->dry_run = true;
+                return 0;
+        case SUBMIT_OUTPUT:
+                return take_output(a, value, error);
         case SUBMIT_USAGE_ERROR:
                 return error_set(error, -EINVAL, "the command line could not be read");
         default: /* --driver-default-class-path: what a JVM is started with */
@@ -162,6 +176,8 @@ int submit_arguments_parse(struct submit_arguments *a, int n, char *const *words
         static const struct submit_visitor visitor = {.option = take_option, .application = take_application};
         a->usage_error = true;
         int r = submit_options_read(n, words, &visitor, a, error);
+        if (r == 0 && a->has_output && !a->dry_run)
+                r = error_set(error, -EINVAL, "--output is for --dry-run: add --dry-run to see what would be run");
         if (r == 0)
                 a->usage_error = false;
         return r;

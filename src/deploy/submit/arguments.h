@@ -23,6 +23,12 @@ enum submit_action {
         SUBMIT_ACTION_HELP
 };
 
+/* What --dry-run answers in: the lines of --verbose, or one JSON object for programs. */
+enum submit_output {
+        SUBMIT_OUTPUT_TEXT,
+        SUBMIT_OUTPUT_JSON
+};
+
 struct submit_arguments {
         enum submit_action action;
         char *value[SUBMIT_FIELDS]; /* NULL where nothing was said */
@@ -32,7 +38,10 @@ struct submit_arguments {
         VEC(char *) application_arguments;
         VEC(char *) extra_properties_files;
         bool supervise, verbose, load_spark_defaults;
-        bool usage_error;         /* the error is one of usage: help belongs under it */
+        bool dry_run;              /* prepare, show, and stop */
+        bool has_output;           /* --output was given: only with --dry-run */
+        enum submit_output output;
+        bool usage_error;          /* the error is one of usage: help belongs under it */
         struct strmap properties; /* spark.* from --conf and files */
         VEC(char *) messages;     /* warnings, and what --verbose tells of files: one line each */
 };

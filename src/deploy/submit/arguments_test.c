@@ -99,6 +99,21 @@ static void errors_are_spark_s(void **state)
                      true);
 }
 
+static void a_dry_run_has_an_output(void **state)
+{
+        struct submit_arguments a;
+        assert_int_equal(understand(&a, "--dry-run x.so", NULL, NULL), 0);
+        assert_true(a.dry_run);
+        assert_int_equal(a.output, SUBMIT_OUTPUT_TEXT);
+        submit_arguments_deinit(&a);
+        assert_int_equal(understand(&a, "--output=json --dry-run x.so --output", NULL, NULL), 0);
+        assert_int_equal(a.output, SUBMIT_OUTPUT_JSON);
+        submit_arguments_deinit(&a);
+        assert_error("--output json x.so", "--output is for --dry-run: add --dry-run to see what would be run", true);
+        assert_error("--dry-run --output yaml x.so",
+                     "--output must be either \"text\" or \"json\", but is 'yaml'", true);
+}
+
 static void dynamic_allocation_starts_without_executors(void **state)
 {
         struct submit_arguments a;
@@ -266,6 +281,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(errors_are_spark_s),
+                cmocka_unit_test(a_dry_run_has_an_output),
                 cmocka_unit_test(dynamic_allocation_starts_without_executors),
                 cmocka_unit_test(what_follows_the_application_is_its_own),
                 cmocka_unit_test(version_ends_the_reading),

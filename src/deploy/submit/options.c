@@ -55,6 +55,8 @@ static const struct submit_option options[] = {
         [SUBMIT_HELP] = {.name = "--help", .alias = "-h", .is_switch = true},
         [SUBMIT_VERSION] = {.name = "--version", .is_switch = true},
         [SUBMIT_USAGE_ERROR] = {.name = "--usage-error", .is_switch = true},
+        [SUBMIT_DRY_RUN] = {.name = "--dry-run", .is_switch = true},
+        [SUBMIT_OUTPUT] = {.name = "--output"},
 };
 /* clang-format on */
 

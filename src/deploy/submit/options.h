@@ -50,6 +50,8 @@ enum submit_field {
         SUBMIT_HELP,
         SUBMIT_VERSION,
         SUBMIT_USAGE_ERROR,
+        SUBMIT_DRY_RUN, /* Firesteel's own, with the next */
+        SUBMIT_OUTPUT,
 };
 
 struct submit_option {

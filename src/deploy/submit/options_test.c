@@ -48,7 +48,7 @@ static int visit(struct told *told, struct fst_error *error, const char *a, cons
 static void every_option_is_read_in_every_spelling(void **state)
 {
         struct told told;
-        for (enum submit_field f = 0; f <= SUBMIT_USAGE_ERROR; f++) {
+        for (enum submit_field f = 0; f <= SUBMIT_OUTPUT; f++) {
                 const struct submit_option *o = submit_option_of(f);
                 assert_non_null(o->name);
                 assert_ptr_equal(submit_option_find(o->name), o);
@@ -80,7 +80,7 @@ static void a_value_may_look_like_an_option(void **state)
 
 static void a_missing_value_is_named(void **state)
 {
-        for (enum submit_field f = 0; f <= SUBMIT_USAGE_ERROR; f++) {
+        for (enum submit_field f = 0; f <= SUBMIT_OUTPUT; f++) {
                 const struct submit_option *o = submit_option_of(f);
                 struct fst_error error = FST_ERROR_INIT;
                 struct told told;
