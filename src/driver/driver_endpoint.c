@@ -118,30 +118,40 @@ static void register_executor(struct cluster_backend *b, struct rpc_message *m)
         firesteel__register_executor__free_unpacked(r, NULL);
 }
 
+/*
+ * What an executor says of its tasks cannot be understood: nobody knows what became of them, so it is as if it were
+ * gone. Counted against its tasks, so that an executor that does so every time ends the job and not the patience.
+ */
+static void give_up(struct cluster_backend *b, struct remote_executor *x, const char *why)
+{
+        _cleanup_free_ char *reason = mem_printf("its status update cannot be understood: %s", why);
+        _cleanup_free_ char *id = mem_strdup(x->id);
+        cluster_lose(b, x, true, reason);
+        b->manager->class->kill(b->manager, id, true);
+}
+
 static void status_update(struct cluster_backend *b, const struct rpc_message *m)
 {
         struct remote_executor *x = rpc_peer_data(m->peer);
         if (!x || x->state == EXECUTOR_GONE)
                 return;
         Firesteel__StatusUpdate *update = firesteel__status_update__unpack(NULL, m->len, m->body);
+        if (!update)
+                give_up(b, x, "it is no message");
         for (size_t i = 0; update && i < update->n_runs && x->state == EXECUTOR_ALIVE; i++) {
                 const Firesteel__RunStatus *status = update->runs[i];
                 struct slot_run *run = status->slot >= 0 && status->slot < x->cores ? x->running[status->slot] : NULL;
                 struct fst_error error = FST_ERROR_INIT;
                 bool again = run && cluster_awaits_results(run);
-                if (!run || again || run_status_read(status, run, &error)) {
+                if (!run || again)
                         log_warn("CoarseGrainedSchedulerBackend", "Ignored task status update from executor %s: %s",
-                                 x->id,
-                                 again ? "that run has ended"
-                                 : run ? error_message(&error)
-                                       : "nothing runs in that slot");
-                        error_deinit(&error);
-                        continue;
-                }
-                cluster_fetch_results(b, x, run);
+                                 x->id, again ? "that run has ended" : "nothing runs in that slot");
+                else if (run_status_read(status, run, &error))
+                        give_up(b, x, error_message(&error));
+                else
+                        cluster_fetch_results(b, x, run);
+                error_deinit(&error);
         }
-        if (!update)
-                log_warn("CoarseGrainedSchedulerBackend", "a status update of executor %s cannot be read", x->id);
         firesteel__status_update__free_unpacked(update, NULL);
 }
 

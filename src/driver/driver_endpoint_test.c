@@ -29,11 +29,20 @@ struct client {
         char *message;
         uint8_t *body;
         size_t len;
-        uv_timer_t patience;
+        bool launched; /* it was told to run tasks, and has said nonsense of them */
 };
 
 static void client_receive(void *owner, struct rpc_message *m)
 {
+        struct client *c = owner;
+        Firesteel__RunStatus status = FIRESTEEL__RUN_STATUS__INIT;
+        Firesteel__StatusUpdate update = FIRESTEEL__STATUS_UPDATE__INIT;
+        if (m->type != FIRESTEEL__CONTROL_TYPE__LAUNCH_TASKS || c->launched)
+                return;
+        c->launched = true;
+        update.n_runs = 1;
+        update.runs = &(Firesteel__RunStatus *){&status};
+        assert_int_equal(rpc_send_packed(c->driver, FIRESTEEL__CONTROL_TYPE__STATUS_UPDATE, &update.base, NULL), 0);
 }
 
 static const struct rpc_endpoint_class client_class = {.receive = client_receive};
@@ -348,6 +357,36 @@ static void strangers_change_nothing(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
+static void *count_in_thread(void *sc)
+{
+        int64_t n;
+        return fst_count(fst_range_n(sc, 0, 1000, 8), &n) == 0 && n == 1000 ? sc : NULL;
+}
+
+/* Its tasks would otherwise be awaited for ever. */
+static void an_executor_that_says_nonsense_is_lost(void **state)
+{
+        fst_context *sc = cluster();
+        struct client c;
+        pthread_t thread;
+        void *counted = NULL;
+        client_init(&c, sc);
+        wait_until(&c, "0", true);
+        Firesteel__RegisterExecutor r = registration("nonsense");
+        assert_non_null(ask(&c, FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR, &r.base));
+        assert_int_equal(pthread_create(&thread, NULL, count_in_thread, sc), 0);
+        while (!c.launched)
+                uv_run(&c.loop, UV_RUN_ONCE);
+        while (uv_run(&c.loop, UV_RUN_NOWAIT) && pthread_tryjoin_np(thread, &counted) != 0)
+                usleep(1000);
+        assert_ptr_equal(counted, sc);
+        client_deinit(&c);
+        client_init(&c, sc);
+        assert_false(is_alive(&c, "nonsense"));
+        client_deinit(&c);
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
 static void a_driver_that_is_told_to_stop_takes_no_more_jobs(void **state)
 {
         fst_context *sc = cluster();
@@ -533,6 +572,7 @@ int main(void)
                 cmocka_unit_test(decommissioned_executors_end),
                 cmocka_unit_test(tokens_reach_those_who_come_later),
                 cmocka_unit_test(strangers_change_nothing),
+                cmocka_unit_test(an_executor_that_says_nonsense_is_lost),
                 cmocka_unit_test(jobs_go_on_while_others_are_cancelled),
                 cmocka_unit_test(an_executor_follows_its_worker),
                 cmocka_unit_test(an_executor_without_driver_ends),

@@ -10,23 +10,31 @@
 #include "rpc/control.pb-c.h"
 
 #include <inttypes.h>
+
+/* A launch that cannot be understood ends the executor: the driver would wait for its tasks for ever. */
+static void refuse_launch(struct executor *x, const char *why)
+{
+        log_error("Executor", "the driver launches what cannot be: %s", why);
+        executor_end(x, EXECUTOR_EXIT_FAILED);
+}
+
 static void launch_tasks(struct executor *x, const struct rpc_message *m)
 {
         Firesteel__LaunchTasks *launch = firesteel__launch_tasks__unpack(NULL, m->len, m->body);
-        for (size_t i = 0; launch && i < launch->n_runs; i++) {
+        for (size_t i = 0; launch && i < launch->n_runs && !x->ended; i++) {
                 struct fst_error error = FST_ERROR_INIT;
                 struct slot_run *run = executor_run_new(x);
                 if (run_launch_read(launch->runs[i], x->options->cores, run, &error) == 0) {
                         executor_stages_run(x->stages, run);
                         continue;
                 }
-                log_error("Executor", "the driver launches what cannot be: %s", error_message(&error));
+                refuse_launch(x, error_message(&error));
                 error_deinit(&error);
                 task_resources_deinit(&run->resources);
                 free(run);
         }
         if (!launch)
-                log_error("Executor", "a LaunchTasks of %zu bytes cannot be read", m->len);
+                refuse_launch(x, "it is no message");
         firesteel__launch_tasks__free_unpacked(launch, NULL);
 }
 
