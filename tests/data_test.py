@@ -142,10 +142,12 @@ static void files(fst_context *sc)
                 printf("%.*s\n", (int)line.len, line.data);
 }
 
+static volatile int ended;
+
 static void *cancel_tagged(void *sc)
 {
-        usleep(300000);
-        fst_cancel_jobs_with_tag(sc, "tagged");
+        for (; !ended; usleep(10000))
+                fst_cancel_jobs_with_tag(sc, "tagged");
         return NULL;
 }
 
@@ -156,6 +158,7 @@ static void cancelled(fst_context *sc)
         fst_add_job_tag(sc, "tagged");
         pthread_create(&thread, NULL, cancel_tagged, sc);
         int r = fst_count(fst_map(fst_range_n(sc, 0, 4, 4), sleepy, FST_I64), &n);
+        ended = 1;
         pthread_join(thread, NULL);
         fst_clear_job_tags(sc);
         printf("cancelled %d, then %d\n", r < 0, fst_count(fst_range_n(sc, 0, 4, 4), &n));
@@ -401,10 +404,12 @@ static int64_t forever(fst_task *task, int64_t x)
         return x;
 }
 
+static volatile int ended;
+
 static void *cancel(void *sc)
 {
-        usleep(300000);
-        fst_cancel_all_jobs(sc);
+        for (; !ended; usleep(100000))
+                fst_cancel_all_jobs(sc);
         return NULL;
 }
 
@@ -418,6 +423,7 @@ int main(void)
         pthread_create(&thread, NULL, cancel, sc);
         int r = fst_count(fst_map(fst_range_n(sc, 0, 2, 2), forever, FST_I64), &n);
         clock_gettime(CLOCK_MONOTONIC, &end);
+        ended = 1;
         pthread_join(thread, NULL);
         printf("%d %d\n", r < 0, end.tv_sec - begin.tv_sec < 20);
         fflush(stdout);
