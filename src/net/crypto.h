@@ -80,8 +80,7 @@ struct crypto_ops {
         int (*random)(void *out, size_t len);
 };
 
-/* The module's one exported name. */
-typedef const struct crypto_ops *(*crypto_module_fn)(void);
+/* The one exported name of the module: const struct crypto_ops *f(void). */
 #define CRYPTO_MODULE_SYMBOL "firesteel_crypto_module"
 
 /*

@@ -1,0 +1,177 @@
+/*
+ * For tests: a server on loopback that answers HTTP/1.1 as the test's own function says, on a thread of its own.
+ *
+ *      static void serve(struct fixture_exchange *x) { fixture_answer(x, 200, "X-A: b\r\n", "hello"); }
+ *      struct http_fixture server;
+ *      http_fixture_start(&server, serve);      // its address is server.url, "http://127.0.0.1:PORT"
+ *      http_fixture_stop(&server);
+ *
+ * Each connection, of at most 64, has its thread, so the function may be called from several at once if the test has
+ * several clients.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct http_fixture;
+
+struct fixture_exchange {
+        struct http_fixture *server;
+        char method[16], target[2048]; /* "GET", "/path?query" */
+        const char *head;              /* request line and headers */
+        const char *body;              /* ends with a NUL that is not counted */
+        size_t body_len;
+        struct buf out; /* what is sent */
+        bool close;     /* the connection, after this answer */
+};
+
+typedef void (*fixture_fn)(struct fixture_exchange *x);
+
+struct http_fixture {
+        char url[64];
+        int port, listening, connections, requests;
+        fixture_fn serve;
+        void *context;
+        pthread_t thread;
+        struct fixture_connection {
+                struct http_fixture *server;
+                int fd;
+                pthread_t thread;
+        } connection[64];
+};
+
+/* @headers: lines that end in "\r\n", or "". */
+static inline void fixture_answer_bytes(struct fixture_exchange *x, int status, const char *headers, const void *body,
+                                        size_t len)
+{
+        buf_printf(&x->out, "HTTP/1.1 %d Said So\r\nContent-Length: %zu\r\n%s\r\n", status, len, headers);
+        if (strcmp(x->method, "HEAD") != 0)
+                buf_append(&x->out, body, len);
+}
+
+static inline void fixture_answer(struct fixture_exchange *x, int status, const char *headers, const char *body)
+{
+        fixture_answer_bytes(x, status, headers, body, strlen(body));
+}
+
+/* The value of a request's header into @value, or false. */
+static inline bool fixture_header(const struct fixture_exchange *x, const char *name, char *value, size_t size)
+{
+        size_t n = strlen(name);
+        for (const char *line = x->head; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
+                if (strncasecmp(line, name, n) == 0 && line[n] == ':') {
+                        const char *start = line + n + 1 + strspn(line + n + 1, " ");
+                        snprintf(value, size, "%.*s", (int)strcspn(start, "\r\n"), start);
+                        return true;
+                }
+        }
+        return false;
+}
+
+/* Read until @in holds @need bytes, or, @need 0, the end of a head: its length; 0 when the other end is gone. */
+static inline size_t fixture_read(int fd, struct buf *in, size_t need)
+{
+        char piece[4096];
+        for (;;) {
+                const char *end = need ? NULL : strstr(buf_text(in), "\r\n\r\n");
+                if (end || (need && in->len >= need))
+                        return need ? need : (size_t)(end + 4 - in->data);
+                ssize_t n = recv(fd, piece, sizeof(piece), 0);
+                if (n <= 0)
+                        return 0;
+                buf_append(in, piece, (size_t)n);
+        }
+}
+
+static inline void fixture_serve(struct http_fixture *server, int fd)
+{
+        _cleanup_(buf_deinit) struct buf in = BUF_INIT;
+        for (bool done = false; !done;) {
+                size_t head = fixture_read(fd, &in, 0);
+                if (head == 0)
+                        return;
+                struct fixture_exchange x = {.server = server};
+                _cleanup_free_ char *head_text = mem_strndup(in.data, head);
+                char length[32];
+                x.head = head_text;
+                sscanf(head_text, "%15s %2047s", x.method, x.target);
+                if (fixture_header(&x, "Content-Length", length, sizeof(length)))
+                        x.body_len = strtoul(length, NULL, 10);
+                if (fixture_read(fd, &in, head + x.body_len) == 0)
+                        return;
+                _cleanup_free_ char *body = mem_strndup(in.data + head, x.body_len);
+                x.body = body;
+                memmove(in.data, in.data + head + x.body_len, in.len - head - x.body_len);
+                buf_truncate(&in, in.len - head - x.body_len);
+                __atomic_add_fetch(&server->requests, 1, __ATOMIC_SEQ_CST);
+                server->serve(&x);
+                for (size_t sent = 0; sent < x.out.len;) {
+                        ssize_t n = send(fd, x.out.data + sent, x.out.len - sent, MSG_NOSIGNAL);
+                        if (n <= 0)
+                                break;
+                        sent += (size_t)n;
+                }
+                done = x.close;
+                buf_deinit(&x.out);
+        }
+}
+
+static inline void *fixture_connection_main(void *argument)
+{
+        struct fixture_connection *c = argument;
+        fixture_serve(c->server, c->fd);
+        shutdown(c->fd, SHUT_RDWR); /* closed when the server stops */
+        return NULL;
+}
+
+static inline void *fixture_main(void *argument)
+{
+        struct http_fixture *server = argument;
+        int fd;
+        while (server->connections < (int)ARRAY_SIZE(server->connection) &&
+               (fd = accept4(server->listening, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+                struct fixture_connection *c = &server->connection[server->connections];
+                *c = (struct fixture_connection){.server = server, .fd = fd};
+                if (pthread_create(&c->thread, NULL, fixture_connection_main, c) != 0)
+                        abort();
+                __atomic_add_fetch(&server->connections, 1, __ATOMIC_SEQ_CST);
+        }
+        return NULL;
+}
+
+static inline void http_fixture_start(struct http_fixture *server, fixture_fn serve)
+{
+        struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        socklen_t len = sizeof(address);
+        *server = (struct http_fixture){.serve = serve};
+        server->listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (server->listening < 0 || bind(server->listening, (struct sockaddr *)&address, len) < 0 ||
+            listen(server->listening, 16) < 0 ||
+            getsockname(server->listening, (struct sockaddr *)&address, &len) < 0 ||
+            pthread_create(&server->thread, NULL, fixture_main, server) != 0) {
+                perror("http fixture");
+                abort();
+        }
+        server->port = ntohs(address.sin_port);
+        snprintf(server->url, sizeof(server->url), "http://127.0.0.1:%d", server->port);
+}
+
+static inline void http_fixture_stop(struct http_fixture *server)
+{
+        shutdown(server->listening, SHUT_RDWR); /* ends accept */
+        pthread_join(server->thread, NULL);
+        close(server->listening);
+        for (int i = 0; i < server->connections; i++) {
+                shutdown(server->connection[i].fd, SHUT_RDWR);
+                pthread_join(server->connection[i].thread, NULL);
+                close(server->connection[i].fd);
+        }
+}

@@ -1,0 +1,50 @@
+/* See on_demand.h. */
+#include "net/on_demand.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <unistd.h>
+
+/* Installed beside the library; in the build tree from src/, fuzz/ or tests/, and bench/micro/. */
+static const char *const places[] = {"firesteel/", "net/", "../src/net/", "../../src/net/", ""};
+
+/* The folder of the object that holds this function, with a slash; "" if the system does not say. */
+static char *own_folder(void)
+{
+        static const char mark;
+        char resolved[PATH_MAX];
+        Dl_info info;
+        const char *path = NULL;
+        if (dladdr(&mark, &info) && info.dli_fname)
+                path = realpath(info.dli_fname, resolved);
+        if (!path)
+                path = realpath("/proc/self/exe", resolved);
+        const char *slash = path ? strrchr(path, '/') : NULL;
+        return slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup("");
+}
+
+int on_demand_load(const char *what, const char *file, const char *symbol, on_demand_fn *out, struct fst_error *error)
+{
+        _cleanup_free_ char *folder = own_folder();
+        _cleanup_(buf_deinit) struct buf tried = BUF_INIT;
+        for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+                _cleanup_free_ char *path = mem_printf("%s%s%s", folder, places[i], file);
+                if (access(path, R_OK) != 0) {
+                        buf_printf(&tried, "%s%s%s", tried.len ? ", " : "", folder, places[i]);
+                        continue;
+                }
+                void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+                if (!handle)
+                        return error_set(error, -ELIBBAD, "cannot load the %s module: %s", what, dlerror());
+                void *found = dlsym(handle, symbol);
+                if (!found)
+                        return error_set(error, -ELIBBAD, "%s is no %s module; install firesteel again", path, what);
+                memcpy(out, &found, sizeof(found));
+                return 0;
+        }
+        return error_set(error, -ENOENT, "the %s module %s is missing; looked in %s", what, file, buf_text(&tried));
+}
