@@ -11,6 +11,7 @@
 #include "deploy/submit/arguments.h"
 #include "deploy/submit/environment.h"
 #include "deploy/submit/launcher.h"
+#include "deploy/submit/submission.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -127,15 +128,46 @@ static int prepare(struct submit_arguments *a, struct fst_error *error)
         return r < 0 ? r : submit_arguments_validate(a, environment, error);
 }
 
+/* --dry-run: what would be started, on standard output. */
+static int show(struct submit_arguments *a, struct fst_error *error)
+{
+        _cleanup_(submission_deinit) struct submission s = SUBMISSION_INIT;
+        int r = submission_prepare(a, &s, error);
+        for (size_t i = 0; i < s.messages.len; i++)
+                fprintf(stderr, "%s\n", s.messages.data[i]);
+        if (r < 0)
+                return r;
+        if (a->output == SUBMIT_OUTPUT_JSON) {
+                _cleanup_free_ char *json = submission_json(&s);
+                printf("%s\n", json);
+        } else {
+                submission_print(&s, stdout);
+        }
+        return fflush(stdout) == 0 ? 0 : error_errno(error, "standard output");
+}
+
 static int act(struct submit_arguments *a, int *status, struct fst_error *error)
 {
         if (a->action != SUBMIT_ACTION_SUBMIT)
                 return error_set(error, -ENOTSUP,
                                  "No external SparkSubmitOperations clients found for master url: '%s'",
                                  submit_arguments_master(a));
-        if (a->dry_run)
-                return error_set(error, -ENOTSUP, "--dry-run is not supported by this version of Firesteel");
-        return submit_launch(a, status, error);
+        if (!a->dry_run)
+                return submit_launch(a, status, error);
+        int r = show(a, error);
+        *status = r < 0;
+        return r;
+}
+
+/* Programs that asked for JSON find the error where they look for the answer. */
+static void print_error(const struct submit_arguments *a, const char *message)
+{
+        if (a->dry_run && a->output == SUBMIT_OUTPUT_JSON) {
+                _cleanup_free_ char *json = submission_json_error(message);
+                printf("%s\n", json);
+        } else {
+                fprintf(stderr, "Error: %s\n", message);
+        }
 }
 
 int command_submit(int argc, char **argv)
@@ -161,7 +193,7 @@ int command_submit(int argc, char **argv)
                 if (r == 0)
                         r = act(&a, &status, &error);
                 if (error.message)
-                        fprintf(stderr, "Error: %s\n", error.message);
+                        print_error(&a, error.message);
                 if (r < 0 && a.usage_error) {
                         fputs("\n", stderr);
                         print_usage();

@@ -137,6 +137,20 @@ int redactor_init(struct redactor *r, const struct fst_conf *conf, struct fst_er
         return 0;
 }
 
+void redactor_init_lenient(struct redactor *r, const char *keys)
+{
+        struct fst_conf conf;
+        conf_init(&conf);
+        if (keys)
+                conf_set(&conf, "spark.redaction.regex", keys);
+        if (redactor_init(r, &conf, NULL) < 0) {
+                conf_deinit(&conf);
+                conf_init(&conf);
+                redactor_init(r, &conf, NULL);
+        }
+        conf_deinit(&conf);
+}
+
 void redactor_deinit(struct redactor *r)
 {
         if (r->has_keys)

@@ -25,6 +25,12 @@ struct redactor {
 
 /* Read the two keys. 0, or -EINVAL with @error, which names key and place, and @r empty. */
 int redactor_init(struct redactor *r, const struct fst_conf *conf, struct fst_error *error);
+
+/*
+ * With @keys in the place of spark.redaction.regex (NULL: not set): for what is shown before a configuration was
+ * checked. An expression that cannot be read leaves the default in force.
+ */
+void redactor_init_lenient(struct redactor *r, const char *keys);
 void redactor_deinit(struct redactor *r);
 
 /* @value, or REDACTED if @key or @value matches. From any thread. */
