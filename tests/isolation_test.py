@@ -149,6 +149,25 @@ static int64_t announce(fst_task *task, int64_t x)
         return x;
 }
 
+/* Incompressible enough: 200 bytes a row. */
+static int with_text(fst_task *task, int64_t x, fst_out *out)
+{
+        char text[201];
+        uint64_t state = (uint64_t)x * 0x9e3779b97f4a7c15u + 1;
+        for (int i = 0; i < 200; i++) {
+                state = state * 6364136223846793005u + 1442695040888963407u;
+                text[i] = (char)('!' + (state >> 33) % 90);
+        }
+        fst_emit(out, x, ((fst_bytes){text, 200}));
+        return 0;
+}
+
+static int length_of(fst_task *task, int64_t key, fst_bytes text, fst_out *out)
+{
+        fst_emit(out, (int64_t)text.len);
+        return 0;
+}
+
 /* Slices, a broadcast variable, a file, an accumulator, a shuffle, and a partition that is kept. */
 static void everything(fst_context *sc, const char *file, const struct how *how)
 {
@@ -187,6 +206,13 @@ int main(int argc, char **argv)
         sc = fst_context_new("trials");
         if (how.mode[0] == 'A') {
                 everything(sc, argv[3], &how);
+                return fst_context_stop(sc);
+        }
+        if (how.mode[0] == 'B') {
+                fst_rdd *rows = fst_flat_map(fst_range_n(sc, 0, 200000, 4), with_text, FST_PAIR(I64, BYTES));
+                fst_rdd *lengths = fst_flat_map(fst_partition_by(rows, 3), length_of, FST_I64);
+                fst_reduce(lengths, fst_sum, &n);
+                printf("%lld\\n", (long long)n);
                 return fst_context_stop(sc);
         }
         if (how.mode[0] == 'O') {
@@ -399,6 +425,15 @@ def test_everything_that_tasks_use_is_there_in_workers(run, tmp_path):
         assert (done.out, done.code) == (expected.out, 0), done.err
         assert done.marks == 40 * "x", "what one worker has kept, others read"
         assert (done.processes, done.files) == ([], [])
+
+
+@pytest.mark.parametrize("master", [CLUSTER, LOCAL])
+def test_map_outputs_of_workers_are_encrypted_files(run, master):
+    """40 MB of rows, in workers that have less memory: what they hand over is what they spilled."""
+    memory = {"spark.executor.memory": "48m", "spark.driver.memory": "48m", "spark.io.encryption.enabled": "true"}
+    done = run("Big", master=master, **memory)
+    assert (done.out, done.code) == (["40000000"], 0), done.err
+    assert (done.processes, done.files) == ([], [])
 
 
 @pytest.mark.parametrize("victim, failures", [("spark-submit", 1), ("firesteel", 1), ("firesteel-zygote", 2)])

@@ -216,7 +216,7 @@ static bool move_out(struct broadcasts *b, struct value *v)
 {
         struct fst_error error = FST_ERROR_INIT;
         bool moved = region_move_out(&v->region, b->options.memory, b->options.dirs, &error);
-        if (!moved)
+        if (error.message)
                 log_warn("MemoryStore", "broadcast variable %" PRId64 " stays in memory: %s", v->id,
                          error_message(&error));
         error_deinit(&error);

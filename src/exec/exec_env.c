@@ -9,7 +9,6 @@
 #include "exec/broadcasts.h"
 #include "exec/isolation.h"
 #include "shuffle/shuffle_store.h"
-#include "store/file_cipher.h"
 #include "store/block_store.h"
 #include "store/disk_dirs.h"
 #include "store/page.h"
@@ -64,9 +63,12 @@ static int init_disk(struct exec_env *env, const struct fst_conf *conf, struct f
         list = disk_dirs_configured(local);
         if ((r = disk_dirs_new(list, (int)subdirectories, &env->dirs, error)))
                 return error_wrap(error, r, "spark.local.dir");
-        if (encrypt)
-                r = env->io_secret ? file_key_from(env->io_secret, env->io_secret_len, &key, error)
-                                   : file_key_new((int)key_bits, &key, error);
+        if (encrypt && !env->io_secret) {
+                r = file_secret_new((int)key_bits, env->own_io_secret, &env->io_secret_len, error);
+                env->io_secret = env->own_io_secret;
+        }
+        if (encrypt && r == 0)
+                r = file_key_from(env->io_secret, env->io_secret_len, &key, error);
         if (r)
                 return r;
         disk_dirs_encrypt(env->dirs, key);
@@ -133,4 +135,5 @@ void exec_env_deinit(struct exec_env *env)
                (memory_manager_execution_used(env->memory) == 0 && memory_manager_storage_used(env->memory) == 0));
         memory_manager_free(env->memory);
         page_pool_trim();
+        explicit_bzero(env->own_io_secret, sizeof(env->own_io_secret));
 }

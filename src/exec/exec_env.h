@@ -6,6 +6,7 @@
 
 #include "conf/conf.h"
 #include "shuffle/shuffle_reader.h"
+#include "store/file_cipher.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,6 +40,7 @@ struct exec_env {
         uint64_t seed;                            /* of the application's random numbers */
         const void *io_secret; /* of the application's file keys, for exec_env_init; borrowed. NULL: a new one */
         size_t io_secret_len;
+        uint8_t own_io_secret[FILE_SECRET_MOST]; /* that one; wiped by exec_env_deinit */
         struct isolation *isolation; /* how tasks run in processes of their own (exec/isolation.h); NULL: none do */
 
         /*

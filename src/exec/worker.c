@@ -20,6 +20,7 @@
 #include "exec/worker_wire.h"
 #include "rdd/accumulator_updates.h"
 #include "shuffle/shuffle_handover.h"
+#include "store/file_cipher.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,6 +40,7 @@ struct worker {
         char *app_id;
         bool ready; /* settings have come: env and runner are there */
         struct exec_env env;
+        uint8_t io_secret[FILE_SECRET_MOST];
         struct worker_shared *shared;
         struct task_runner runner;
         struct stage_work *work;
@@ -109,6 +111,14 @@ static int read_settings(struct worker *w, struct worker_settings *s, struct fst
         if (w->in.len < sizeof(*s))
                 return error_set(error, -EBADMSG, "a worker process was given no settings");
         memcpy(s, w->in.body, sizeof(*s));
+        if (s->secret > FILE_SECRET_MOST || (size_t)(end - at) < s->secret)
+                return error_set(error, -EBADMSG, "a worker process was given no settings");
+        if (s->secret) {
+                memcpy(w->io_secret, at, s->secret);
+                w->env.io_secret = w->io_secret;
+                w->env.io_secret_len = s->secret;
+                at += s->secret;
+        }
         const char *app_id = next_text(&at, end), *roots = next_text(&at, end), *commits = next_text(&at, end);
         if (!app_id || !roots || !commits)
                 return error_set(error, -EBADMSG, "a worker process was given no settings");
@@ -185,7 +195,7 @@ static void send_output(struct worker *w, uint32_t at, struct slot_task *t)
         _cleanup_(buf_deinit) struct buf index = BUF_INIT, body = BUF_INIT;
         struct fst_error error = FST_ERROR_INIT;
         int fd = -1;
-        int r = shuffle_handover_give(t->shuffle_output, &fd, &index, &error);
+        int r = shuffle_handover_give(t->shuffle_output, w->env.dirs, &fd, &index, &error);
         shuffle_output_unref(steal(t->shuffle_output));
         if (r) {
                 fail(t, r, &error);

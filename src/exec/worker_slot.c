@@ -124,10 +124,13 @@ static int send_settings(struct worker_slot *s)
         struct worker_settings settings = {.heap = (int64_t)iso->shares.worker_heap,
                                            .data_limit = (int64_t)iso->shares.worker_data,
                                            .seed = s->env->seed,
-                                           .index = (uint32_t)s->index};
+                                           .index = (uint32_t)s->index,
+                                           .secret = (uint32_t)s->env->io_secret_len};
         for (struct strmap_entry *e = NULL; (e = strmap_next(&iso->conf->set, e));)
                 settings.pairs++;
         buf_append(&body, &settings, sizeof(settings));
+        if (s->env->io_secret_len)
+                buf_append(&body, s->env->io_secret, s->env->io_secret_len);
         put_text(&body, s->env->app_id ? s->env->app_id : "");
         for (size_t i = 0; i < disk_dirs_count(s->env->shuffles->space.dirs); i++)
                 buf_printf(&roots, "%s%s", i ? "," : "", disk_dirs_root(s->env->shuffles->space.dirs, i));
@@ -137,7 +140,9 @@ static int send_settings(struct worker_slot *s)
                 put_text(&body, e->key);
                 put_text(&body, e->value);
         }
-        return worker_send(s->work, WORKER_SETTINGS, body.data, body.len, s->page_fd);
+        int r = worker_send(s->work, WORKER_SETTINGS, body.data, body.len, s->page_fd);
+        explicit_bzero(body.data, body.len);
+        return r;
 }
 
 /* The zygote's next word: 1; 0 when there will be none. */

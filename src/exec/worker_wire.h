@@ -49,8 +49,9 @@ struct worker_packet {
 };
 
 /*
- * Followed by texts, each ended by 0: the application's id; roots for files, separated by commas; "1" if commits must
- * be asked for, or ""; then @pairs keys and values of the configuration.
+ * Followed by @secret bytes, of which the key of local files is made, and by texts, each ended by 0: the application's
+ * id; roots for files, separated by commas; "1" if commits must be asked for, or ""; then @pairs keys and values of the
+ * configuration.
  */
 struct worker_settings {
         int64_t heap;       /* as exec_env_init takes it */
@@ -58,6 +59,8 @@ struct worker_settings {
         uint64_t seed;
         uint32_t index; /* of the slot */
         uint32_t pairs;
+        uint32_t secret;
+        uint32_t unused;
 };
 
 /* Followed by struct worker_task[], and by the text of a struct task_resources. */

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "shuffle/shuffle_store.h"
+#include "store/file_cipher.h"
 #include "store/spill.h"
 
 #include <endian.h>
@@ -12,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define INDEX_HEADER 40
+#define INDEX_IV 40
+#define INDEX_HEADER (INDEX_IV + FILE_IV)
 #define INDEX_ENTRY 8
 
 static void put32(struct buf *b, uint32_t v)
@@ -48,12 +50,12 @@ static uint32_t type_tag(fst_type type)
 
 /* ---------------------------------------------------------------------------------------------------- giving */
 
-static int to_memory(struct shuffle_output *o, struct fst_error *error)
+static int to_memory(struct shuffle_output *o, struct disk_dirs *dirs, struct fst_error *error)
 {
         int fd = memfd_create("shuffle", MFD_CLOEXEC | MFD_ALLOW_SEALING);
         if (fd < 0)
                 return error_errno(error, "making a memfd for a map output");
-        struct spill_options options = {.type = o->type, .codec = CODEC_NONE};
+        struct spill_options options = {.dirs = dirs, .type = o->type, .codec = CODEC_NONE};
         int r = spill_new_at(&options, fd, "a map output in memory", &o->file, error);
         size_t freed = 0;
         if (r == 0)
@@ -80,10 +82,11 @@ static void put_pages(const struct shuffle_output *o, struct buf *index)
         index->data[index->len] = 0;
 }
 
-int shuffle_handover_give(struct shuffle_output *o, int *fd, struct buf *index, struct fst_error *error)
+int shuffle_handover_give(struct shuffle_output *o, struct disk_dirs *dirs, int *fd, struct buf *index,
+                          struct fst_error *error)
 {
         bool in_memory = !o->file;
-        int r = in_memory ? to_memory(o, error) : 0;
+        int r = in_memory ? to_memory(o, dirs, error) : 0;
         if (r)
                 return r;
         int copy = fcntl(spill_fd(o->file), F_DUPFD_CLOEXEC, 3);
@@ -97,6 +100,8 @@ int shuffle_handover_give(struct shuffle_output *o, int *fd, struct buf *index, 
         put64(index, o->bytes);
         put32(index, o->n_extents);
         put32(index, in_memory);
+        const uint8_t *iv = spill_iv(o->file);
+        buf_append(index, iv ? iv : (const uint8_t[FILE_IV]){0}, FILE_IV);
         put_pages(o, index);
         *fd = copy;
         return 0;
@@ -158,12 +163,6 @@ int shuffle_handover_take(struct shuffle_store *store, struct memory_manager *ma
                 return r;
         }
         bool in_memory = get32(p + 36) != 0;
-        if (!in_memory && disk_dirs_key(store->space.dirs)) {
-                close(fd); /* its key is the worker's own */
-                return error_set(error, -EOPNOTSUPP,
-                                 "with spark.io.encryption.enabled the map output of a worker process must fit into "
-                                 "memory: raise spark.executor.memory, or set spark.firesteel.task.isolation to none");
-        }
         struct shuffle_output *o = shuffle_output_new(partitions, type, manager);
         uint64_t size = 0;
         o->rows = get64(p + 16);
@@ -180,8 +179,8 @@ int shuffle_handover_take(struct shuffle_store *store, struct memory_manager *ma
                                         .type = type,
                                         .codec = in_memory ? CODEC_NONE : store->space.shuffle_codec,
                                         .level = store->space.level};
-        o->file = spill_adopt(&options, fd, in_memory ? "a map output in memory" : "a map output on disk", size,
-                              in_memory);
+        o->file = spill_adopt(&options, fd, in_memory ? "a map output in memory" : "a map output on disk", p + INDEX_IV,
+                              size, in_memory);
         if (in_memory && memory_acquire_fixed_storage(manager, size)) {
                 o->memory = size;
                 shuffle_store_enlist(store, o);

@@ -3,6 +3,7 @@
  * memfd which nobody can change any more, and an index that says which page belongs to which partition.
  *
  *      partitions u32 | type tag u32 | key size u32 | value size u32 | rows u64 | bytes u64 | pages u32 | in memory u32
+ *      the file's initial value, 16 bytes, if spark.io.encryption.enabled; both processes have its key
  *      for each page, in the order of the file: partition u32 | bytes in the file u32
  *
  * Little-endian. The giver may be a process whose memory user code has damaged: what it says is checked, and pages
@@ -15,9 +16,10 @@
 
 /*
  * Writer's side: pages in memory move to a memfd, whose descriptor (or that of the file, if it was spilled) is *@fd:
- * the caller's to close. The index is appended to @index. The output is of no further use: unref it.
+ * the caller's to close; the key of @dirs encrypts it. The index is appended to @index. The output is of no further use: unref it.
  */
-int shuffle_handover_give(struct shuffle_output *output, int *fd, struct buf *index, struct fst_error *error);
+int shuffle_handover_give(struct shuffle_output *output, struct disk_dirs *dirs, int *fd, struct buf *index,
+                          struct fst_error *error);
 
 /*
  * Receiver's side: a new output of what @index says is in @fd (stolen, also on failure). What is in memory is

@@ -17,6 +17,11 @@ static size_t room_of(size_t size)
         return size ? size : 1;
 }
 
+static void *map_memory(size_t size)
+{
+        return mmap(NULL, room_of(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
 static int map_file(struct disk_dirs *dirs, size_t size, unsigned char **data, struct fst_error *error)
 {
         int fd;
@@ -46,8 +51,7 @@ int region_new(struct region *region, struct memory_manager *memory, struct disk
                 return error_set(error, -ENOMEM, "%" PRIu64 " bytes are more than can be", size);
         *region = (struct region){.size = (size_t)size};
         if (memory_acquire_storage(memory, room_of(region->size))) {
-                void *map =
-                        mmap(NULL, room_of(region->size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                void *map = map_memory(region->size);
                 if (map != MAP_FAILED) {
                         region->data = map;
                         region->in_memory = true;
@@ -55,14 +59,20 @@ int region_new(struct region *region, struct memory_manager *memory, struct disk
                 }
                 memory_release_storage(memory, room_of(region->size));
         }
-        return map_file(dirs, region->size, &region->data, error);
+        if (!disk_dirs_key(dirs))
+                return map_file(dirs, region->size, &region->data, error);
+        void *map = map_memory(region->size);
+        if (map == MAP_FAILED)
+                return error_set(error, -ENOMEM, "no memory for %zu bytes", region->size);
+        region->data = map;
+        return 0;
 }
 
 bool region_move_out(struct region *region, struct memory_manager *memory, struct disk_dirs *dirs,
                      struct fst_error *error)
 {
         unsigned char *data;
-        if (!region->in_memory || map_file(dirs, region->size, &data, error))
+        if (!region->in_memory || disk_dirs_key(dirs) || map_file(dirs, region->size, &data, error))
                 return false;
         memcpy(data, region->data, region->size);
         region_deinit(&(struct region){region->data, region->size, true}, memory);

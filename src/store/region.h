@@ -1,7 +1,8 @@
 /*
  * A run of bytes that is kept for long and read at random: the value of a broadcast variable, a large result that waits
  * to be fetched. It is storage memory; where that is short it is a mapped file, whose pages the kernel takes back by
- * itself. Each region has one user at a time; see there for threads.
+ * itself, unless files are encrypted (disk_dirs_encrypt): what is mapped cannot be, so it stays in memory, beyond what
+ * the memory manager has to give. Each region has one user at a time; see there for threads.
  */
 #pragma once
 
@@ -26,7 +27,8 @@ struct region {
 int region_new(struct region *region, struct memory_manager *memory, struct disk_dirs *dirs, uint64_t size,
                struct fst_error *error);
 
-/* From memory to a file: nobody reads it meanwhile. True if that freed its memory; otherwise it stays, with @error. */
+/* From memory to a file: nobody reads it meanwhile. True if that freed its memory; otherwise it stays (with
+ * @error, unless files are encrypted). */
 bool region_move_out(struct region *region, struct memory_manager *memory, struct disk_dirs *dirs,
                      struct fst_error *error);
 

@@ -50,6 +50,15 @@ struct spill {
         struct spill_counters counters;
 };
 
+/* Whatever medium it is on: a spill that moves from memory to disk moves as it is. */
+static int encrypt(struct spill *s, const struct file_key *key, struct fst_error *error)
+{
+        s->key = key;
+        if (key && !(s->encrypted = page_pool_get()))
+                return error_set(error, -ENOMEM, "no memory for a spill's buffer");
+        return key ? file_iv(key, s->iv, error) : 0;
+}
+
 int spill_new_at(const struct spill_options *options, int fd, const char *path, struct spill **spill,
                  struct fst_error *error)
 {
@@ -62,8 +71,12 @@ int spill_new_at(const struct spill_options *options, int fd, const char *path, 
         *s = (struct spill){
                 .dirs = options->dirs, .path = mem_strdup(path), .fd = fd, .type = options->type, .buffer = buffer};
         codec_init(&s->codec, options->codec, options->level);
-        *spill = s;
-        return 0;
+        int r = encrypt(s, options->dirs ? disk_dirs_key(options->dirs) : NULL, error);
+        if (r)
+                spill_free(s);
+        else
+                *spill = s;
+        return r;
 }
 
 int spill_new(const struct spill_options *options, struct spill **spill, struct fst_error *error)
@@ -80,22 +93,20 @@ int spill_new(const struct spill_options *options, struct spill **spill, struct 
         r = spill_new_at(options, fd, path, &s, error);
         if (r == 0) {
                 s->named = options->name != NULL;
-                s->key = disk_dirs_key(options->dirs);
-                if (s->key && !(s->encrypted = page_pool_get()))
-                        r = error_set(error, -ENOMEM, "no memory for a spill's buffer");
-                if (s->key && r == 0)
-                        r = file_iv(s->key, s->iv, error);
+                *spill = s;
         } else if (options->name) {
                 unlink(path);
         }
-        if (r)
-                spill_free(s);
-        else
-                *spill = s;
         return r;
 }
 
-struct spill *spill_adopt(const struct spill_options *options, int fd, const char *path, uint64_t bytes, bool in_memory)
+const uint8_t *spill_iv(const struct spill *spill)
+{
+        return spill->key ? spill->iv : NULL;
+}
+
+struct spill *spill_adopt(const struct spill_options *options, int fd, const char *path, const uint8_t *iv,
+                          uint64_t bytes, bool in_memory)
 {
         struct spill *s = new0(struct spill);
         *s = (struct spill){.dirs = options->dirs,
@@ -106,6 +117,9 @@ struct spill *spill_adopt(const struct spill_options *options, int fd, const cha
                             .in_memory = in_memory,
                             .flushed = bytes};
         s->counters.bytes = bytes;
+        s->key = iv ? disk_dirs_key(options->dirs) : NULL;
+        if (s->key)
+                memcpy(s->iv, iv, FILE_IV);
         codec_init(&s->codec, options->codec, options->level);
         return s;
 }
@@ -124,10 +138,6 @@ int spill_to_disk(struct spill *s, struct disk_dirs *dirs, struct fst_error *err
 {
         int fd, r = 0;
         _cleanup_free_ char *path = NULL;
-        if (disk_dirs_key(dirs))
-                return error_set(error, -EOPNOTSUPP,
-                                 "with spark.io.encryption.enabled the map output of a worker "
-                                 "process must fit into memory: raise spark.executor.memory");
         if ((r = disk_dirs_create_unique(dirs, "temp_local_", &fd, &path, error)))
                 return r;
         unlink(path);

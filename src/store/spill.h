@@ -35,17 +35,21 @@ int spill_new(const struct spill_options *options, struct spill **spill, struct 
 
 /*
  * The same, but into @fd (stolen), an empty file or memfd that is called @path in messages; @options->dirs (may be
- * NULL) only hears of failures.
+ * NULL) only hears of failures, and its key encrypts.
  */
 int spill_new_at(const struct spill_options *options, int fd, const char *path, struct spill **spill,
                  struct fst_error *error);
 
 /*
  * A finished spill that some other process has written: @fd is stolen, @bytes are its pages from offset 0 on.
- * @in_memory: it is a memfd, and spill_to_disk makes it a file. Reading verifies it as any other.
+ * @in_memory: it is a memfd, and spill_to_disk makes it a file. @iv: that process's spill_iv, whose directories have
+ * the same key as @options->dirs; NULL: it is plain. Reading verifies it as any other.
  */
-struct spill *spill_adopt(const struct spill_options *options, int fd, const char *path, uint64_t bytes,
-                          bool in_memory);
+struct spill *spill_adopt(const struct spill_options *options, int fd, const char *path, const uint8_t *iv,
+                          uint64_t bytes, bool in_memory);
+
+/* The initial value it is encrypted with, FILE_IV bytes (store/file_cipher.h); NULL: it is plain. */
+const uint8_t *spill_iv(const struct spill *spill);
 bool spill_in_memory(const struct spill *spill);
 
 /*
