@@ -324,6 +324,16 @@ def assert_replays(folder):
     assert told.returncode == 0 and re.search(r"diverged\s+0\n", told.stdout), told
 
 
+def test_executors_tell_where_their_logs_are(gang, tmp_path):
+    folder = tmp_path / "log"
+    folder.mkdir()
+    gang("which", conf=logged(folder) + ["spark.scheduler.minRegisteredResourcesRatio=1"],
+         env=[("SPARK_LOG_URL_STDOUT", "http://there/out"), ("SPARK_EXECUTOR_ATTRIBUTE_container_id", "c1")])
+    added = [e["Executor Info"] for e in events(folder) if e["Event"] == "SparkListenerExecutorAdded"]
+    assert len(added) == 2
+    assert all(e["Log Urls"] == {"stdout": "http://there/out"} and e["Attributes"] == {"CONTAINER_ID": "c1"} for e in added)
+
+
 def test_a_slow_task_is_overtaken(gang, tmp_path):
     """Partition 7 sleeps 20 s at its first attempt: another attempt wins, the first is killed, each part is there once."""
     folder = tmp_path / "log"

@@ -15,6 +15,7 @@
 #include "exec/crash.h"
 #include "exec/driver_ask.h"
 #include "exec/executor_data.h"
+#include "exec/executor_labels.h"
 #include "exec/executor_resources.h"
 #include "exec/executor_stages.h"
 #include "exec/isolation.h"
@@ -385,6 +386,7 @@ static int executor_register(struct executor *x, struct fst_error *error)
                 executor_resources_deinit(&resources);
                 return r;
         }
+        struct executor_labels urls, attributes;
         Firesteel__RegisterExecutor m = FIRESTEEL__REGISTER_EXECUTOR__INIT;
         m.executor_id = (char *)x->options->executor_id;
         m.hostname = (char *)x->options->hostname;
@@ -393,6 +395,12 @@ static int executor_register(struct executor *x, struct fst_error *error)
         m.resource_profile = x->options->resource_profile;
         m.resources = resources.list;
         m.n_resources = resources.n;
+        executor_log_urls(environ, &urls);
+        m.log_urls = urls.list;
+        m.n_log_urls = urls.n;
+        executor_attributes(environ, &attributes);
+        m.attributes = attributes.list;
+        m.n_attributes = attributes.n;
         m.abi = FST_ABI;
 #if defined(__x86_64__)
         m.machine = EM_X86_64;
@@ -407,6 +415,8 @@ static int executor_register(struct executor *x, struct fst_error *error)
         fault_point(FAULT_REGISTER);
         r = ask_first(x, FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR, &m.base, take_registration, error);
         executor_resources_deinit(&resources);
+        executor_labels_deinit(&urls);
+        executor_labels_deinit(&attributes);
         return r;
 }
 
