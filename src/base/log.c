@@ -105,6 +105,7 @@ static const char spark_names[][48] = {
         "resource.ResourceProfile",
         "resource.ResourceProfileManager",
         "deploy.SparkSubmit",
+        "deploy.rest.RestSubmissionClient",
         "deploy.master.Master",
         "deploy.worker.Worker",
         "deploy.worker.ExecutorRunner",
