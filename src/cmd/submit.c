@@ -11,6 +11,7 @@
 #include "deploy/submit/arguments.h"
 #include "deploy/submit/environment.h"
 #include "deploy/submit/launcher.h"
+#include "deploy/submit/rest_client.h"
 #include "deploy/submit/submission.h"
 
 #include <stdio.h>
@@ -146,12 +147,44 @@ static int show(struct submit_arguments *a, struct fst_error *error)
         return fflush(stdout) == 0 ? 0 : error_errno(error, "standard output");
 }
 
+/* --kill and --status. */
+static int operate(const struct submit_arguments *a, int *status, struct fst_error *error)
+{
+        const char *master = submit_arguments_master(a);
+        bool kill = a->action == SUBMIT_ACTION_KILL;
+        if (rest_client_supports(master))
+                return (kill ? rest_kill : rest_status)(master, a->submission, &a->properties, status, error);
+        if (strncmp(master, "k8s", 3) == 0)
+                return error_set(error, -ENOTSUP, "%s for Kubernetes is not built yet", kill ? "--kill" : "--status");
+        return error_set(error, -ENOTSUP, "No external SparkSubmitOperations clients found for master url: '%s'",
+                         master);
+}
+
+/* A master that speaks REST starts the application. */
+static int submit_by_rest(struct submit_arguments *a, int *status, struct fst_error *error)
+{
+        _cleanup_(submission_deinit) struct submission s = SUBMISSION_INIT;
+        int r = submission_prepare(a, &s, error);
+        for (size_t i = 0; i < s.messages.len; i++)
+                fprintf(stderr, "%s\n", s.messages.data[i]);
+        if (r == 0 && s.main_class && strcmp(s.main_class, SUBMIT_CLASS_REST) == 0)
+                r = rest_submit(&s, status, error);
+        else if (r == 0)
+                r = FST_REST_E_NO_SERVER;
+        if (r == FST_REST_E_NO_SERVER)
+                r = error_set(error, -ENOTSUP,
+                              "the legacy submission gateway of standalone masters is not built yet: use the master's "
+                              "REST server (spark.master.rest.enabled=true, port 6066)");
+        return r;
+}
+
 static int act(struct submit_arguments *a, int *status, struct fst_error *error)
 {
+        const char *mode = a->value[SUBMIT_DEPLOY_MODE];
         if (a->action != SUBMIT_ACTION_SUBMIT)
-                return error_set(error, -ENOTSUP,
-                                 "No external SparkSubmitOperations clients found for master url: '%s'",
-                                 submit_arguments_master(a));
+                return operate(a, status, error);
+        if (!a->dry_run && mode && strcmp(mode, "cluster") == 0 && rest_client_supports(submit_arguments_master(a)))
+                return submit_by_rest(a, status, error);
         if (!a->dry_run)
                 return submit_launch(a, status, error);
         int r = show(a, error);
