@@ -77,7 +77,7 @@ void submit_arguments_configure(const struct submit_arguments *a, struct fst_con
 
 /*
  * A file or URI as an absolute URI: "a.so" becomes "file:/here/a.so"; what has a scheme stays. The caller owns it.
- * The other for comma lists; empty names are dropped.
+ * The other for comma lists; names that are empty or blank are dropped, others keep their blanks.
  */
 char *submit_resolve_uri(const char *path);
 char *submit_resolve_uris(const char *list);

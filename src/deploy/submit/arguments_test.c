@@ -235,8 +235,8 @@ static void files_become_uris(void **state)
                 _cleanup_free_ char *again = submit_resolve_uri(uri);
                 assert_string_equal(again, uri);
         }
-        _cleanup_free_ char *list = submit_resolve_uris(" /nonexistent/a , ,s3a://b/c,");
-        assert_string_equal(list, "file:/nonexistent/a,s3a://b/c");
+        _cleanup_free_ char *list = submit_resolve_uris("/nonexistent/a , ,s3a://b/c,");
+        assert_string_equal(list, "file:/nonexistent/a%20,s3a://b/c");
 }
 
 static void the_report_hides_secrets(void **state)

@@ -166,8 +166,10 @@ void option_table_apply(enum submit_compat compat, enum cluster_manager manager,
 static void put_names(struct buf *out, const char *list)
 {
         while (list && *list) {
-                size_t n = strcspn(list, ","), first = strspn(list, " \t\r\n\f\v"), end = n;
-                while (end > first && strchr(" \t\r\n\f\v", list[end - 1]))
+                size_t n = strcspn(list, ","), first = 0, end = n;
+                while (first < n && (unsigned char)list[first] <= ' ')
+                        first++;
+                while (end > first && (unsigned char)list[end - 1] <= ' ')
                         end--;
                 if (first < end) {
                         if (out->len > 0)
