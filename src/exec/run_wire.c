@@ -44,27 +44,51 @@ static bool follow_by_one(const struct slot_run *run)
         return true;
 }
 
-enum { RESOURCES_MOST = 16, ADDRESSES_MOST = 64 };
-
+/* A task's resources as messages: they borrow names and addresses from the run. */
 struct run_resources {
-        Firesteel__Resource of[RESOURCES_MOST], *list[RESOURCES_MOST];
-        const char *addresses[RESOURCES_MOST][ADDRESSES_MOST];
+        Firesteel__Resource *of, **list;
+        const char **addresses;
+        size_t n;
 };
 
-static size_t resources_of(const struct slot_run *run, struct run_resources *r)
+/* Kinds of resources, and addresses of all of them together. */
+static void count_resources(const struct slot_run *run, size_t *kinds, size_t *addresses)
 {
-        size_t n = 0, at = 0;
+        size_t at = 0;
         const char *name;
-        for (int count; n < RESOURCES_MOST &&
-                        task_resources_next(&run->resources, &at, &name, r->addresses[n], ADDRESSES_MOST, &count);
-             n++) {
-                firesteel__resource__init(&r->of[n]);
-                r->of[n].name = (char *)name;
-                r->of[n].addresses = (char **)r->addresses[n];
-                r->of[n].n_addresses = (size_t)MIN(count, (int)ADDRESSES_MOST);
-                r->list[n] = &r->of[n];
+        *kinds = *addresses = 0;
+        for (int count; task_resources_next(&run->resources, &at, &name, NULL, 0, &count); ++*kinds)
+                *addresses += (size_t)count;
+}
+
+static void run_resources_init(struct run_resources *r, const struct slot_run *run)
+{
+        size_t kinds, room, at = 0;
+        const char *name;
+        *r = (struct run_resources){0};
+        count_resources(run, &kinds, &room);
+        if (!kinds)
+                return;
+        r->of = new_array(Firesteel__Resource, kinds);
+        r->list = new_array(Firesteel__Resource *, kinds);
+        r->addresses = new_array(const char *, room + 1);
+        const char **next = r->addresses;
+        for (int count; task_resources_next(&run->resources, &at, &name, next, (int)room, &count);
+             next += count, room -= (size_t)count) {
+                Firesteel__Resource *resource = &r->of[r->n];
+                firesteel__resource__init(resource);
+                resource->name = (char *)name;
+                resource->addresses = (char **)next;
+                resource->n_addresses = (size_t)count;
+                r->list[r->n++] = resource;
         }
-        return n;
+}
+
+static void run_resources_deinit(struct run_resources *r)
+{
+        free(r->of);
+        free(r->list);
+        free(r->addresses);
 }
 
 void run_launch_append(const struct slot_run *run, struct buf *to)
@@ -83,7 +107,8 @@ void run_launch_append(const struct slot_run *run, struct buf *to)
         message.first_output = first->output;
         message.first_attempt = first->info.attempt;
         struct run_resources resources;
-        message.n_resources = resources_of(run, &resources);
+        run_resources_init(&resources, run);
+        message.n_resources = resources.n;
         message.resources = resources.list;
         if (!follow_by_one(run)) {
                 for (int i = 0; i < run->n; i++) {
@@ -102,6 +127,7 @@ void run_launch_append(const struct slot_run *run, struct buf *to)
         launch.n_runs = 1;
         launch.runs = &(Firesteel__TaskRun *){&message};
         append_packed(&launch.base, to);
+        run_resources_deinit(&resources);
 }
 
 int run_launch_read(const launched_run *from, int slots, struct slot_run *run, struct fst_error *error)
