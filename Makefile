@@ -46,6 +46,7 @@ check: deps ## all ordinary tests; the last line is "N passed, N failed"
 check-spark: build ## genuine Spark (SPARK_HOME, or PyPI's pyspark) reads what we write; needs Java 17
 	@ninja -C $(BUILD) tests/scripted_log
 	@tests/spark/check_spark_history $(BUILD)
+	@tests/spark/check_launcher $(BUILD)
 
 check-faults: build ## kill, stop, cut off and damage executors at hundreds of moments of a job, some minutes
 	@FIRESTEEL_BIN=$(BUILD)/src tests/faults/run

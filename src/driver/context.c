@@ -15,6 +15,7 @@
 #include "driver/app_status.h"
 #include "driver/event_log_setup.h"
 #include "driver/job_runner.h"
+#include "driver/launcher_backend.h"
 #include "driver/cluster_backend.h"
 #include "driver/local_backend.h"
 #include "driver/local_cluster.h"
@@ -28,6 +29,7 @@
 #include <limits.h>
 #include <pwd.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -191,6 +193,25 @@ static int start_progress_bar(struct fst_context *sc, struct fst_error *error)
         return r;
 }
 
+/*
+ * Spark's driver stays after a Stop, and launches tasks for ever that its stopped executor refuses. Here the process
+ * ends, as by SIGTERM.
+ */
+static void end_by_launcher(struct launcher_backend *launcher, void *context)
+{
+        log_info("SparkContext", "The launcher of this application ends it");
+        launcher_backend_set_state(launcher, LAUNCHER_KILLED);
+        shutdown_begin(SIGTERM);
+}
+
+static void tell_launcher_of_start(struct fst_context *sc)
+{
+        if (sc->master.kind != MASTER_LOCAL)
+                launcher_backend_set_state(sc->launcher, LAUNCHER_SUBMITTED);
+        launcher_backend_set_app_id(sc->launcher, sc->app_id);
+        launcher_backend_set_state(sc->launcher, LAUNCHER_RUNNING);
+}
+
 static void post_start(struct fst_context *sc)
 {
         /* Nobody listens there, but Spark's history server rejects a log whose block manager has port 0. */
@@ -218,11 +239,14 @@ static int start(struct fst_context *sc, struct fst_error *error)
         if ((r = application_files_configured(sc, error)))
                 return r;
         post_start(sc);
+        if ((r = launcher_backend_connect(&sc->conf->set, end_by_launcher, NULL, &sc->launcher, error)))
+                return r;
         if ((r = job_runner_new(sc, make_backend(sc), &sc->runner, error)) || (r = start_progress_bar(sc, error)))
                 return r;
         if (sc->master.kind == MASTER_LOCAL)
                 log_info("Executor", "Starting executor ID driver on host %s with %d task slots", sc->host,
                          sc->master.threads);
+        tell_launcher_of_start(sc);
         return 0;
 }
 
@@ -268,6 +292,7 @@ static void end_by_signal(void *context)
         struct fst_context *sc = context;
         progress_bar_stop(steal(sc->progress));
         stop_actions(sc, SIGNAL_PATIENCE_S);
+        launcher_backend_set_state(sc->launcher, LAUNCHER_FINISHED);
         if (sc->bus) {
                 listener_bus_post_application_end(sc->bus,
                                                   &(struct application_end){.ms = context_now_ms(), .exit_code = -1});
@@ -326,6 +351,9 @@ FST_API int fst_context_stop(fst_context *sc)
         stop_actions(sc, 0);
         int status = sc->first_failure; /* that of an action which was still running counts as well */
         job_runner_free(sc->runner);
+        if (!sc->status)
+                launcher_backend_set_state(sc->launcher, LAUNCHER_FINISHED);
+        launcher_backend_close(sc->launcher);
         isolation_free(sc->env.isolation);
         stop_listeners(sc);
         while (sc->kept) {

@@ -22,6 +22,7 @@ struct job_runner;
 struct event_log_setup;
 struct progress_bar;
 struct app_status;
+struct launcher_backend;
 
 struct fst_context {
         struct rdd_registry registry; /* first: lineage knows it */
@@ -45,6 +46,7 @@ struct fst_context {
         struct event_log_setup *event_log; /* NULL: none is written */
         struct app_status *app_status;
         struct progress_bar *progress;
+        struct launcher_backend *launcher; /* NULL: nobody has launched it */
 
         pthread_mutex_t lock;     /* of what follows */
         int first_failure;        /* of an action */

@@ -50,6 +50,11 @@ static void *wait_for_signal(void *unused)
         _exit(128 + atomic_load(&ending.signal));
 }
 
+void shutdown_begin(int signal)
+{
+        handle(signal);
+}
+
 void shutdown_init(void)
 {
         static const int signals[] = {SIGINT, SIGTERM, SIGHUP};

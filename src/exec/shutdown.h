@@ -17,5 +17,8 @@ void shutdown_init(void);
  */
 int shutdown_add_hook(void (*hook)(void *context), void *context, struct fst_error *error);
 
+/* As if this signal had come: for who is told to end in another way. Any thread; it goes on until the process ends. */
+void shutdown_begin(int signal);
+
 /* Take it back; waits while hooks are running, and then does not return. Unknown ones are nothing. Any thread. */
 void shutdown_remove_hook(void (*hook)(void *context), void *context);
