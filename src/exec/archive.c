@@ -6,56 +6,14 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "io/archive_library.h"
 
-#include <archive.h>
-#include <archive_entry.h>
-#include <dlfcn.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdbool.h>
 
-#define LIBRARY "libarchive.so.13"
 #define FLAGS                                                                                                          \
         (ARCHIVE_EXTRACT_PERM | ARCHIVE_EXTRACT_TIME | ARCHIVE_EXTRACT_SECURE_SYMLINKS |                               \
          ARCHIVE_EXTRACT_SECURE_NODOTDOT | ARCHIVE_EXTRACT_UNLINK)
-
-#define FUNCTIONS(X)                                                                                                   \
-        X(archive_read_new)                                                                                            \
-        X(archive_read_support_filter_all)                                                                             \
-        X(archive_read_support_format_all)                                                                             \
-        X(archive_read_open_filename)                                                                                  \
-        X(archive_read_next_header)                                                                                    \
-        X(archive_read_extract2)                                                                                       \
-        X(archive_read_free)                                                                                           \
-        X(archive_write_disk_new)                                                                                      \
-        X(archive_write_disk_set_options)                                                                              \
-        X(archive_write_free)                                                                                          \
-        X(archive_entry_pathname)                                                                                      \
-        X(archive_entry_set_pathname)                                                                                  \
-        X(archive_entry_hardlink)                                                                                      \
-        X(archive_entry_set_hardlink)                                                                                  \
-        X(archive_error_string)
-
-static struct {
-#define MEMBER(name) __typeof__(&name) name;
-        FUNCTIONS(MEMBER)
-} lib;
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static const char *missing; /* a sentence, when it cannot be loaded */
-
-static void load(void)
-{
-        void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-        if (!library) {
-                missing = "archives are unpacked by libarchive, which is not there: install the package libarchive13";
-                return;
-        }
-#define FIND(name)                                                                                                     \
-        if (!(lib.name = (__typeof__(&name))dlsym(library, #name)))                                                    \
-                missing = LIBRARY " has no " #name;
-        FUNCTIONS(FIND)
-}
 
 /* Whether an entry's name stays below where it is unpacked. */
 static bool stays_below(const char *name)
@@ -68,61 +26,57 @@ static bool stays_below(const char *name)
         return true;
 }
 
-static const char *why(struct archive *a)
+static int unpack_entry(const struct archive_library *lib, struct archive *in, struct archive *out,
+                        struct archive_entry *entry, const char *into, struct fst_error *error)
 {
-        const char *text = lib.archive_error_string(a);
-        return text ? text : "unknown error";
-}
-
-static int unpack_entry(struct archive *in, struct archive *out, struct archive_entry *entry, const char *into,
-                        struct fst_error *error)
-{
-        const char *name = lib.archive_entry_pathname(entry), *link = lib.archive_entry_hardlink(entry);
+        const char *name = lib->archive_entry_pathname(entry), *link = lib->archive_entry_hardlink(entry);
         if (!stays_below(name) || (link && !stays_below(link)))
                 return error_set(error, -EINVAL, "entry '%s' would lie outside of the archive's directory",
                                  name ? name : "");
         _cleanup_free_ char *full = mem_printf("%s/%s", into, name);
-        lib.archive_entry_set_pathname(entry, full);
+        lib->archive_entry_set_pathname(entry, full);
         if (link) {
                 _cleanup_free_ char *target = mem_printf("%s/%s", into, link);
-                lib.archive_entry_set_hardlink(entry, target);
+                lib->archive_entry_set_hardlink(entry, target);
         }
-        if (lib.archive_read_extract2(in, entry, out) < ARCHIVE_WARN)
-                return error_set(error, -EIO, "entry '%s': %s", full, why(out));
+        if (lib->archive_read_extract2(in, entry, out) < ARCHIVE_WARN)
+                return error_set(error, -EIO, "entry '%s': %s", full, archive_library_why(lib, out));
         return 0;
 }
 
-static int unpack(struct archive *in, struct archive *out, const char *path, const char *into, struct fst_error *error)
+static int unpack(const struct archive_library *lib, struct archive *in, struct archive *out, const char *path,
+                  const char *into, struct fst_error *error)
 {
         struct archive_entry *entry;
         int r, e = 0;
-        lib.archive_read_support_filter_all(in);
-        lib.archive_read_support_format_all(in);
-        lib.archive_write_disk_set_options(out, FLAGS);
-        if (lib.archive_read_open_filename(in, path, 1 << 16) != ARCHIVE_OK)
-                return error_set(error, -EINVAL, "%s", why(in));
-        while (e == 0 && (r = lib.archive_read_next_header(in, &entry)) != ARCHIVE_EOF) {
+        lib->archive_read_support_filter_all(in);
+        lib->archive_read_support_format_all(in);
+        lib->archive_write_disk_set_options(out, FLAGS);
+        if (lib->archive_read_open_filename(in, path, 1 << 16) != ARCHIVE_OK)
+                return error_set(error, -EINVAL, "%s", archive_library_why(lib, in));
+        while (e == 0 && (r = lib->archive_read_next_header(in, &entry)) != ARCHIVE_EOF) {
                 if (r < ARCHIVE_WARN)
-                        return error_set(error, -EINVAL, "%s", why(in));
-                e = unpack_entry(in, out, entry, into, error);
+                        return error_set(error, -EINVAL, "%s", archive_library_why(lib, in));
+                e = unpack_entry(lib, in, out, entry, into, error);
         }
         return e;
 }
 
 int archive_unpack(const char *path, const char *into, struct fst_error *error)
 {
-        pthread_once(&once, load);
-        if (missing)
-                return error_set(error, -ENOTSUP, "%s: %s", path, missing);
+        const struct archive_library *lib;
+        int r = archive_library_load(&lib, error);
+        if (r < 0)
+                return error_wrap(error, r, "%s", path);
         /* The directory's own path may lead over links: only those of the archive are suspect. */
         _cleanup_free_ char *real = realpath(into, NULL);
         if (!real)
                 return error_errno(error, "%s", into);
-        struct archive *in = lib.archive_read_new(), *out = lib.archive_write_disk_new();
-        int r = in && out ? unpack(in, out, path, real, error) : error_set(error, -ENOMEM, "no memory");
+        struct archive *in = lib->archive_read_new(), *out = lib->archive_write_disk_new();
+        r = in && out ? unpack(lib, in, out, path, real, error) : error_set(error, -ENOMEM, "no memory");
         if (in)
-                lib.archive_read_free(in);
+                lib->archive_read_free(in);
         if (out)
-                lib.archive_write_free(out);
+                lib->archive_write_free(out);
         return r ? error_wrap(error, r, "unpacking %s", path) : 0;
 }

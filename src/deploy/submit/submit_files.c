@@ -8,7 +8,10 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "deploy/submit/jar_manifest.h"
 #include "deploy/submit/option_table.h"
+#include "deploy/submit/python_path.h"
+#include "io/uri.h"
 
 #include <unistd.h>
 
@@ -65,6 +68,34 @@ int preparation_resolve_files(struct preparation *p, struct fst_error *error)
         return 0;
 }
 
+/* The path of a file: URI, or of what has no scheme, owned by the caller; NULL for what is elsewhere. */
+static char *local_path(const char *name)
+{
+        struct uri uri;
+        if (!uri_parse(name, &uri))
+                return mem_strdup(name);
+        if (uri.opaque || (uri.scheme.text && !uri_has_scheme(&uri, "file")))
+                return NULL;
+        return uri_decode(uri.path);
+}
+
+/* Main-Class of the jar's manifest into the arguments, NULL if it says none. */
+static int read_main_class(struct preparation *p, const char *jar, struct fst_error *error)
+{
+        _cleanup_free_ char *path = local_path(jar);
+        char *main_class = NULL;
+        int r = path ? jar_manifest_attribute(path, "Main-Class", true, &main_class, error)
+                     : error_set(error, -EPROTONOSUPPORT, "%s is not on this machine", jar);
+        if (r < 0) {
+                _cleanup_free_ char *why = mem_strdup(error_message(error));
+                return error_set(error, -EINVAL,
+                                 "Failed to get main class in JAR with error '%s'.  Please specify one with --class.",
+                                 why);
+        }
+        preparation_set(p, SUBMIT_CLASS, main_class);
+        return 0;
+}
+
 int preparation_choose_class(struct preparation *p, struct fst_error *error)
 {
         const char *where = p->local_primary ? p->local_primary : p->a->primary_resource;
@@ -74,12 +105,13 @@ int preparation_choose_class(struct preparation *p, struct fst_error *error)
                 preparation_set(p, SUBMIT_CLASS, mem_strdup("main"));
                 return 0;
         }
-        return error_set(error, -EINVAL, "No main class set in JAR; please specify one with --class.");
+        int r = read_main_class(p, where, error);
+        if (r == 0 && !p->a->value[SUBMIT_CLASS])
+                return error_set(error, -EINVAL, "No main class set in JAR; please specify one with --class.");
+        return r;
 }
 
 int preparation_format_py_files(const char *list, char **out, struct fst_error *error)
 {
-        (void)error;
-        *out = mem_strdup(list);
-        return 0;
+        return python_paths_format(list, out, error);
 }

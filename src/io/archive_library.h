@@ -1,0 +1,51 @@
+/*
+ * libarchive, loaded by the first who reads or writes an archive: it needs more memory and time to load than the rest
+ * of the program. Its functions have their own names here.
+ */
+#pragma once
+
+#include <archive.h>
+#include <archive_entry.h>
+
+struct fst_error;
+
+#define ARCHIVE_LIBRARY_FUNCTIONS(X)                                                                                   \
+        X(archive_read_new)                                                                                            \
+        X(archive_read_support_filter_all)                                                                             \
+        X(archive_read_support_format_all)                                                                             \
+        X(archive_read_support_format_zip_streamable)                                                                  \
+        X(archive_read_open_filename)                                                                                  \
+        X(archive_read_next_header)                                                                                    \
+        X(archive_read_data)                                                                                           \
+        X(archive_read_extract2)                                                                                       \
+        X(archive_read_free)                                                                                           \
+        X(archive_write_disk_new)                                                                                      \
+        X(archive_write_disk_set_options)                                                                              \
+        X(archive_write_new)                                                                                           \
+        X(archive_write_set_format_zip)                                                                                \
+        X(archive_write_open_filename)                                                                                 \
+        X(archive_write_header)                                                                                        \
+        X(archive_write_data)                                                                                          \
+        X(archive_write_close)                                                                                         \
+        X(archive_write_free)                                                                                          \
+        X(archive_entry_new)                                                                                           \
+        X(archive_entry_free)                                                                                          \
+        X(archive_entry_copy_stat)                                                                                     \
+        X(archive_entry_filetype)                                                                                      \
+        X(archive_entry_pathname)                                                                                      \
+        X(archive_entry_set_pathname)                                                                                  \
+        X(archive_entry_hardlink)                                                                                      \
+        X(archive_entry_set_hardlink)                                                                                  \
+        X(archive_error_string)
+
+struct archive_library {
+#define ARCHIVE_LIBRARY_MEMBER(name) __typeof__(&name) name;
+        ARCHIVE_LIBRARY_FUNCTIONS(ARCHIVE_LIBRARY_MEMBER)
+#undef ARCHIVE_LIBRARY_MEMBER
+};
+
+/* 0, or -ENOTSUP with a sentence that names the package to install. Any thread; *@out stays. */
+int archive_library_load(const struct archive_library **out, struct fst_error *error);
+
+/* What went wrong last with @a; never NULL. */
+const char *archive_library_why(const struct archive_library *lib, struct archive *a);
