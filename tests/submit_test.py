@@ -1,5 +1,7 @@
 """spark-submit from outside: what it prints, where, and how it ends."""
+import json
 import os
+import re
 import signal
 import subprocess
 
@@ -101,6 +103,10 @@ def test_defaults_and_spark_env(folder):
 
 @pytest.mark.parametrize("words, message", [
     (["--nope"], "Error: Unrecognized option: --nope\n\nUsage: spark-submit"),
+    (["--version", "--nope"], "Error: Unrecognized option: --nope\n\nUsage: spark-submit"),
+    (["--master", "local"], "Error: Missing application resource.\n\nUsage: spark-submit"),
+    (["--properties-file", "nothing", "x.so"], "Error: Invalid properties file 'nothing'.\n\nUsage: spark-submit"),
+    (["--executor-cores", "0", "x.so"], "Error: Executor cores must be a positive number\n"),
     (["--master", "yarn-client", "x.so"], "either HADOOP_CONF_DIR or YARN_CONF_DIR must be set"),
     (["--master", "spark://h:7077", "x.so"], "master 'spark://h:7077' is not supported by this version of Firesteel"),
     (["--master", "local", "--deploy-mode", "cluster", "x.so"],
@@ -122,8 +128,43 @@ def test_bad_input_is_one_clear_error(folder, words, message):
 def test_the_rest_of_the_front(folder):
     assert submit(folder).returncode == 255
     assert submit(folder, "--help").returncode == 0
-    assert "version 0." in submit(folder, "--version", "--nope").stderr
+    done = submit(folder, "--version")
+    assert done.returncode == 0 and done.stdout == ""
+    assert re.search(r"version 4\.\d\.\d\n", done.stderr) and " 0." in done.stderr
     assert submit(folder, "--version", program="firesteel").stdout.startswith("firesteel 0.")
     done = submit(folder, "nope", program="firesteel")
     assert done.returncode == 2 and "no command 'nope'" in done.stderr
     assert submit(folder, "help", "compile", program="firesteel").stdout.startswith("Usage: firesteel compile")
+
+
+def test_help_has_spark_s_groups(folder):
+    done = submit(folder, "--help")
+    assert done.returncode == 0 and done.stdout == ""
+    assert re.findall(r"^ ?(\w.*):$", done.stderr, re.M) == [
+        "Options", "Spark Connect only", "Cluster deploy mode only", "Spark standalone with cluster deploy mode only",
+        "Spark standalone or K8s with cluster deploy mode only", "Spark standalone only",
+        "Spark standalone, YARN and Kubernetes only", "Spark on YARN and Kubernetes only", "Spark on YARN only"]
+    assert submit(folder, "--usage-error").returncode == 1
+    done = submit(folder, "--class", "org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver", "--help",
+                  env=environment(folder, _SPARK_CMD_USAGE="Usage: ./bin/spark-sql [options] [cli option]"))
+    assert done.stderr.startswith("Usage: ./bin/spark-sql [options] [cli option]\n\nOptions:\n")
+    assert "\nCLI options:\n -d,--define <key=value> " in done.stderr
+
+
+def test_verbose_tells_what_was_understood(folder, tmp_path):
+    (tmp_path / "spark-defaults.conf").write_text("spark.some.token  abc\nspark.a  1\nother 1\n")
+    done = submit(folder, "--verbose", "--version", env=environment(folder, SPARK_CONF_DIR=str(tmp_path)))
+    assert done.returncode == 0
+    assert done.stderr.startswith(f"Using properties file: {tmp_path}/spark-defaults.conf\n"
+                                  "Adding default property: spark.some.token=*********(redacted)\n"
+                                  "Adding default property: spark.a=1\n"
+                                  "Adding default property: other=1\n"
+                                  "Warning: Ignoring non-Spark config property: other\n"
+                                  "Parsed arguments:\n  master                  local[*]\n")
+    assert "\n  (spark.a,1)\n  (spark.some.token,*********(redacted))\n\n    \nWelcome to\n" in done.stderr
+
+
+def test_dry_run_errors_are_json_too(folder):
+    done = submit(folder, "--dry-run", "--output", "json", "--executor-cores", "0", "x.so")
+    assert done.returncode == 1
+    assert json.loads(done.stdout) == {"error": "Executor cores must be a positive number"}

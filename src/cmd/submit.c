@@ -13,94 +13,132 @@
 #include "deploy/submit/launcher.h"
 #include "deploy/submit/rest_client.h"
 #include "deploy/submit/submission.h"
+#include "driver/event_json.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char usage_head[] =
-        "Usage: spark-submit [options] <application.so | application.c> [application arguments]\n"
-        "Usage: spark-submit --kill <submission> --master <spark://...>\n"
-        "Usage: spark-submit --status <submission> --master <spark://...>\n";
+        "Usage: spark-submit [options] <app .so | .c file | jar | python file | R file> [app arguments]\n"
+        "Usage: spark-submit --kill [submission ID] --master [spark://...]\n"
+        "Usage: spark-submit --status [submission ID] --master [spark://...]\n"
+        "Usage: spark-submit run-example [options] example-class [example args]\n";
 
 #define OPTIONS_HELP                                                                                                   \
         "\n"                                                                                                           \
         "Options:\n"                                                                                                   \
-        "  --master URL                where to run: local, local[N], local[*], local[N,maxFailures];\n"               \
-        "                              spark://host:port, yarn and k8s://https://host:port are understood\n"           \
-        "                              but not supported by this version (default: local[*])\n"                        \
-        "  --deploy-mode MODE          client: the driver runs here; cluster: inside the cluster\n"                    \
-        "                              (default: client)\n"                                                            \
-        "  --class NAME                the function that starts the application (default: main)\n"                     \
-        "  --name NAME                 a name for the application\n"                                                   \
-        "  --files LIST                files for the working folder of each executor\n"                                \
-        "  --archives LIST             archives to unpack in the working folder of each executor\n"                    \
-        "  --jars LIST                 jars for driver and executors\n"                                                \
-        "  --packages LIST             Maven coordinates group:artifact:version of further jars\n"                     \
-        "  --exclude-packages LIST     group:artifact to leave out of what --packages brings\n"                        \
-        "  --repositories LIST         further repositories for --packages\n"                                          \
-        "  --py-files LIST             .zip, .egg, .py files for Python's path\n"                                      \
+        "  --master MASTER_URL         Where to run: local, local[N], local[*], local[N,maxFailures];\n"               \
+        "                              spark://host:port, mesos://host:port, yarn, or\n"                               \
+        "                              k8s://https://host:port (Default: local[*]).\n"                                 \
+        "  --deploy-mode DEPLOY_MODE   \"client\": the driver runs here; \"cluster\": on one of the\n"                 \
+        "                              machines inside the cluster (Default: client).\n"                               \
+        "  --class CLASS_NAME          The class, or for a native application the function, that\n"                    \
+        "                              starts it (Default: main).\n"                                                   \
+        "  --name NAME                 A name for the application.\n"                                                  \
+        "  --jars JARS                 Comma-separated jars for the class paths of driver and\n"                       \
+        "                              executors.\n"                                                                   \
+        "  --packages                  Comma-separated Maven coordinates, groupId:artifactId:version,\n"               \
+        "                              of further jars. Looked for in the local repository, in Maven\n"                \
+        "                              central, then in --repositories.\n"                                             \
+        "  --exclude-packages          Comma-separated groupId:artifactId to leave out of what\n"                      \
+        "                              --packages brings.\n"                                                           \
+        "  --repositories              Comma-separated further repositories for --packages.\n"                         \
+        "  --py-files PY_FILES         Comma-separated .zip, .egg or .py files for the PYTHONPATH.\n"                  \
+        "  --files FILES               Comma-separated files for the working directory of each\n"                      \
+        "                              executor.\n"                                                                    \
+        "  --archives ARCHIVES         Comma-separated archives to unpack in the working directory\n"                  \
+        "                              of each executor.\n"                                                            \
         "\n"                                                                                                           \
-        "  --conf, -c KEY=VALUE        a configuration property\n"                                                     \
-        "  --properties-file FILE      a file with properties, instead of conf/spark-defaults.conf\n"                  \
-        "  --load-spark-defaults       read conf/spark-defaults.conf as well, below that file\n"                       \
+        "  --conf, -c PROP=VALUE       A configuration property.\n"                                                    \
+        "  --properties-file FILE      A file with properties, instead of conf/spark-defaults.conf.\n"                 \
+        "  --load-spark-defaults       Read conf/spark-defaults.conf as well, below that file.\n"                      \
         "\n"                                                                                                           \
-        "  --driver-memory SIZE        memory of the driver: 1000M, 2G (default: 1024M)\n"                             \
-        "  --driver-java-options TEXT  for a Java driver\n"                                                            \
-        "  --driver-library-path PATH  for a Java driver\n"                                                            \
-        "  --driver-class-path PATH    for a Java driver\n"                                                            \
-        "  --executor-memory SIZE      memory of each executor: 1000M, 2G (default: 1G)\n"                             \
-        "  --proxy-user NAME           act for this user; not with --principal and --keytab\n"                         \
-        "  --dry-run                   show what would be run, and stop\n"                                             \
-        "  --output FORMAT             of --dry-run: text or json (default: text)\n"                                   \
-        "  --help, -h                  show this\n"                                                                    \
-        "  --verbose, -v               show what was understood\n"                                                     \
-        "  --version                   show the version\n"                                                             \
+        "  --driver-memory MEM         Memory of the driver: 1000M, 2G (Default: 1024M).\n"                            \
+        "  --driver-java-options       Options for the driver's JVM.\n"                                                \
+        "  --driver-library-path       Library path entries for the driver.\n"                                         \
+        "  --driver-class-path         Class path entries for the driver; --jars are there already.\n"                 \
         "\n"                                                                                                           \
-        "Spark Connect only:\n"                                                                                        \
-        "  --remote URL                sc://host:port; not with --master and --deploy-mode\n"                          \
+        "  --executor-memory MEM       Memory of each executor: 1000M, 2G (Default: 1G).\n"                            \
         "\n"                                                                                                           \
-        "Cluster deploy mode only:\n"                                                                                  \
-        "  --driver-cores N            processors of the driver (default: 1)\n"                                        \
+        "  --proxy-user NAME           Act for this user. Not together with --principal / --keytab.\n"                 \
         "\n"                                                                                                           \
-        "Standalone and Mesos with cluster deploy mode only:\n"                                                        \
-        "  --supervise                 start the driver again when it fails\n"                                         \
+        "  --dry-run                   Show what would be started, and stop.\n"                                        \
+        "  --output FORMAT             How --dry-run shows it: text or json (Default: text).\n"                        \
         "\n"                                                                                                           \
-        "Standalone, Mesos and Kubernetes with cluster deploy mode only:\n"                                            \
-        "  --kill ID                   end this driver\n"                                                              \
-        "  --status ID                 ask for the state of this driver\n"                                             \
+        "  --help, -h                  Show this help message and exit.\n"                                             \
+        "  --verbose, -v               Show what was understood.\n"                                                    \
+        "  --version,                  Show the version.\n"                                                            \
         "\n"                                                                                                           \
-        "Standalone, Mesos and Kubernetes only:\n"                                                                     \
-        "  --total-executor-cores N    processors of all executors together\n"                                         \
+        " Spark Connect only:\n"                                                                                       \
+        "   --remote CONNECT_URL       The server: sc://host:port. Not together with --master and\n"                   \
+        "                              --deploy-mode.\n"                                                               \
         "\n"                                                                                                           \
-        "Standalone, YARN and Kubernetes only:\n"                                                                      \
-        "  --executor-cores N          processors of each executor (default: 1; standalone: all of a worker's)\n"      \
+        " Cluster deploy mode only:\n"                                                                                 \
+        "  --driver-cores NUM          Processors of the driver (Default: 1).\n"                                       \
         "\n"                                                                                                           \
-        "YARN and Kubernetes only:\n"                                                                                  \
-        "  --num-executors N           how many executors to start, at least, with dynamic allocation (default: 2)\n"  \
-        "  --principal NAME            the principal for Kerberos\n"                                                   \
-        "  --keytab FILE               its keytab\n"                                                                   \
+        " Spark standalone with cluster deploy mode only:\n"                                                           \
+        "  --supervise                 Start the driver again when it fails.\n"                                        \
         "\n"                                                                                                           \
-        "YARN only:\n"                                                                                                 \
-        "  --queue NAME                the queue (default: default)\n"
+        " Spark standalone or K8s with cluster deploy mode only:\n"                                                    \
+        "  --kill SUBMISSION_ID        End this driver.\n"                                                             \
+        "  --status SUBMISSION_ID      Ask for the state of this driver.\n"                                            \
+        "\n"                                                                                                           \
+        " Spark standalone only:\n"                                                                                    \
+        "  --total-executor-cores NUM  Processors of all executors together.\n"                                        \
+        "\n"                                                                                                           \
+        " Spark standalone, YARN and Kubernetes only:\n"                                                               \
+        "  --executor-cores NUM        Processors of each executor (Default: 1 on YARN and\n"                          \
+        "                              Kubernetes, all of a worker's in standalone mode).\n"                           \
+        "\n"                                                                                                           \
+        " Spark on YARN and Kubernetes only:\n"                                                                        \
+        "  --num-executors NUM         How many executors to start (Default: 2); with dynamic\n"                       \
+        "                              allocation, at least so many in the beginning.\n"                               \
+        "  --principal PRINCIPAL       The principal to log in to the KDC with.\n"                                     \
+        "  --keytab KEYTAB             The full path of its keytab.\n"                                                 \
+        "\n"                                                                                                           \
+        " Spark on YARN only:\n"                                                                                       \
+        "  --queue QUEUE_NAME          The queue to submit to (Default: \"default\").\n"
+
+/* Under them, for the SQL shell. */
+static const char sql_shell_help[] =
+        "CLI options:\n"
+        " -d,--define <key=value>          Variable substitution to apply to Hive\n"
+        "                                  commands. e.g. -d A=B or --define A=B\n"
+        "    --database <databasename>     Specify the database to use\n"
+        " -e <quoted-query-string>         SQL from command line\n"
+        " -f <filename>                    SQL from files\n"
+        " -H,--help                        Print help information\n"
+        "    --hiveconf <property=value>   Use value for given property\n"
+        "    --hivevar <key=value>         Variable substitution to apply to Hive\n"
+        "                                  commands. e.g. --hivevar A=B\n"
+        " -i <filename>                    Initialization SQL file\n"
+        " -S,--silent                      Silent mode in interactive shell\n"
+        " -v,--verbose                     Verbose mode (echo executed SQL to the\n"
+        "                                  console)\n";
 
 const char command_submit_help[] =
-        "Usage: firesteel submit [options] <application.so | application.c> [application arguments]\n"
+        "Usage: firesteel submit [options] <app .so | .c file | jar | python file | R file> [app arguments]\n"
         "The same as spark-submit.\n" OPTIONS_HELP;
 
-static void print_usage(void)
+static void print_usage(const struct submit_arguments *a)
 {
         const char *head = getenv("_SPARK_CMD_USAGE");
         fprintf(stderr, "%s%s%s", head ? head : usage_head, head ? "\n" : "", OPTIONS_HELP);
+        if (submit_is_sql_shell(a->value[SUBMIT_CLASS]))
+                fputs(sql_shell_help, stderr);
 }
 
+/* "version" and a number at the end of a line is what programs look for to learn what spark-submit understands. */
 static void print_version(void)
 {
         fputs("Welcome to\n"
               "      _____                 __          __\n"
               "     / __(_)______ ___ ___ / /____ ___ / /\n"
               "    / _// / __/ -_|_-</ __/ / -_) -_) /\n"
-              "   /_/ /_/_/  \\__/___/\\__/_/\\__/\\__/_/   version " FIRESTEEL_VERSION "\n"
+              "   /_/ /_/_/  \\__/___/\\__/_/\\__/\\__/_/   " FIRESTEEL_VERSION "\n"
               "\n"
+              "In the place of Spark version " EVENT_JSON_SPARK_VERSION "\n"
               "Using C, no JVM; compiled with " __VERSION__ "\n"
               "Type --help for more information.\n",
               stderr);
@@ -111,22 +149,37 @@ static const char *environment(const char *name)
         return getenv(name);
 }
 
+/* conf/spark-defaults.conf, absolute, if it is there. */
+static char *find_defaults(const char *conf_dir)
+{
+        _cleanup_free_ char *path = conf_dir ? mem_printf("%s/spark-defaults.conf", conf_dir) : NULL;
+        struct stat st;
+        if (!path || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+                return NULL;
+        if (path[0] == '/')
+                return steal(path);
+        _cleanup_free_ char *here = getcwd(NULL, 0);
+        return here ? mem_printf("%s/%s", here, path) : NULL;
+}
+
 /* Read the rest of what a submission depends on, and check it. */
-static int prepare(struct submit_arguments *a, struct fst_error *error)
+static int complete(struct submit_arguments *a, struct fst_error *error)
 {
         _cleanup_free_ char *conf_dir = submit_conf_dir();
-        _cleanup_free_ char *defaults = conf_dir ? mem_printf("%s/spark-defaults.conf", conf_dir) : NULL;
         int r = submit_load_spark_env(conf_dir, error);
-        if (r == 0)
-                r = submit_arguments_complete(a, defaults && access(defaults, F_OK) == 0 ? defaults : NULL, environment,
-                                              error);
+        if (r < 0)
+                return r;
+        _cleanup_free_ char *defaults = find_defaults(conf_dir);
+        r = submit_arguments_complete(a, defaults, environment, error);
         for (size_t i = 0; i < a->messages.len; i++)
                 fprintf(stderr, "%s\n", a->messages.data[i]);
+        if (r == 0)
+                r = submit_arguments_validate(a, environment, error);
         if (r == 0 && a->verbose) {
                 _cleanup_free_ char *report = submit_arguments_report(a);
                 fputs(report, stderr);
         }
-        return r < 0 ? r : submit_arguments_validate(a, environment, error);
+        return r;
 }
 
 /* --dry-run: what would be started, on standard output. */
@@ -203,33 +256,42 @@ static void print_error(const struct submit_arguments *a, const char *message)
         }
 }
 
+/* Everything but what is printed without looking at files: the help, and the version alone. */
+static int run(struct submit_arguments *a, int *status, struct fst_error *error)
+{
+        int r = complete(a, error);
+        if (r == 0 && a->action == SUBMIT_ACTION_VERSION)
+                print_version();
+        else if (r == 0)
+                return act(a, status, error);
+        *status = r < 0;
+        return r;
+}
+
 int command_submit(int argc, char **argv)
 {
         struct submit_arguments a;
         struct fst_error error = FST_ERROR_INIT;
-        int status = 1;
-        if (argc < 2) {
-                print_usage();
-                return 255;
-        }
+        int status = 0;
         submit_arguments_init(&a);
         int r = submit_arguments_parse(&a, argc - 1, argv + 1, &error);
-        if (r == 0 && a.action == SUBMIT_ACTION_VERSION) {
-                print_version();
-                status = 0;
+        if (argc < 2) {
+                print_usage(&a);
+                status = 255;
         } else if (r == 0 && a.action == SUBMIT_ACTION_HELP) {
-                print_usage();
-                status = 0;
+                print_usage(&a);
+                status = a.usage_error;
+        } else if (r == 0 && a.action == SUBMIT_ACTION_VERSION && !a.verbose) {
+                print_version();
         } else {
+                status = 1;
                 if (r == 0)
-                        r = prepare(&a, &error);
-                if (r == 0)
-                        r = act(&a, &status, &error);
+                        r = run(&a, &status, &error);
                 if (error.message)
                         print_error(&a, error.message);
                 if (r < 0 && a.usage_error) {
                         fputs("\n", stderr);
-                        print_usage();
+                        print_usage(&a);
                 }
         }
         error_deinit(&error);

@@ -51,7 +51,7 @@ enum submit_language submit_language_of(const char *resource)
 bool submit_is_shell(const char *resource)
 {
         return strcmp(resource, "spark-shell") == 0 || strcmp(resource, "pyspark-shell") == 0 ||
-               strcmp(resource, "sparkr-shell") == 0;
+               strcmp(resource, "sparkr-shell") == 0 || strcmp(resource, "connect-shell") == 0;
 }
 
 bool submit_is_internal(const char *resource)

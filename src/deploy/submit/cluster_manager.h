@@ -29,7 +29,7 @@ enum submit_language {
 
 enum submit_language submit_language_of(const char *primary_resource);
 
-/* "spark-shell", "pyspark-shell", "sparkr-shell". */
+/* "spark-shell", "pyspark-shell", "sparkr-shell", "connect-shell". */
 bool submit_is_shell(const char *primary_resource);
 
 /* "spark-internal": a class of Spark's own. */

@@ -1,12 +1,14 @@
 /*
  * The options of spark-submit, as data, and the reading of a command line by them.
  *
- * Options stand before the application: `--name value` or `--name=value`, some with a second spelling. The first word
- * that is no option is the application; all that follows is the application's own, whatever it looks like.
+ * Options stand before the application: `--name value` or `--name=value`, some with a second spelling; what a switch
+ * is given with "=" is ignored. The first word that is no option is the application; all that follows is the
+ * application's own, whatever it looks like.
  */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct fst_error;
 
@@ -59,6 +61,8 @@ struct submit_option {
         const char *alias;   /* "-v", or NULL */
         bool is_switch;      /* takes no value */
         bool is_uris;        /* a comma list of files or URIs */
+        bool is_early;       /* what Spark's launcher itself reads: it counts wherever it stands */
+        bool is_conf;        /* and turns into a setting, keys[0] */
         const char *label;   /* what --verbose calls it; NULL: it does not print it */
         const char *keys[2]; /* the configuration keys that say the same, the first stronger; or NULL */
         const char *env;     /* the environment variable that says the same, or NULL */
@@ -69,6 +73,12 @@ const struct submit_option *submit_option_find(const char *word);
 
 /* The row of @field. */
 const struct submit_option *submit_option_of(enum submit_field field);
+
+/*
+ * How much of @word, which is no option, Spark takes for its name: without "=" and what follows, if it has the form of
+ * an option with a value.
+ */
+size_t submit_option_name_length(const char *word);
 
 /* What a command line holds, told in its order. Each answers 0 to go on, 1 to stop there, negative to fail. */
 struct submit_visitor {

@@ -100,13 +100,32 @@ static void the_first_other_word_ends_the_options(void **state)
         assert_int_equal(told.n_options, 0);
         assert_int_equal(told.n_rest, 2);
         assert_string_equal(told.word, "foo");
-        /* Neither is an option: no value behind "=", and a switch with one. */
+        /* None is an option: no value behind "=", one of two lines, "=" behind one dash. */
         assert_int_equal(visit(&told, NULL, "--master=", NULL, NULL), 0);
         assert_string_equal(told.word, "--master=");
-        assert_int_equal(visit(&told, NULL, "--verbose=true", NULL, NULL), 0);
-        assert_string_equal(told.word, "--verbose=true");
+        assert_int_equal(visit(&told, NULL, "--master=a\nb", NULL, NULL), 0);
+        assert_string_equal(told.word, "--master=a\nb");
         assert_int_equal(visit(&told, NULL, "-v=1", NULL, NULL), 0);
         assert_string_equal(told.word, "-v=1");
+}
+
+static void a_switch_has_no_value(void **state)
+{
+        struct told told;
+        assert_int_equal(visit(&told, NULL, "--verbose=true", "app", NULL), 0);
+        assert_int_equal(told.field, SUBMIT_VERBOSE);
+        assert_null(told.value);
+        assert_string_equal(told.word, "app");
+}
+
+static void an_unknown_option_has_a_name(void **state)
+{
+        assert_int_equal(submit_option_name_length("--nope=1=2"), 6);
+        assert_int_equal(submit_option_name_length("---=x"), 3);
+        assert_int_equal(submit_option_name_length("--=x"), 4);
+        assert_int_equal(submit_option_name_length("--nope="), 7);
+        assert_int_equal(submit_option_name_length("-n=1"), 4);
+        assert_int_equal(submit_option_name_length("a.so"), 4);
 }
 
 static void a_visitor_ends_the_reading(void **state)
@@ -123,6 +142,8 @@ int main(void)
                 cmocka_unit_test(a_value_may_look_like_an_option),
                 cmocka_unit_test(a_missing_value_is_named),
                 cmocka_unit_test(the_first_other_word_ends_the_options),
+                cmocka_unit_test(a_switch_has_no_value),
+                cmocka_unit_test(an_unknown_option_has_a_name),
                 cmocka_unit_test(a_visitor_ends_the_reading),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
