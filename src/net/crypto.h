@@ -21,8 +21,9 @@ struct sha256;
 struct tls;
 struct tls_context;
 
-#define CRYPTO_ABI 1
+#define CRYPTO_ABI 2
 #define SHA256_SIZE 32
+#define DIGEST_MAX 64
 #define AES_CTR_KEY_SIZE 32
 #define AES_CTR_IV_SIZE 16
 
@@ -78,6 +79,12 @@ struct crypto_ops {
         int (*hkdf)(const void *secret, size_t secret_len, const void *salt, size_t salt_len, const void *info,
                     size_t info_len, uint8_t *out, size_t out_len);
         int (*random)(void *out, size_t len);
+
+        /*
+         * Of one piece, by OpenSSL's name of the algorithm ("md5", "sha1", "sha512"): for checksums that others wrote.
+         * *@len bytes are written; negative if there is no such algorithm.
+         */
+        int (*digest)(const char *algorithm, const void *data, size_t data_len, uint8_t out[DIGEST_MAX], size_t *len);
 };
 
 /* The one exported name of the module: const struct crypto_ops *f(void). */

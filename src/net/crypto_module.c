@@ -136,6 +136,16 @@ static int random_bytes(void *out, size_t len)
         return len <= 1 << 20 && RAND_bytes(out, (int)len) == 1 ? 0 : -EIO;
 }
 
+static int digest(const char *algorithm, const void *data, size_t data_len, uint8_t out[DIGEST_MAX], size_t *len)
+{
+        unsigned n = 0;
+        EVP_MD *md = EVP_MD_fetch(NULL, algorithm, NULL);
+        int r = md && EVP_Digest(data, data_len, out, &n, md, NULL) ? 0 : -EINVAL;
+        EVP_MD_free(md);
+        *len = n;
+        return r;
+}
+
 static const struct crypto_ops ops = {
         .abi = CRYPTO_ABI,
         .tls_context_new = crypto_tls_context_new,
@@ -157,6 +167,7 @@ static const struct crypto_ops ops = {
         .aes_ctr_free = aes_free,
         .hkdf = derive,
         .random = random_bytes,
+        .digest = digest,
 };
 
 __attribute__((visibility("default"))) const struct crypto_ops *firesteel_crypto_module(void);
