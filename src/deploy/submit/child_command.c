@@ -28,10 +28,12 @@ static void start(struct preparation *p, const char *class)
         p->s->main_class = class ? mem_strdup(class) : NULL;
 }
 
-/* The names of a comma list, as Java's split gives them: empty ones at the end are dropped. */
+/* The names of a comma list, as Java's split gives them: empty ones at the end are dropped, an empty list has one. */
 static void put_classpath(struct preparation *p, const char *list)
 {
         size_t length = list ? strlen(list) : 0;
+        if (list && length == 0)
+                vec_push(&p->s->classpath, mem_strdup(""));
         while (length > 0 && list[length - 1] == ',')
                 length--;
         for (size_t i = 0; i < length;) {

@@ -125,12 +125,10 @@ const char *cluster_manager_yarn_mode(const char *master, const char *mode, int 
         return NULL;
 }
 
-int kubernetes_master_resolve(const char *master, enum submit_compat compat, char **out, const char **warning,
-                              struct fst_error *error)
+int kubernetes_master_resolve(const char *master, char **out, const char **warning, struct fst_error *error)
 {
         if (!starts_with(master, "k8s://"))
-                return error_set(error, -EINVAL, "%sKubernetes master URL must start with k8s://.",
-                                 "requirement failed: ");
+                return error_set(error, -EINVAL, "requirement failed: Kubernetes master URL must start with k8s://.");
         const char *url = master + strlen("k8s://");
         const char *end = strstr(url, "://");
         if (!end) {
@@ -145,11 +143,9 @@ int kubernetes_master_resolve(const char *master, enum submit_compat compat, cha
                 if (!good)
                         return error_set(error, -EINVAL, "Illegal character in scheme name at index %zu: %s", i, url);
         }
-        /* Java compares exactly in older versions; the newer ignore case. */
-        int (*compare)(const char *, const char *, size_t) = compat == COMPAT_4_3 ? strncasecmp : strncmp;
-        if (n == 4 && compare(url, "http", 4) == 0)
+        if (n == 4 && strncasecmp(url, "http", 4) == 0)
                 *warning = "Kubernetes master URL uses HTTP instead of HTTPS.";
-        else if (n != 5 || compare(url, "https", 5) != 0)
+        else if (n != 5 || strncasecmp(url, "https", 5) != 0)
                 return error_set(error, -EINVAL, "Invalid Kubernetes master scheme: %.*s found in URL: %s", (int)n, url,
                                  url);
         *out = mem_strdup(master);

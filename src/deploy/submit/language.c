@@ -4,6 +4,7 @@
  */
 #include "deploy/submit/option_table.h"
 #include "deploy/submit/preparation.h"
+#include "deploy/submit/r_packages.h" /* the names of archives */
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -40,18 +41,24 @@ static void put_python(struct preparation *p)
         strmap_set(&p->s->conf, "spark.submit.pyFiles", list);
 }
 
+/* @name is what the archive is called where it is unpacked. */
+static void add_archive(struct preparation *p, const char *path, const char *name)
+{
+        _cleanup_free_ char *uri = submit_resolve_uri(path);
+        _cleanup_free_ char *named = mem_printf("%s#%s", uri, name);
+        merge_into(p, SUBMIT_ARCHIVES, named);
+}
+
 /* SparkR itself, and the packages built from jars, travel as archives that YARN unpacks. */
 static int add_r_archives(struct preparation *p, struct fst_error *error)
 {
         const char *home = getenv("SPARK_HOME");
         if (!home)
                 return error_set(error, -EINVAL, "SPARK_HOME does not exist for R application in YARN mode.");
-        _cleanup_free_ char *path = mem_printf("%s/R/lib/sparkr.zip", home);
+        _cleanup_free_ char *path = mem_printf("%s/R/lib/" R_SPARKR_ARCHIVE, home);
         if (access(path, F_OK) < 0)
-                return error_set(error, -ENOENT, "sparkr.zip does not exist for R application in YARN mode.");
-        _cleanup_free_ char *uri = submit_resolve_uri(path);
-        _cleanup_free_ char *named = mem_printf("%s#sparkr", uri);
-        merge_into(p, SUBMIT_ARCHIVES, named);
+                return error_set(error, -ENOENT, R_SPARKR_ARCHIVE " does not exist for R application in YARN mode.");
+        add_archive(p, path, "sparkr");
         return 0;
 }
 
@@ -61,7 +68,7 @@ static int put_r(struct preparation *p, struct fst_error *error)
         int r = manager == MANAGER_YARN ? add_r_archives(p, error) : 0;
         if (r < 0)
                 return r;
-        if (p->r_packages && (manager == MANAGER_STANDALONE || manager == MANAGER_MESOS))
+        if (p->s->r_library && (manager == MANAGER_STANDALONE || manager == MANAGER_MESOS))
                 return error_set(error, -ENOTSUP, "Distributing R packages with %s cluster is not supported.",
                                  manager == MANAGER_MESOS ? "mesos" : "standalone");
         if (!p->s->cluster_mode && submit_is_shell(p->a->primary_resource)) {

@@ -8,6 +8,7 @@
 #include "deploy/submit/submission.h"
 
 struct fst_error;
+struct remote_files;
 
 struct preparation {
         struct submit_arguments *a;
@@ -15,10 +16,12 @@ struct preparation {
         enum submit_compat compat;
         enum submit_language language;
         bool use_rest;          /* spark.master.rest.enabled */
+        bool local_connect;     /* 3.5: spark.local.connect is set */
         bool standalone;        /* a spark:// master in cluster mode */
         bool yarn_cluster, mesos_cluster, kubernetes_cluster;
         bool kubernetes_driver; /* the inner submit, in the driver's pod of a cluster submission */
-        bool r_packages;        /* R packages were built from jars */
+        bool proxy_classpath;   /* spark.submit.proxyUser.allowCustomClasspathInClusterMode */
+        struct remote_files *files;
         char *local_primary;    /* client mode: where the application is on this machine; NULL otherwise */
         char *local_jars, *local_py_files;
 };
@@ -32,7 +35,7 @@ void preparation_set(struct preparation *p, enum submit_field field, char *value
 /* Put before the application's own arguments; steals both, the second only if @two, which may be NULL then. */
 void preparation_prepend(struct preparation *p, char *first, bool two, char *second);
 
-/* Keytab, patterns of files, downloads: what the lists of files become. Negative with @error. */
+/* Packages, keytab, patterns of files, downloads: what the lists of files become. Negative with @error. */
 int preparation_resolve_files(struct preparation *p, struct fst_error *error);
 
 /* The main class of an application that named none: from the jar's manifest; `main` of a native one. */
@@ -40,9 +43,6 @@ int preparation_choose_class(struct preparation *p, struct fst_error *error);
 
 /* Python and R: who runs them, and what travels with them. Negative with @error. */
 int preparation_put_language(struct preparation *p, struct fst_error *error);
-
-/* A list of resolved URIs as entries of Python's path, owned by the caller. -EINVAL with @error. */
-int preparation_format_py_files(const char *list, char **out, struct fst_error *error);
 
 /* Main class, arguments and class path, as far as they follow from manager and mode. -EINVAL with @error. */
 int child_command_put(struct preparation *p, struct fst_error *error);

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "deploy/submit/python_path.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -44,10 +45,10 @@ void preparation_prepend(struct preparation *p, char *first, bool two, char *sec
                 words[1] = second;
 }
 
-static bool read_bool(const char *text, size_t n, bool *out)
+static bool read_bool(const char *text, bool *out)
 {
-        *out = n == 4 && strncasecmp(text, "true", 4) == 0;
-        return *out || (n == 5 && strncasecmp(text, "false", 5) == 0);
+        *out = strcasecmp(text, "true") == 0;
+        return *out || strcasecmp(text, "false") == 0;
 }
 
 bool preparation_flag(const struct preparation *p, const char *key, bool otherwise, int *r, struct fst_error *error)
@@ -55,7 +56,7 @@ bool preparation_flag(const struct preparation *p, const char *key, bool otherwi
         const char *text = strmap_get(&p->s->conf, key);
         bool value = otherwise;
         *r = 0;
-        if (text && !read_bool(text, strlen(text), &value))
+        if (text && !read_bool(text, &value))
                 *r = error_set(error, -EINVAL, "Illegal value for config key %s: For input string: \"%s\"", key, text);
         return value;
 }
@@ -90,13 +91,21 @@ static int choose_manager(struct preparation *p, struct fst_error *error)
         if (p->s->manager != MANAGER_KUBERNETES)
                 return 0;
         char *url = NULL;
-        r = kubernetes_master_resolve(master, p->compat, &url, &warning, error);
+        r = kubernetes_master_resolve(master, &url, &warning, error);
         if (r < 0)
                 return r;
         if (warning)
                 preparation_warn(p, "%s", warning);
         preparation_set(p, SUBMIT_MASTER, url);
         return 0;
+}
+
+/* Spark 3.5 started a Connect server of its own with this key, and the application then needs a master. */
+static void choose_local_connect(struct preparation *p)
+{
+        p->local_connect = p->compat == COMPAT_3_5 && property(p, "spark.local.connect");
+        if (p->local_connect)
+                strmap_remove(&p->s->conf, "spark.remote");
 }
 
 static int choose_mode(struct preparation *p, struct fst_error *error)
@@ -121,10 +130,27 @@ static int choose_mode(struct preparation *p, struct fst_error *error)
         return r;
 }
 
+static const char proxy_classpath_key[] = "spark.submit.proxyUser.allowCustomClasspathInClusterMode";
+
+/* A key that Spark's table knows as a boolean has a sentence of its own. */
+static int choose_proxy_classpath(struct preparation *p, struct fst_error *error)
+{
+        const char *text = property(p, proxy_classpath_key);
+        _cleanup_free_ char *trimmed = text ? file_list_merge(text, NULL) : NULL;
+        if (!text || p->compat == COMPAT_2_4 || read_bool(trimmed ? trimmed : "", &p->proxy_classpath))
+                return 0;
+        if (p->compat == COMPAT_3_5)
+                return error_set(error, -EINVAL, "%s should be boolean, but was %s", proxy_classpath_key, text);
+        return error_set(error, -EINVAL,
+                         "[INVALID_CONF_VALUE.TYPE_MISMATCH] The value '%s' in the config \"%s\" is invalid. It should "
+                         "be a/an 'boolean' value. SQLSTATE: 22022",
+                         text, proxy_classpath_key);
+}
+
 static int choose_gateway(struct preparation *p, struct fst_error *error)
 {
         const char *rest = property(p, "spark.master.rest.enabled");
-        if (rest && !read_bool(rest, strlen(rest), &p->use_rest))
+        if (rest && !read_bool(rest, &p->use_rest))
                 return error_set(error, -EINVAL, "For input string: \"%s\"", rest);
         p->use_rest &= !p->s->without_rest;
         return 0;
@@ -136,8 +162,12 @@ static const char *option_value(void *context, int source)
 {
         struct preparation *p = context;
         switch (source) {
+        case SUBMIT_REMOTE:
+                return p->local_connect ? NULL : p->a->value[SUBMIT_REMOTE];
         case SUBMIT_MASTER:
-                return p->a->value[SUBMIT_REMOTE] ? p->a->value[SUBMIT_MASTER] : submit_arguments_master(p->a);
+                if (p->a->value[SUBMIT_REMOTE] && !p->local_connect)
+                        return p->a->value[SUBMIT_MASTER];
+                return submit_arguments_master(p->a);
         case OPTION_IVY_PATH:
                 return property(p, "spark.jars.ivy");
         case OPTION_LOCAL_JARS:
@@ -152,7 +182,8 @@ static const char *option_value(void *context, int source)
 /* The application's jar is one of its jars, unless the manager ships it by itself. */
 static void add_application_jar(struct preparation *p)
 {
-        if (p->yarn_cluster || p->kubernetes_driver || p->language != LANGUAGE_JVM)
+        bool has_it = p->compat == COMPAT_4_3 && p->kubernetes_driver; /* from the outer submit */
+        if (p->yarn_cluster || has_it || p->language != LANGUAGE_JVM)
                 return;
         const char *resource = submit_is_user_jar(p->a->primary_resource) ? p->a->primary_resource : NULL;
         _cleanup_free_ char *jars = file_list_merge(strmap_get(&p->s->conf, "spark.jars"), NULL);
@@ -186,7 +217,7 @@ static int finish_python_path(struct preparation *p, struct fst_error *error)
         _cleanup_free_ char *resolved = submit_resolve_uris(names ? names : "");
         bool plain = p->compat == COMPAT_2_4 ? !p->yarn_cluster && !p->mesos_cluster : !p->s->cluster_mode;
         char *formatted = NULL;
-        int r = plain ? preparation_format_py_files(resolved, &formatted, error) : 0;
+        int r = plain ? python_paths_format(resolved, &formatted, error) : 0;
         if (r == 0)
                 strmap_set(&p->s->conf, key, plain ? formatted : resolved);
         free(formatted);
@@ -236,14 +267,13 @@ static int finish(struct preparation *p, struct fst_error *error)
 }
 
 /* Whoever acts for another user in a cluster may not bring classes into this process, unless it is allowed. */
-static int check_proxy_classpath(struct preparation *p, struct fst_error *error)
+static void check_proxy_classpath(struct preparation *p)
 {
-        static const char key[] = "spark.submit.proxyUser.allowCustomClasspathInClusterMode";
-        int r;
-        bool allowed = preparation_flag(p, key, false, &r, error);
-        if (r < 0 || allowed || p->compat == COMPAT_2_4 || !p->a->value[SUBMIT_PROXY_USER] || !p->s->cluster_mode ||
-            p->s->classpath.len == 0)
-                return p->compat == COMPAT_2_4 ? 0 : r;
+        bool refused = p->compat > COMPAT_2_4 && !p->proxy_classpath && p->a->value[SUBMIT_PROXY_USER] &&
+                       (p->yarn_cluster || p->mesos_cluster || p->kubernetes_cluster ||
+                        (p->s->manager == MANAGER_STANDALONE && p->s->cluster_mode));
+        if (!refused || p->s->classpath.len == 0)
+                return;
         _cleanup_(buf_deinit) struct buf list = BUF_INIT;
         for (size_t i = 0; i < p->s->classpath.len; i++) {
                 buf_printf(&list, "%s%s", i ? ", " : "", p->s->classpath.data[i]);
@@ -251,8 +281,7 @@ static int check_proxy_classpath(struct preparation *p, struct fst_error *error)
         }
         p->s->classpath.len = 0;
         preparation_warn(p, "Ignore classpath %s with proxy user specified in Cluster mode when %s is disabled",
-                         buf_text(&list), key);
-        return 0;
+                         buf_text(&list), proxy_classpath_key);
 }
 
 /* -------------------------------------------------------------------------------------------------------- the whole */
@@ -263,9 +292,13 @@ static int prepare(struct preparation *p, struct fst_error *error)
         if (r == 0)
                 r = choose_gateway(p, error);
         if (r == 0)
+                choose_local_connect(p);
+        if (r == 0)
                 r = choose_manager(p, error);
         if (r == 0)
                 r = choose_mode(p, error);
+        if (r == 0)
+                r = choose_proxy_classpath(p, error);
         if (r == 0)
                 r = preparation_resolve_files(p, error);
         if (r == 0)
@@ -278,7 +311,9 @@ static int prepare(struct preparation *p, struct fst_error *error)
         r = child_command_put(p, error);
         if (r == 0)
                 r = finish(p, error);
-        return r == 0 ? check_proxy_classpath(p, error) : r;
+        if (r == 0)
+                check_proxy_classpath(p);
+        return r;
 }
 
 int submission_prepare(struct submit_arguments *a, struct submission *s, struct fst_error *error)

@@ -18,6 +18,14 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
         return 0;
 }
 
+/* Steals its name. */
+static void remove_tree(char *directory)
+{
+        if (directory)
+                nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+        free(directory);
+}
+
 void submission_deinit(struct submission *s)
 {
         for (size_t i = 0; i < s->arguments.len; i++)
@@ -30,9 +38,8 @@ void submission_deinit(struct submission *s)
         vec_deinit(&s->classpath);
         vec_deinit(&s->messages);
         strmap_deinit(&s->conf);
-        if (s->temp_dir)
-                nftw(s->temp_dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-        free(s->temp_dir);
+        remove_tree(s->temp_dir);
+        remove_tree(s->r_library);
         free(s->main_class);
         *s = SUBMISSION_INIT;
 }

@@ -52,11 +52,12 @@ struct submission {
         VEC(char *) classpath; /* in order */
         VEC(char *) messages;  /* warnings, one line each, in order; also when preparing failed */
         char *temp_dir;        /* what was downloaded; NULL: nothing was */
+        char *r_library;       /* the R packages that were built from jars; NULL: none was */
 };
 
 #define SUBMISSION_INIT ((struct submission){0})
 
-/* Free it and remove its temp_dir; whoever still needs the downloads takes temp_dir first (steal). */
+/* Free it and remove its two directories; whoever still needs what is in them takes them first (steal). */
 void submission_deinit(struct submission *s);
 
 /*

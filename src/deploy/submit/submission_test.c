@@ -260,7 +260,242 @@ static void cluster_mode(void **state)
         };
         check_all(cases, ARRAY_SIZE(cases));
 }
+static void python_and_r(void **state)
+{
+        static const struct expected cases[] = {
+                {.line = "--master local --py-files /n/l.zip,/n/m.py /n/x.py a b",
+                 .main_class = "org.apache.spark.deploy.PythonRunner",
+                 .arguments = "file:/n/x.py file:/n/l.zip,file:/n/m.py a b",
+                 .conf = "spark.files=file:/n/l.zip,file:/n/m.py spark.submit.pyFiles=/n/l.zip,/n/m.py spark.jars "
+                         "spark.app.name=x.py"},
+                {.line = "--master local /n/x.py", .main_class = "org.apache.spark.deploy.PythonRunner",
+                 .arguments = "file:/n/x.py null", .conf = "spark.submit.pyFiles= spark.files"},
+                {.line = "--master yarn --py-files /n/l.zip --conf spark.yarn.dist.pyFiles=/n/o.zip /n/x.py",
+                 .main_class = "org.apache.spark.deploy.PythonRunner", .arguments = "file:/n/x.py file:/n/l.zip",
+                 .conf = "spark.yarn.dist.pyFiles=/n/o.zip,file:/n/l.zip spark.yarn.isPython=true spark.files "
+                         "spark.submit.pyFiles=/n/l.zip"},
+                {.line = "--master local pyspark-shell",
+                 .main_class = "org.apache.spark.api.python.PythonGatewayServer",
+                 .conf = "spark.ui.showConsoleProgress=true spark.app.name=pyspark-shell spark.jars"},
+                {.line = "--master local --py-files /n/m.py --class C /n/a.jar", .main_class = "C",
+                 .classpath = "file:/n/a.jar", .conf = "spark.files=file:/n/m.py spark.submit.pyFiles=/n/m.py"},
+                {.line = "--master local --conf spark.submit.pyFiles=/n/a.py,local:/n/x.py --class C /n/a.jar",
+                 .main_class = "C", .classpath = "file:/n/a.jar", .conf = "spark.submit.pyFiles=/n/a.py,/n/x.py"},
+                {.line = "--master k8s://h --deploy-mode cluster --conf spark.submit.pyFiles=/n/a.py,local:/x.py "
+                         "--class C /n/a.jar",
+                 .main_class = "org.apache.spark.deploy.k8s.submit.KubernetesClientApplication",
+                 .arguments = "--primary-java-resource file:/n/a.jar --main-class C",
+                 .conf = "spark.submit.pyFiles=file:/n/a.py,local:/x.py"},
+                {.line = "--master local --files /n/f /n/x.R a", .main_class = "org.apache.spark.deploy.RRunner",
+                 .arguments = "file:/n/x.R a", .conf = "spark.files=file:/n/f,file:/n/x.R spark.jars"},
+                {.line = "--master local sparkr-shell", .main_class = "org.apache.spark.api.r.RBackend",
+                 .conf = "spark.ui.showConsoleProgress=true"},
+                {.line = "--master yarn /n/x.R",
+                 .error = "SPARK_HOME does not exist for R application in YARN mode."},
+        };
+        check_all(cases, ARRAY_SIZE(cases));
+}
+
+static void lists_are_merged_and_resolved(void **state)
+{
+        static const struct expected cases[] = {
+                {.line = "--master yarn --class C --jars /n/1.jar --conf spark.yarn.dist.jars=/o/0.jar --files /n/f "
+                         "--conf spark.yarn.dist.files=/o/g,,/o/h --archives /n/z#y "
+                         "--conf spark.yarn.dist.archives=/o/z /n/a.jar",
+                 .main_class = "C", .classpath = "file:/n/a.jar file:/n/1.jar",
+                 .conf = "spark.yarn.dist.jars=file:/o/0.jar,file:/n/1.jar "
+                         "spark.yarn.dist.files=file:/o/g,file:/o/h,file:/n/f "
+                         "spark.yarn.dist.archives=file:/o/z,file:/n/z#y"},
+                {.line = "--master local --class C --conf spark.jars=/n/1.jar --conf spark.files=/n/f "
+                         "--conf spark.archives=/n/z --conf spark.yarn.dist.jars=/n/2.jar,hdfs://n/3.jar /n/a.jar",
+                 .main_class = "C", .classpath = "file:/n/a.jar file:/n/1.jar",
+                 .conf = "spark.jars=file:/n/1.jar,file:/n/a.jar spark.files=file:/n/f spark.archives=file:/n/z "
+                         "spark.yarn.dist.jars=file:/n/2.jar,hdfs://n/3.jar"},
+                {.line = "--master local --class C --jars /n/1.jar --conf spark.jars=/n/2.jar /n/a.jar",
+                 .main_class = "C", .classpath = "file:/n/a.jar file:/n/1.jar",
+                 .conf = "spark.jars=file:/n/1.jar,file:/n/a.jar"},
+                {.line = "--master local --class C --jars , /n/a.jar", .main_class = "C",
+                 .classpath = "file:/n/a.jar ''", .conf = "spark.jars=file:/n/a.jar spark.repl.local.jars="},
+        };
+        check_all(cases, ARRAY_SIZE(cases));
+}
+
+static void native_applications_are_jars_with_a_main(void **state)
+{
+        static const struct expected cases[] = {
+                {.line = "--master local /n/app.so x", .main_class = "main", .arguments = "x",
+                 .classpath = "file:/n/app.so", .conf = "spark.jars=file:/n/app.so spark.app.name=app.so"},
+                {.line = "--master local --class other /n/app.c", .main_class = "other",
+                 .classpath = "file:/n/app.c", .conf = "spark.jars=file:/n/app.c"},
+                {.line = "--master k8s://h --deploy-mode cluster /n/app.so",
+                 .main_class = "org.apache.spark.deploy.k8s.submit.KubernetesClientApplication",
+                 .arguments = "--primary-java-resource file:/n/app.so --main-class main",
+                 .conf = "spark.jars=file:/n/app.so"},
+                {.line = "--master yarn --deploy-mode cluster local:/n/app.so",
+                 .main_class = "org.apache.spark.deploy.yarn.YarnClusterApplication",
+                 .arguments = "--jar local:/n/app.so --class main", .classpath = "local:/n/app.so"},
+                {.line = "--master spark://h:1 --deploy-mode cluster local:/n/app.c",
+                 .error = "local:/n/app.c cannot be compiled here: it names a file on the cluster's machines"},
+        };
+        check_all(cases, ARRAY_SIZE(cases));
+}
+
+static void keytabs(void **state)
+{
+        static const struct expected cases[] = {
+                {.line = "--master local --principal p --keytab /n/k --class C /n/a.jar",
+                 .error = "requirement failed: Keytab file: /n/k does not exist"},
+                {.line = "--master local --principal p --keytab local:/n/k --class C /n/a.jar",
+                 .error = "requirement failed: Keytab file: /n/k does not exist"},
+                {.line = "--master local --principal p --keytab local:/dev/null --class C /n/a.jar",
+                 .main_class = "C", .classpath = "file:/n/a.jar",
+                 .conf = "spark.kerberos.keytab=/dev/null spark.kerberos.principal=p"},
+                {.line = "--master k8s://h --deploy-mode cluster --principal p --keytab local:/n/k --class C "
+                         "/n/a.jar",
+                 .main_class = "org.apache.spark.deploy.k8s.submit.KubernetesClientApplication",
+                 .arguments = "--primary-java-resource file:/n/a.jar --main-class C",
+                 .conf = "spark.kerberos.keytab=local:/n/k"},
+                {.line = "--master spark://h --principal p --keytab /n/k --class C /n/a.jar", .main_class = "C",
+                 .classpath = "file:/n/a.jar", .conf = "spark.kerberos.keytab=/n/k"},
+        };
+        check_all(cases, ARRAY_SIZE(cases));
+}
+
+static void submit_time(void **state)
+{
+        static const struct expected cases[] = {
+                {.line = "--class C --conf spark.app.submitTime=5 spark-internal", .main_class = "C",
+                 .conf = "spark.app.submitTime=5"},
+                {.line = "--master k8s://h --conf spark.kubernetes.submitInDriver=true --conf "
+                         "spark.kubernetes.setSubmitTimeInDriver=false --class C --conf spark.app.submitTime=5 "
+                         "spark-internal",
+                 .main_class = "C", .classpath = ".", .conf = "spark.app.submitTime=5 spark.jars"},
+                {.line = "--master k8s://h --conf spark.kubernetes.submitInDriver=perhaps --class C /n/a.jar",
+                 .error = "Illegal value for config key spark.kubernetes.submitInDriver: For input string: "
+                          "\"perhaps\""},
+                {.line = "--conf spark.submit.proxyUser.allowCustomClasspathInClusterMode=x --class C /n/a.jar",
+                 .error = "[INVALID_CONF_VALUE.TYPE_MISMATCH] The value 'x' in the config "
+                          "\"spark.submit.proxyUser.allowCustomClasspathInClusterMode\" is invalid. It should be a/an "
+                          "'boolean' value. SQLSTATE: 22022"},
+        };
+        check_all(cases, ARRAY_SIZE(cases));
+}
+
+#define V35 "--conf spark.firesteel.compat=3.5 "
+#define V24 "--conf spark.firesteel.compat=2.4 "
+
+static void spark_3_5(void **state)
+{
+        static const struct expected cases[] = {
+                {.line = V35 "--master nope --class C /n/a.jar",
+                 .error = "Master must either be yarn or start with spark, mesos, k8s, or local"},
+                {.line = V35 "--master k8s:foo --class C /n/a.jar",
+                 .error = "requirement failed: Kubernetes master URL must start with k8s://."},
+                {.line = V35 "--master mesos://h --deploy-mode cluster --class C /n/a.jar",
+                 .error = "assertion failed: Mesos cluster mode is only supported through the REST submission API"},
+                {.line = V35 "--master mesos://h --deploy-mode cluster --conf spark.master.rest.enabled=true "
+                             "--supervise --driver-cores 2 --packages a:b:c --class C --jars /n/j /n/a.jar q",
+                 .main_class = "org.apache.spark.deploy.rest.RestSubmissionClientApp",
+                 .arguments = "file:/n/a.jar C q",
+                 .conf = "spark.driver.supervise=true spark.driver.cores=2 spark.jars.packages=a:b:c "
+                         "spark.jars=file:/n/j,file:/n/a.jar"},
+                {.line = V35 "--master mesos://h --deploy-mode cluster --conf spark.master.rest.enabled=true "
+                             "--py-files /n/a.py /n/x.py q",
+                 .main_class = "org.apache.spark.deploy.rest.RestSubmissionClientApp",
+                 .arguments = "file:/n/x.py '' q", .conf = "spark.submit.pyFiles=file:/n/a.py"},
+                {.line = V35 "--master mesos://h --deploy-mode cluster --conf spark.master.rest.enabled=true /n/x.R",
+                 .main_class = "org.apache.spark.deploy.rest.RestSubmissionClientApp",
+                 .arguments = "file:/n/x.R ''"},
+                {.line = V35 "--master mesos://h --total-executor-cores 3 --executor-memory 2g --class C /n/a.jar",
+                 .main_class = "C", .classpath = "file:/n/a.jar",
+                 .conf = "spark.cores.max=3 spark.executor.memory=2g"},
+                {.line = V35 "--master yarn --deploy-mode cluster --class "
+                             "org.apache.spark.sql.connect.service.SparkConnectServer spark-internal",
+                 .error = "Cluster deploy mode is not applicable to Spark Connect server."},
+                {.line = V35 "--conf spark.local.connect=1 --remote local --class C /n/a.jar", .main_class = "C",
+                 .classpath = "file:/n/a.jar", .conf = "spark.master=local[*] spark.remote"},
+                {.line = V35 "--conf spark.submit.proxyUser.allowCustomClasspathInClusterMode=x --class C /n/a.jar",
+                 .error = "spark.submit.proxyUser.allowCustomClasspathInClusterMode should be boolean, but was x"},
+        };
+        check_all(cases, ARRAY_SIZE(cases));
+}
+
+/* As SparkSubmit.scala of 2.4 says. */
+static void spark_2_4(void **state)
+{
+        static const struct expected cases[] = {
+                {.line = V24 "--master yarn-client --class C /n/a.jar", .main_class = "C",
+                 .classpath = "file:/n/a.jar", .conf = "spark.master=yarn spark.submit.deployMode=client"},
+                {.line = V24 "--master yarn-cluster --class C /n/a.jar x",
+                 .main_class = "org.apache.spark.deploy.yarn.YarnClusterApplication",
+                 .arguments = "--jar file:/n/a.jar --class C --arg x", .classpath = "file:/n/a.jar",
+                 .conf = "spark.master=yarn spark.submit.deployMode=cluster spark.app.submitTime"},
+                {.line = V24 "--master yarn-cluster --deploy-mode client --class C /n/a.jar",
+                 .error = "Client deploy mode is not compatible with master \"yarn-cluster\""},
+                {.line = V24 "--master yarn-client --deploy-mode cluster --class C /n/a.jar",
+                 .error = "Cluster deploy mode is not compatible with master \"yarn-client\""},
+                {.line = V24 "--master yarn --class C --conf spark.yarn.dist.jars=/o.jar --jars /n/1.jar "
+                             "--num-executors 3 --principal p --keytab /dev/null --py-files /n/m.py /n/a.jar",
+                 .main_class = "C", .classpath = "file:/n/a.jar file:/n/1.jar",
+                 .conf = "spark.yarn.dist.jars=file:/n/1.jar spark.executor.instances=3 spark.yarn.principal=p "
+                         "spark.yarn.keytab=/dev/null spark.kerberos.principal spark.files"},
+                {.line = V24 "--master k8s://h --deploy-mode cluster --num-executors 3 --py-files /n/m.py "
+                             "--proxy-user u /n/x.py a",
+                 .main_class = "org.apache.spark.deploy.k8s.submit.KubernetesClientApplication",
+                 .arguments = "--primary-py-file file:/n/x.py --main-class org.apache.spark.deploy.PythonRunner "
+                              "--other-py-files file:/n/m.py --arg a",
+                 .conf = "spark.executor.instances spark.submit.pyFiles"},
+                {.line = V24 "--master local --class C --archives /n/z --py-files /n/m.py /n/a.jar",
+                 .main_class = "C", .classpath = "file:/n/a.jar",
+                 .conf = "spark.archives spark.files spark.submit.pyFiles=/n/m.py"},
+                {.line = V24 "--master local /n/a.jar", .error = "Cannot load main class from JAR file:/n/a.jar"},
+                {.line = V24 "--master local hdfs://n/a.jar",
+                 .error = "Cannot load main class from JAR hdfs://n/a.jar with URI hdfs. Please specify a class "
+                          "through --class."},
+        };
+        check_all(cases, ARRAY_SIZE(cases));
+}
 /* clang-format on */
+
+static void the_gateway_is_taken_without_rest(void **state)
+{
+        struct submit_arguments a;
+        struct submission s = {.without_rest = true};
+        assert_int_equal(understand(&a,
+                                    "--master spark://h:1 --deploy-mode cluster --conf spark.master.rest.enabled=true "
+                                    "--class C /n/a.jar",
+                                    &s, NULL),
+                         0);
+        assert_string_equal(s.main_class, SUBMIT_CLASS_GATEWAY);
+        assert_string_equal(strmap_get(&s.conf, "spark.master.rest.enabled"), "true");
+        submission_deinit(&s);
+        submit_arguments_deinit(&a);
+}
+
+static void what_is_only_unwise_is_warned_of(void **state)
+{
+        static const struct {
+                const char *line, *message;
+        } cases[] = {
+                {"--master k8s://http://h --class C /n/a.jar",
+                 "Warning: Kubernetes master URL uses HTTP instead of HTTPS."},
+                {V24 "--master yarn-client --class C /n/a.jar",
+                 "Warning: Master yarn-client is deprecated since 2.0. Please use master \"yarn\" with specified "
+                 "deploy mode instead."},
+                {"--master yarn --deploy-mode cluster --proxy-user u --jars /n/1.jar --class C /n/a.jar",
+                 "Warning: Ignore classpath file:/n/a.jar, file:/n/1.jar with proxy user specified in Cluster mode "
+                 "when spark.submit.proxyUser.allowCustomClasspathInClusterMode is disabled"},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct submit_arguments a;
+                struct submission s = SUBMISSION_INIT;
+                assert_int_equal(understand(&a, cases[i].line, &s, NULL), 0);
+                assert_int_equal(s.messages.len, 1);
+                assert_string_equal(s.messages.data[0], cases[i].message);
+                submission_deinit(&s);
+                submit_arguments_deinit(&a);
+        }
+}
 
 static void both_forms_are_printed(void **state)
 {
@@ -296,8 +531,19 @@ static void both_forms_are_printed(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(masters_and_modes), cmocka_unit_test(kubernetes_urls),
-                cmocka_unit_test(client_mode),       cmocka_unit_test(cluster_mode),
+                cmocka_unit_test(masters_and_modes),
+                cmocka_unit_test(kubernetes_urls),
+                cmocka_unit_test(client_mode),
+                cmocka_unit_test(cluster_mode),
+                cmocka_unit_test(python_and_r),
+                cmocka_unit_test(lists_are_merged_and_resolved),
+                cmocka_unit_test(native_applications_are_jars_with_a_main),
+                cmocka_unit_test(keytabs),
+                cmocka_unit_test(submit_time),
+                cmocka_unit_test(spark_3_5),
+                cmocka_unit_test(spark_2_4),
+                cmocka_unit_test(the_gateway_is_taken_without_rest),
+                cmocka_unit_test(what_is_only_unwise_is_warned_of),
                 cmocka_unit_test(both_forms_are_printed),
         };
         unsetenv("SPARK_HOME");

@@ -2,7 +2,8 @@
  * The files of a submission: where they are, and what must be here before the driver starts.
  *
  * A driver in this process needs the application, its jars and its Python files on this machine; YARN needs what its
- * file systems cannot fetch; the driver's pod of Kubernetes needs all of it in its working directory.
+ * file systems cannot fetch; the driver's pod of Kubernetes needs all of it in its working directory. Packages become
+ * jars first of all, so that what follows sees no difference. A C file that goes into a cluster goes there compiled.
  */
 #include "deploy/submit/preparation.h"
 
@@ -10,108 +11,256 @@
 #include "base/mem.h"
 #include "deploy/submit/jar_manifest.h"
 #include "deploy/submit/option_table.h"
+#include "deploy/submit/packages.h"
 #include "deploy/submit/python_path.h"
+#include "exec/app_compiler.h"
 #include "io/uri.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
-static bool is_local_uri(const char *uri)
+static const char *property(const struct preparation *p, const char *key)
 {
-        return strncmp(uri, "local:", 6) == 0;
+        return strmap_get(&p->a->properties, key);
 }
 
-/* Kerberos is for YARN, Kubernetes and local masters: the keytab must be there (local: is a path in the cluster). */
+/* The local path that a file: URI or a bare path names. The caller owns it; NULL for another scheme. */
+static char *local_path(const char *name)
+{
+        struct uri uri;
+        if (!uri_parse(name, &uri) || !uri.scheme.text)
+                return mem_strdup(name);
+        return uri_has_scheme(&uri, "file") ? uri_decode(uri.path) : NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- packages */
+
+static void add_package_jars(struct preparation *p, const struct package_jars *jars)
+{
+        if (p->kubernetes_cluster && p->compat > COMPAT_2_4) {
+                /* Kubernetes' client uploads local files, and may need them for that itself. */
+                for (size_t i = 0; i < jars->len; i++)
+                        vec_push(&p->s->classpath, mem_strdup(jars->data[i]));
+                return;
+        }
+        bool python = p->language == LANGUAGE_PYTHON || submit_is_internal(p->a->primary_resource);
+        for (size_t i = 0; i < jars->len; i++) {
+                preparation_set(p, SUBMIT_JARS, file_list_merge(p->a->value[SUBMIT_JARS], jars->data[i]));
+                if (python)
+                        preparation_set(p, SUBMIT_PY_FILES,
+                                        file_list_merge(p->a->value[SUBMIT_PY_FILES], jars->data[i]));
+        }
+}
+
+/* In the standalone cluster and on Mesos the driver resolves them. */
+static int resolve_packages(struct preparation *p, struct fst_error *error)
+{
+        _cleanup_(package_jars_deinit) struct package_jars jars = {0};
+        struct packages_request request = {
+                .packages = p->a->value[SUBMIT_PACKAGES],
+                .exclusions = p->a->value[SUBMIT_EXCLUDE_PACKAGES],
+                .repositories = p->a->value[SUBMIT_REPOSITORIES],
+                .ivy_path = property(p, "spark.jars.ivy"),
+                .ivy_settings = property(p, "spark.jars.ivySettings"),
+                .compat = property(p, "spark.firesteel.compat"),
+                .out = stderr,
+        };
+        if (p->mesos_cluster || (p->s->manager == MANAGER_STANDALONE && p->s->cluster_mode))
+                return 0;
+        int r = packages_resolve(&request, &jars, error);
+        if (r < 0)
+                return r;
+        add_package_jars(p, &jars);
+        return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ keytab */
+
+/* Kerberos is for all but the standalone cluster and Mesos. "local:" is a path on the cluster's machines. */
 static int check_keytab(struct preparation *p, struct fst_error *error)
 {
         const char *keytab = p->a->value[SUBMIT_KEYTAB];
+        struct uri uri;
         if (p->s->manager == MANAGER_STANDALONE || p->mesos_cluster || !p->a->value[SUBMIT_PRINCIPAL] || !keytab)
                 return 0;
-        if (!p->s->cluster_mode && is_local_uri(keytab)) {
-                const char *path = keytab + strlen("local:");
-                path += strncmp(path, "///", 3) == 0 ? 2 : 0;
-                preparation_set(p, SUBMIT_KEYTAB, mem_strdup(path));
+        bool local = strncmp(keytab, "local:", 6) == 0;
+        if (local && !p->s->cluster_mode && uri_parse(keytab, &uri) && !uri.opaque) {
+                preparation_set(p, SUBMIT_KEYTAB, uri_decode(uri.path));
                 keytab = p->a->value[SUBMIT_KEYTAB];
+                local = false;
         }
-        if (is_local_uri(keytab) || access(keytab, F_OK) == 0)
+        if (local || access(keytab, F_OK) == 0)
                 return 0;
         return error_set(error, -ENOENT, "requirement failed: Keytab file: %s does not exist", keytab);
 }
 
-static void resolve_globs(struct preparation *p)
+/* ------------------------------------------------------------------------------------------------- where files are */
+
+/* Names on this machine stay what they are; patterns and remote files are not looked at by this version. */
+static int resolve_names(struct remote_files *files, const char *list, char **out, struct fst_error *error)
 {
-        static const enum submit_field lists[] = {SUBMIT_JARS, SUBMIT_FILES, SUBMIT_PY_FILES, SUBMIT_ARCHIVES};
-        for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
-                const char *list = p->a->value[lists[i]];
-                if (!list)
-                        continue;
-                _cleanup_free_ char *names = file_list_merge(list, NULL);
-                preparation_set(p, lists[i], submit_resolve_uris(names ? names : ""));
-        }
+        _cleanup_free_ char *names = file_list_merge(list, NULL);
+        *out = submit_resolve_uris(names ? names : "");
+        return 0;
 }
 
-static char *copy(const char *text)
+static int keep(struct remote_files *files, const char *list, char **out, struct fst_error *error)
 {
-        return text ? mem_strdup(text) : NULL;
+        *out = mem_strdup(list);
+        return 0;
 }
+
+typedef int (*list_function)(struct remote_files *files, const char *list, char **out, struct fst_error *error);
+
+/* Replace a list of the arguments by what @function makes of it. */
+static int replace(struct preparation *p, enum submit_field field, list_function function, struct fst_error *error)
+{
+        char *out = NULL;
+        int r = p->a->value[field] ? function(p->files, p->a->value[field], &out, error) : 0;
+        if (r == 0 && p->a->value[field])
+                preparation_set(p, field, out);
+        return r;
+}
+
+static int resolve_globs(struct preparation *p, struct fst_error *error)
+{
+        static const enum submit_field lists[] = {SUBMIT_JARS, SUBMIT_FILES, SUBMIT_PY_FILES, SUBMIT_ARCHIVES};
+        int r = 0;
+        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(lists); i++)
+                r = replace(p, lists[i], resolve_names, error);
+        return r;
+}
+
+static int download(struct preparation *p, struct fst_error *error)
+{
+        char *const *value = p->a->value;
+        int r = keep(p->files, p->a->primary_resource, &p->local_primary, error);
+        if (r == 0 && value[SUBMIT_JARS])
+                r = keep(p->files, value[SUBMIT_JARS], &p->local_jars, error);
+        if (r == 0 && value[SUBMIT_PY_FILES])
+                r = keep(p->files, value[SUBMIT_PY_FILES], &p->local_py_files, error);
+        return r;
+}
+
+static int localize_for_yarn(struct preparation *p, struct fst_error *error)
+{
+        static const enum submit_field lists[] = {SUBMIT_FILES, SUBMIT_PY_FILES, SUBMIT_JARS, SUBMIT_ARCHIVES};
+        char *primary = NULL;
+        int r = keep(p->files, p->a->primary_resource, &primary, error);
+        if (r < 0)
+                return r;
+        free(p->a->primary_resource);
+        p->a->primary_resource = primary;
+        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(lists); i++)
+                r = replace(p, lists[i], keep, error);
+        return r;
+}
+
+/* ------------------------------------------------------------------------------------------------ C for the cluster */
+
+static bool is_c_file(const char *resource)
+{
+        size_t n = strcspn(resource, "#");
+        return n > 2 && memcmp(resource + n - 2, ".c", 2) == 0;
+}
+
+static int compile_for_cluster(struct preparation *p, struct fst_error *error)
+{
+        _cleanup_free_ char *here = NULL, *object = NULL;
+        if (!p->s->cluster_mode || !is_c_file(p->a->primary_resource))
+                return 0;
+        int r = keep(p->files, p->a->primary_resource, &here, error);
+        _cleanup_free_ char *source = r == 0 ? local_path(here) : NULL;
+        if (r < 0)
+                return r;
+        if (!source)
+                return error_set(error, -ENOTSUP,
+                                 "%s cannot be compiled here: it names a file on the cluster's machines", here);
+        struct app_compiler compiler = {.source = source,
+                                        .flags = strmap_get(&p->s->conf, "spark.firesteel.cc.flags")};
+        r = app_compiler_run(&compiler, &object, error);
+        if (r < 0)
+                return r;
+        free(p->a->primary_resource);
+        p->a->primary_resource = submit_resolve_uri(object);
+        return 0;
+}
+
+/* -------------------------------------------------------------------------------------------------------- the whole */
 
 int preparation_resolve_files(struct preparation *p, struct fst_error *error)
 {
-        int r = check_keytab(p, error);
-        if (r < 0)
-                return r;
-        resolve_globs(p);
-        if (!p->s->cluster_mode) {
-                p->local_primary = copy(p->a->primary_resource);
-                p->local_jars = copy(p->a->value[SUBMIT_JARS]);
-                p->local_py_files = copy(p->a->value[SUBMIT_PY_FILES]);
-        }
-        return 0;
+        int r = resolve_packages(p, error);
+        if (r == 0)
+                r = check_keytab(p, error);
+        if (r == 0)
+                r = resolve_globs(p, error);
+        if (r == 0 && !p->s->cluster_mode)
+                r = download(p, error);
+        if (r == 0 && p->kubernetes_driver)
+                vec_push(&p->s->classpath, mem_strdup("."));
+        if (r == 0)
+                r = compile_for_cluster(p, error);
+        if (r == 0 && p->s->manager == MANAGER_YARN)
+                r = localize_for_yarn(p, error);
+        return r;
 }
 
-/* The path of a file: URI, or of what has no scheme, owned by the caller; NULL for what is elsewhere. */
-static char *local_path(const char *name)
+/* -------------------------------------------------------------------------------------------------------- main class */
+
+/* Main-Class of the jar at @name, which may be remote: it is downloaded for it. */
+static int read_main_class(struct preparation *p, const char *name, char **class, struct fst_error *error)
 {
+        _cleanup_free_ char *here = NULL;
         struct uri uri;
         if (!uri_parse(name, &uri))
-                return mem_strdup(name);
-        if (uri.opaque || (uri.scheme.text && !uri_has_scheme(&uri, "file")))
-                return NULL;
-        return uri_decode(uri.path);
+                return error_set(error, -EINVAL, "Illegal character in %s", name);
+        if (uri_has_scheme(&uri, "local"))
+                return error_set(error, -EPROTONOSUPPORT, "No FileSystem for scheme \"local\"");
+        if (!uri.scheme.text && access(name, F_OK) < 0)
+                return error_set(error, -ENOENT, "File %s does not exist", name);
+        int r = uri.scheme.text ? keep(p->files, name, &here, error) : 0;
+        _cleanup_free_ char *path = r == 0 ? local_path(here ? here : name) : NULL;
+        return r == 0 && path ? jar_manifest_attribute(path, "Main-Class", true, class, error) : r;
 }
 
-/* Main-Class of the jar's manifest into the arguments, NULL if it says none. */
-static int read_main_class(struct preparation *p, const char *jar, struct fst_error *error)
+/* Spark 2.4 read it while it parsed, from local files only, and with other words. */
+static int read_main_class_2_4(const char *resource, char **class, struct fst_error *error)
 {
-        _cleanup_free_ char *path = local_path(jar);
-        char *main_class = NULL;
-        int r = path ? jar_manifest_attribute(path, "Main-Class", true, &main_class, error)
-                     : error_set(error, -EPROTONOSUPPORT, "%s is not on this machine", jar);
-        if (r < 0) {
-                _cleanup_free_ char *why = mem_strdup(error_message(error));
+        struct uri uri;
+        bool is_uri = uri_parse(resource, &uri) && uri.scheme.text;
+        _cleanup_free_ char *path = local_path(resource);
+        if (!path || !is_uri) {
+                _cleanup_free_ char *scheme = is_uri ? mem_strndup(uri.scheme.text, uri.scheme.len) : NULL;
                 return error_set(error, -EINVAL,
-                                 "Failed to get main class in JAR with error '%s'.  Please specify one with --class.",
-                                 why);
+                                 "Cannot load main class from JAR %s with URI %s. Please specify a class through "
+                                 "--class.",
+                                 resource, scheme ? scheme : "null");
         }
-        preparation_set(p, SUBMIT_CLASS, main_class);
-        return 0;
+        int r = jar_manifest_attribute(path, "Main-Class", false, class, NULL);
+        return r < 0 ? error_set(error, r, "Cannot load main class from JAR %s", resource) : 0;
 }
 
 int preparation_choose_class(struct preparation *p, struct fst_error *error)
 {
         const char *where = p->local_primary ? p->local_primary : p->a->primary_resource;
+        _cleanup_(error_deinit) struct fst_error why = FST_ERROR_INIT;
+        char *class = NULL;
         if (p->a->value[SUBMIT_CLASS] || p->language != LANGUAGE_JVM)
                 return 0;
         if (submit_is_native(where)) {
                 preparation_set(p, SUBMIT_CLASS, mem_strdup("main"));
                 return 0;
         }
-        int r = read_main_class(p, where, error);
-        if (r == 0 && !p->a->value[SUBMIT_CLASS])
-                return error_set(error, -EINVAL, "No main class set in JAR; please specify one with --class.");
-        return r;
-}
-
-int preparation_format_py_files(const char *list, char **out, struct fst_error *error)
-{
-        return python_paths_format(list, out, error);
+        if (p->compat == COMPAT_2_4) {
+                int r = read_main_class_2_4(where, &class, error);
+                if (r < 0)
+                        return r;
+        } else if (read_main_class(p, where, &class, &why) < 0) {
+                return error_set(error, -EINVAL,
+                                 "Failed to get main class in JAR with error '%s'.  Please specify one with --class.",
+                                 error_message(&why));
+        }
+        preparation_set(p, SUBMIT_CLASS, class);
+        return class ? 0 : error_set(error, -EINVAL, "No main class set in JAR; please specify one with --class.");
 }

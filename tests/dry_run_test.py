@@ -1,0 +1,164 @@
+"""spark-submit --dry-run: what would be started, and what of it had to be fetched, compiled or read for that."""
+import http.server
+import json
+import os
+import subprocess
+import threading
+import zipfile
+
+import pytest
+
+BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "build", "src")
+
+
+def environment(folder, **more):
+    kept = {k: v for k, v in os.environ.items()
+            if not k.startswith(("SPARK_", "MASTER", "DEPLOY_MODE", "HADOOP_", "YARN_", "AWS_"))}
+    return dict(kept, XDG_CACHE_HOME=str(folder / "cache"), SPARK_CONF_DIR=str(folder / "no-conf"), **more)
+
+
+def run(folder, *words, **more):
+    return subprocess.run([os.path.join(BIN, "spark-submit"), "--dry-run", *words], cwd=folder,
+                          env=environment(folder, **more), capture_output=True, text=True, timeout=60, check=False)
+
+
+def prepare(folder, *words, **more):
+    done = run(folder, "--output", "json", *words, **more)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+def refusal(folder, *words, **more):
+    done = run(folder, "--output", "json", *words, **more)
+    assert done.returncode == 1
+    assert list(json.loads(done.stdout)) == ["error"]
+    return json.loads(done.stdout)["error"]
+
+
+def jar(path, manifest=None, more=()):
+    with zipfile.ZipFile(path, "w") as archive:
+        if manifest is not None:
+            archive.writestr("META-INF/MANIFEST.MF", f"Manifest-Version: 1.0\r\n{manifest}\r\n")
+        for name, text in more:
+            archive.writestr(name, text)
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A folder served over HTTP: its address, and the paths that were asked for."""
+    root = tmp_path / "site"
+    root.mkdir()
+    asked = []
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *args):
+            super().__init__(*args, directory=str(root))
+
+        def do_GET(self):
+            asked.append(self.path)
+            super().do_GET()
+
+        def log_message(self, *args):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield root, f"http://127.0.0.1:{server.server_address[1]}", asked
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_text_is_what_verbose_prints(tmp_path):
+    done = run(tmp_path, "--master", "yarn", "--deploy-mode", "cluster", "--class", "C", "--conf",
+               "spark.my.password=x", "--conf", "spark.app.submitTime=1", "/n/a.jar", "b c", HADOOP_CONF_DIR="/n")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == """Main class:
+org.apache.spark.deploy.yarn.YarnClusterApplication
+Arguments:
+--jar
+file:/n/a.jar
+--class
+C
+--arg
+b c
+Spark config:
+(spark.app.name,C)
+(spark.app.submitTime,1)
+(spark.master,yarn)
+(spark.my.password,*********(redacted))
+(spark.submit.deployMode,cluster)
+(spark.submit.pyFiles,)
+Classpath elements:
+file:/n/a.jar
+
+
+"""
+
+
+def test_nothing_runs(tmp_path):
+    (tmp_path / "app.c").write_text('#include <stdio.h>\nint main(void) { puts("ran"); return 0; }\n')
+    done = run(tmp_path, "app.c")
+    assert done.returncode == 0
+    assert "ran" not in done.stdout
+    assert f"file:{tmp_path}/app.c" in done.stdout
+
+
+def test_errors_are_json_for_who_asked_for_it(tmp_path):
+    assert refusal(tmp_path, "--master", "nope", "--class", "C", "a.jar").startswith("Master must either be yarn")
+    assert refusal(tmp_path, "--master") == "Missing argument for option '--master'."
+    done = run(tmp_path, "--master", "nope", "--class", "C", "a.jar")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("Error: Master must either be yarn")
+
+
+def test_the_manifest_names_the_main_class(tmp_path):
+    jar(tmp_path / "good.jar", "Main-Class: org.example.Main\r\n")
+    jar(tmp_path / "bad.jar", "Created-By: me\r\n")
+    assert prepare(tmp_path, "good.jar")["mainClass"] == "org.example.Main"
+    assert refusal(tmp_path, "bad.jar") == "No main class set in JAR; please specify one with --class."
+    assert refusal(tmp_path, "none.jar") == (
+        f"Failed to get main class in JAR with error 'File file:{tmp_path}/none.jar does not exist'.  "
+        "Please specify one with --class.")
+    assert refusal(tmp_path, "spark-shell") == (
+        "Failed to get main class in JAR with error 'File spark-shell does not exist'.  "
+        "Please specify one with --class.")
+    assert "2.4" not in refusal(tmp_path, "--conf", "spark.firesteel.compat=2.4", "none.jar")
+    assert prepare(tmp_path, "--conf", "spark.firesteel.compat=2.4", "good.jar")["mainClass"] == "org.example.Main"
+
+
+def test_the_cluster_downloads_for_itself(tmp_path, site):
+    _, address, asked = site
+    shown = prepare(tmp_path, "--master", "k8s://h", "--deploy-mode", "cluster", "--class", "C", "--jars",
+                    f"{address}/b.jar", f"{address}/app.jar")
+    assert shown["conf"]["spark.jars"] == f"{address}/b.jar,{address}/app.jar"
+    assert asked == []
+
+
+def test_c_goes_into_a_cluster_compiled(tmp_path):
+    (tmp_path / "app.c").write_text("int main(void) { return 0; }\n")
+    (tmp_path / "bad.c").write_text("int main(void) { return }\n")
+    words = ["--master", "spark://h:1", "--deploy-mode", "cluster"]
+    shown = prepare(tmp_path, *words, "app.c", "x")
+    launch, master, resource, entry, argument = shown["arguments"]
+    assert (launch, master, entry, argument) == ("launch", "spark://h:1", "main", "x")
+    assert resource == shown["conf"]["spark.jars"]
+    with open(resource.removeprefix("file:"), "rb") as file:
+        assert file.read(4) == b"\x7fELF"
+    assert shown["conf"]["spark.app.name"] == "app.c"
+    assert refusal(tmp_path, *words, "bad.c")
+    assert refusal(tmp_path, *words, "none.c")
+
+
+def test_r_on_yarn_ships_sparkr(tmp_path):
+    home = tmp_path / "home"
+    words = ["--master", "yarn", "--deploy-mode", "cluster", "--archives", "/n/z.zip", "x.R", "a"]
+    more = {"HADOOP_CONF_DIR": "/n", "SPARK_HOME": str(home)}
+    assert refusal(tmp_path, *words, **more) == "sparkr.zip does not exist for R application in YARN mode."
+    (home / "R" / "lib").mkdir(parents=True)
+    jar(home / "R" / "lib" / "sparkr.zip")
+    shown = prepare(tmp_path, *words, **more)
+    assert shown["conf"]["spark.yarn.dist.archives"] == f"file:/n/z.zip,file:{home}/R/lib/sparkr.zip#sparkr"
+    assert shown["conf"]["spark.yarn.dist.files"] == f"file:{tmp_path}/x.R"
+    assert shown["arguments"] == ["--primary-r-file", "x.R", "--class", "org.apache.spark.deploy.RRunner", "--arg", "a"]
