@@ -47,6 +47,7 @@ check-spark: build ## genuine Spark (SPARK_HOME, or PyPI's pyspark) reads what w
 	@ninja -C $(BUILD) tests/scripted_log
 	@tests/spark/check_spark_history $(BUILD)
 	@tests/spark/check_launcher $(BUILD)
+	@tests/spark/check_java_command $(BUILD)
 
 check-faults: build ## kill, stop, cut off and damage executors at hundreds of moments of a job, some minutes
 	@FIRESTEEL_BIN=$(BUILD)/src tests/faults/run
@@ -92,7 +93,7 @@ docs: ## the public headers and docs/*.md as HTML in build/docs
 clean: ## remove what was built; a downloaded corpus in build/corpus stays (make clean-all: that too)
 	@scripts/clean
 
-clean-all: ; rm -rf build build-* bin/firesteel bin/spark-submit
+clean-all: ; rm -rf build build-* bin
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1|\2/p' $(firstword $(MAKEFILE_LIST)) | while IFS='|' read -r name what; do \

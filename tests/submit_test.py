@@ -111,7 +111,7 @@ def test_defaults_and_spark_env(folder):
     (["--master", "spark://h:7077", "x.so"], "master 'spark://h:7077' is not supported by this version of Firesteel"),
     (["--master", "local", "--deploy-mode", "cluster", "x.so"],
      "Cluster deploy mode is not compatible with master \"local\""),
-    (["--master", "foo", "x.so"], "Master must either be yarn or start with spark, k8s, mesos, or local"),
+    (["--master", "foo", "x.so"], "Master must either be yarn or start with spark, k8s, or local"),
     (["nonexistent.so"], "nonexistent.so: No such file or directory"),
     (["x.jar"], "is a Java archive"),
     (["hdfs://h/x.so"], "is not a local file"),

@@ -11,6 +11,7 @@ static const struct command {
         const char *help;
 } commands[] = {
         {"submit", "run an application (the same as spark-submit)", command_submit, command_submit_help},
+        {"class", "start a class of Spark (the same as spark-class)", command_class, command_class_help},
         {"compile", "compile C files into a shared object that submit takes", command_compile, command_compile_help},
         {"executor", "run an application's tasks: what cluster managers start", command_executor, command_executor_help},
         {"simulate", "run the scheduler under a virtual clock, or replay a trace of it", command_simulate,
@@ -76,6 +77,10 @@ int firesteel_main(int argc, char **argv)
         const char *called = argc > 0 ? (slash ? slash + 1 : argv[0]) : "firesteel";
         if (strcmp(called, "spark-submit") == 0)
                 return command_submit(argc, argv);
+        if (strcmp(called, "spark-class") == 0)
+                return command_class(argc, argv);
+        if (command_is_shell(called))
+                return command_shell(called, argc, argv);
         if (argc < 2) {
                 print_help(stderr);
                 return 2;

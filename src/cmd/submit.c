@@ -10,8 +10,7 @@
 #include "cmd/command.h"
 #include "deploy/submit/arguments.h"
 #include "deploy/submit/environment.h"
-#include "deploy/submit/launcher.h"
-#include "deploy/submit/rest_client.h"
+#include "deploy/submit/runner.h"
 #include "deploy/submit/submission.h"
 #include "driver/event_json.h"
 
@@ -200,49 +199,24 @@ static int show(struct submit_arguments *a, struct fst_error *error)
         return fflush(stdout) == 0 ? 0 : error_errno(error, "standard output");
 }
 
-/* --kill and --status. */
-static int operate(const struct submit_arguments *a, int *status, struct fst_error *error)
+static int act(struct submit_arguments *a, int argc, char **argv, int *status, struct fst_error *error)
 {
-        const char *master = submit_arguments_master(a);
-        bool kill = a->action == SUBMIT_ACTION_KILL;
-        if (rest_client_supports(master))
-                return (kill ? rest_kill : rest_status)(master, a->submission, &a->properties, status, error);
-        if (strncmp(master, "k8s", 3) == 0)
-                return error_set(error, -ENOTSUP, "%s for Kubernetes is not built yet", kill ? "--kill" : "--status");
-        return error_set(error, -ENOTSUP, "No external SparkSubmitOperations clients found for master url: '%s'",
-                         master);
-}
-
-/* A master that speaks REST starts the application. */
-static int submit_by_rest(struct submit_arguments *a, int *status, struct fst_error *error)
-{
-        _cleanup_(submission_deinit) struct submission s = SUBMISSION_INIT;
-        int r = submission_prepare(a, &s, error);
-        for (size_t i = 0; i < s.messages.len; i++)
-                fprintf(stderr, "%s\n", s.messages.data[i]);
-        if (r == 0 && s.main_class && strcmp(s.main_class, SUBMIT_CLASS_REST) == 0)
-                r = rest_submit(&s, status, error);
-        else if (r == 0)
-                r = FST_REST_E_NO_SERVER;
-        if (r == FST_REST_E_NO_SERVER)
-                r = error_set(error, -ENOTSUP,
-                              "the legacy submission gateway of standalone masters is not built yet: use the master's "
-                              "REST server (spark.master.rest.enabled=true, port 6066)");
-        return r;
-}
-
-static int act(struct submit_arguments *a, int *status, struct fst_error *error)
-{
-        const char *mode = a->value[SUBMIT_DEPLOY_MODE];
-        if (a->action != SUBMIT_ACTION_SUBMIT)
-                return operate(a, status, error);
-        if (!a->dry_run && mode && strcmp(mode, "cluster") == 0 && rest_client_supports(submit_arguments_master(a)))
-                return submit_by_rest(a, status, error);
-        if (!a->dry_run)
-                return submit_launch(a, status, error);
+        if (!a->dry_run || a->action != SUBMIT_ACTION_SUBMIT)
+                return runner_run(a, argc - 1, argv + 1, status, error);
         int r = show(a, error);
         *status = r < 0;
         return r;
+}
+
+/* Python's shell, R's, and the examples, as Spark's scripts ask for them. */
+static int delegate(int argc, char **argv)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        int status = 1;
+        runner_exec("what is a shell or an example of Spark", argc - 1, argv + 1, &status, &error);
+        fprintf(stderr, "Error: %s\n", error_message(&error));
+        error_deinit(&error);
+        return status;
 }
 
 /* Programs that asked for JSON find the error where they look for the answer. */
@@ -257,13 +231,13 @@ static void print_error(const struct submit_arguments *a, const char *message)
 }
 
 /* Everything but what is printed without looking at files: the help, and the version alone. */
-static int run(struct submit_arguments *a, int *status, struct fst_error *error)
+static int run(struct submit_arguments *a, int argc, char **argv, int *status, struct fst_error *error)
 {
         int r = complete(a, error);
         if (r == 0 && a->action == SUBMIT_ACTION_VERSION)
                 print_version();
         else if (r == 0)
-                return act(a, status, error);
+                return act(a, argc, argv, status, error);
         *status = r < 0;
         return r;
 }
@@ -273,6 +247,8 @@ int command_submit(int argc, char **argv)
         struct submit_arguments a;
         struct fst_error error = FST_ERROR_INIT;
         int status = 0;
+        if (runner_is_special(argc - 1, argv + 1))
+                return delegate(argc, argv);
         submit_arguments_init(&a);
         int r = submit_arguments_parse(&a, argc - 1, argv + 1, &error);
         if (argc < 2) {
@@ -286,7 +262,7 @@ int command_submit(int argc, char **argv)
         } else {
                 status = 1;
                 if (r == 0)
-                        r = run(&a, &status, &error);
+                        r = run(&a, argc, argv, &status, &error);
                 if (error.message)
                         print_error(&a, error.message);
                 if (r < 0 && a.usage_error) {

@@ -1,11 +1,11 @@
 /*
- * The launcher; see launcher.h.
+ * The native launcher; see native_launcher.h.
  *
  * Order: first everything that can be wrong without touching the application (its master, its kind), then the
  * configuration, then the application. Crash reports and signals are set up right before foreign code can run:
  * loading a module runs its constructors.
  */
-#include "deploy/submit/launcher.h"
+#include "deploy/submit/native_launcher.h"
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -21,12 +21,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
-
-static bool ends_with(const char *text, const char *end)
-{
-        size_t n = strlen(text), m = strlen(end);
-        return n > m && strcmp(text + n - m, end) == 0;
-}
 
 static int check_master(const struct submit_arguments *a, struct fst_error *error)
 {
@@ -79,24 +73,12 @@ static char *application_path(const char *given)
 
 static int check_application(const char *given, struct fst_error *error)
 {
-        static const struct {
-                const char *end, *what;
-        } kinds[] = {{".jar", "a Java archive"}, {".py", "a Python program"},
-                     {".R", "an R program"},     {".r", "an R program"},
-                     {"-shell", "a shell"},      {"spark-internal", "a class of Spark itself"}};
         const char *scheme = strstr(given, "://");
         if (scheme && strncmp(given, "file://", 7) != 0)
                 return error_set(error, -ENOTSUP,
                                  "application %s is not a local file: this version of Firesteel takes "
                                  "applications from the local file system only",
                                  given);
-        for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-                if (ends_with(given, kinds[i].end) || strcmp(given, kinds[i].end) == 0)
-                        return error_set(error, -ENOTSUP,
-                                         "application %s is %s: this version of Firesteel runs native "
-                                         "applications only, a shared object (.so) or one C file (.c)",
-                                         given, kinds[i].what);
-        }
         return 0;
 }
 

@@ -1,0 +1,35 @@
+/*
+ * firesteel class, spark-class: start a class of Spark, or say how it would be started.
+ */
+#include "base/error.h"
+#include "base/mem.h"
+#include "cmd/command.h"
+#include "deploy/submit/java_launcher.h"
+
+#include <stdio.h>
+
+const char command_class_help[] =
+        "Usage: firesteel class [--print-launch-command] CLASS [ARGUMENTS]\n"
+        "The same as spark-class: start a class of Spark with the java command that Spark's own launcher would make.\n"
+        "Needs SPARK_HOME, and java by JAVA_HOME or in PATH. With SPARK_PRINT_LAUNCH_COMMAND=1 the command is told\n"
+        "first, on standard error.\n"
+        "\n"
+        "  --print-launch-command  start nothing: print the command for scripts, its words ended by NUL, after a first\n"
+        "                          NUL and newline\n";
+
+int command_class(int argc, char **argv)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        bool print = argc > 1 && strcmp(argv[1], "--print-launch-command") == 0;
+        int first = print ? 2 : 1, status = 1, r = -EINVAL;
+        if (argc <= first)
+                error_set(&error, -EINVAL, "Not enough arguments: missing class name.");
+        else
+                r = java_launch(argv[first], argc - first - 1, argv + first + 1, print, &status, &error);
+        if (r < 0)
+                fprintf(stderr, "Error: %s\n", error_message(&error));
+        error_deinit(&error);
+        if (r == 0)
+                status = fflush(stdout) == 0 ? 0 : 1;
+        return status;
+}

@@ -1,0 +1,208 @@
+/*
+ * spark-shell, pyspark, sparkR, spark-sql, run-example: programs of Spark itself, which are started as Spark's scripts
+ * of these names do. They are Scala, Python, R or Java, so without SPARK_HOME there is only a line to say that.
+ *
+ * Everything comes down to the words that the scripts pass to spark-submit and to the environment that they set.
+ */
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "cmd/command.h"
+#include "deploy/submit/java_command.h"
+#include "deploy/submit/java_launcher.h"
+#include "deploy/submit/spark_home.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+struct shell {
+        const char *name, *usage;
+        const char *words[5];                      /* before those of the command line */
+        int (*prepare)(struct fst_error *error);   /* the environment, beyond what all have; may be NULL */
+        bool keeps_terminal;                       /* the terminal is put right when it has ended */
+};
+
+static bool is_set(const char *name)
+{
+        const char *value = getenv(name);
+        return value && value[0];
+}
+
+/* Put @more before what the variable has. */
+static void prepend(const char *name, const char *more, const char *between)
+{
+        const char *now = getenv(name);
+        _cleanup_free_ char *value = mem_printf("%s%s%s", more, between, now ? now : "");
+        setenv(name, value, 1);
+}
+
+static int prepare_scala(struct fst_error *error)
+{
+        const char *now = getenv("SPARK_SUBMIT_OPTS");
+        _cleanup_free_ char *options = mem_printf("%s -Dscala.usejavacp=true", now ? now : "");
+        (void)error;
+        setenv("SPARK_SUBMIT_OPTS", options, 1);
+        setenv("SPARK_SCALA_SHELL", "1", 1);
+        return 0;
+}
+
+static int prepare_classic(struct fst_error *error)
+{
+        (void)error;
+        setenv("SPARK_CONNECT_MODE", "0", 1);
+        return 0;
+}
+
+/* Where Python finds pyspark, and py4j, whose version is in the name of its archive. */
+static void set_python_path(const char *home)
+{
+        _cleanup_(option_words_deinit) struct option_words files = {0};
+        _cleanup_free_ char *library = mem_printf("%s/python/lib", home), *python = mem_printf("%s/python/", home);
+        prepend("PYTHONPATH", python, ":");
+        spark_home_list(library, &files);
+        for (size_t i = 0; i < files.len; i++) {
+                const char *name = strrchr(files.data[i], '/') + 1;
+                size_t n = strlen(name);
+                if (strncmp(name, "py4j-", 5) == 0 && n > 8 && strcmp(name + n - 8, "-src.zip") == 0)
+                        prepend("PYTHONPATH", files.data[i], ":");
+        }
+}
+
+/* Python's package pyspark_connect makes Connect the default: only Python knows whether it is there. */
+static void find_connect_mode(void)
+{
+        char answer[8] = "";
+        if (!getenv("SPARK_CONNECT_MODE")) {
+                FILE *python = popen("exec \"$PYSPARK_DRIVER_PYTHON\" -c 'from importlib.util import find_spec; "
+                                     "print(1 if find_spec(\"pyspark_connect\") else 0)'",
+                                     "re");
+                if (python && !fgets(answer, sizeof(answer), python))
+                        answer[0] = 0;
+                if (python)
+                        pclose(python);
+                answer[strcspn(answer, "\n")] = 0;
+        } else {
+                snprintf(answer, sizeof(answer), "%s", getenv("SPARK_CONNECT_MODE"));
+        }
+        setenv("SPARK_CONNECT_MODE", answer, 1);
+        if (strcmp(answer, "0") == 0 || strcmp(answer, "1") == 0)
+                return;
+        printf("The environment variable SPARK_CONNECT_MODE has unknown value or pyspark.util package is not available: "
+               "%s\n",
+               answer);
+        unsetenv("SPARK_CONNECT_MODE");
+}
+
+static int prepare_python(struct fst_error *error)
+{
+        const char *home = getenv("SPARK_HOME"), *startup = getenv("PYTHONSTARTUP");
+        if (is_set("IPYTHON") || is_set("IPYTHON_OPTS"))
+                return error_set(error, -EINVAL,
+                                 "IPYTHON and IPYTHON_OPTS are removed in Spark 2.0+. Remove these from the environment "
+                                 "and set PYSPARK_DRIVER_PYTHON and PYSPARK_DRIVER_PYTHON_OPTS instead.");
+        if (!is_set("PYSPARK_PYTHON"))
+                setenv("PYSPARK_PYTHON", "python3", 1);
+        if (!is_set("PYSPARK_DRIVER_PYTHON"))
+                setenv("PYSPARK_DRIVER_PYTHON", getenv("PYSPARK_PYTHON"), 1);
+        setenv("PYSPARK_DRIVER_PYTHON_OPTS", "", 0);
+        set_python_path(home);
+        setenv("OLD_PYTHONSTARTUP", startup ? startup : "", 1);
+        _cleanup_free_ char *shell = mem_printf("%s/python/pyspark/shell.py", home);
+        setenv("PYTHONSTARTUP", shell, 1);
+        find_connect_mode();
+        return 0;
+}
+
+static const struct shell shells[] = {
+        {"spark-shell",
+         "Usage: ./bin/spark-shell [options]\n\nScala REPL options, Spark Classic only:\n"
+         "  -I <file>                   preload <file>, enforcing line-by-line interpretation",
+         {"--class", "org.apache.spark.repl.Main", "--name", "Spark shell", NULL},
+         prepare_scala,
+         true},
+        {"pyspark",
+         "Usage: ./bin/pyspark [options]",
+         {"pyspark-shell-main", "--name", "PySparkShell", NULL},
+         prepare_python,
+         false},
+        {"sparkR", "Usage: ./bin/sparkR [options]", {"sparkr-shell-main", NULL}, prepare_classic, false},
+        {"spark-sql",
+         "Usage: ./bin/spark-sql [options] [cli option]",
+         {"--class", "org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver", NULL},
+         prepare_classic,
+         false},
+        {"run-example",
+         "Usage: ./bin/run-example [options] example-class [example args]",
+         {"run-example", NULL},
+         NULL,
+         false},
+};
+
+static int launch(const struct shell *shell, int n, char **words, struct fst_error *error)
+{
+        VEC(char *) all = {0};
+        int status = 1;
+        for (size_t i = 0; shell->words[i]; i++)
+                vec_push(&all, (char *)shell->words[i]);
+        for (int i = 0; i < n; i++)
+                vec_push(&all, words[i]);
+        java_launch(JAVA_CLASS_SUBMIT, (int)all.len, all.data, false, &status, error);
+        vec_deinit(&all);
+        return status;
+}
+
+/* Run it in a child, and leave the terminal as it was: a JVM that is killed leaves it without echo. */
+static int launch_and_restore(const struct shell *shell, int n, char **words, struct fst_error *error)
+{
+        struct termios before;
+        if (tcgetattr(STDIN_FILENO, &before) < 0)
+                return launch(shell, n, words, error);
+        fflush(NULL);
+        pid_t child = fork();
+        if (child < 0) {
+                error_errno(error, "%s", shell->name);
+                return 1;
+        }
+        if (child == 0) {
+                int failed = launch(shell, n, words, error);
+                fprintf(stderr, "Error: %s\n", error_message(error));
+                _exit(failed);
+        }
+        int status = 0;
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+                ;
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int command_shell(const char *name, int argc, char **argv)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        const struct shell *shell = shells;
+        while (strcmp(shell->name, name) != 0)
+                shell++;
+        int status = 1, r = java_launcher_check(name, &error);
+        if (r == 0) {
+                setenv("_SPARK_CMD_USAGE", shell->usage, 1);
+                setenv("PYTHONHASHSEED", "0", 1);
+                r = shell->prepare ? shell->prepare(&error) : 0;
+        }
+        if (r == 0)
+                status = shell->keeps_terminal ? launch_and_restore(shell, argc - 1, argv + 1, &error)
+                                               : launch(shell, argc - 1, argv + 1, &error);
+        if (error.message)
+                fprintf(stderr, "Error: %s\n", error.message);
+        error_deinit(&error);
+        return status;
+}
+
+bool command_is_shell(const char *name)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(shells); i++) {
+                if (strcmp(shells[i].name, name) == 0)
+                        return true;
+        }
+        return false;
+}

@@ -1,0 +1,141 @@
+/*
+ * Dispatch; see runner.h. Whether a JVM is needed is decided before anything is prepared: SparkSubmit in that JVM
+ * prepares again from the same words, and files would be downloaded twice.
+ */
+#include "deploy/submit/runner.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "deploy/submit/arguments.h"
+#include "deploy/submit/cluster_manager.h"
+#include "deploy/submit/java_command.h"
+#include "deploy/submit/java_launcher.h"
+#include "deploy/submit/native_launcher.h"
+#include "deploy/submit/rest_client.h"
+#include "deploy/submit/submission.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+bool runner_is_special(int n, char *const *words)
+{
+        return n > 0 && java_command_is_special(words[0]);
+}
+
+int runner_exec(const char *what, int n, char *const *words, int *status, struct fst_error *error)
+{
+        *status = 1;
+        int r = java_launcher_check(what, error);
+        if (r < 0)
+                return r;
+        setenv("PYTHONHASHSEED", "0", 1);
+        return java_launch(JAVA_CLASS_SUBMIT, n, words, false, status, error);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+        size_t n = strlen(text), m = strlen(end);
+        return n > m && strcmp(text + n - m, end) == 0;
+}
+
+/* What kind of application another process has to run, NULL for a native one. */
+static const char *foreign_kind(const char *resource)
+{
+        const char *home = getenv("SPARK_HOME");
+        if (submit_is_shell(resource))
+                return "a shell of Spark";
+        if (submit_is_internal(resource))
+                return "a class of Spark itself";
+        if (submit_language_of(resource) == LANGUAGE_PYTHON)
+                return "a Python program";
+        if (submit_language_of(resource) == LANGUAGE_R)
+                return "an R program";
+        if (ends_with(resource, ".jar"))
+                return "a Java archive";
+        return submit_is_native(resource) || !home || !home[0] ? NULL : "no native application";
+}
+
+static bool is_cluster_mode(const struct submit_arguments *a)
+{
+        const char *mode = a->value[SUBMIT_DEPLOY_MODE], *master = submit_arguments_master(a);
+        return (mode && strcmp(mode, "cluster") == 0) || strcmp(master, "yarn-cluster") == 0;
+}
+
+static int prepare(struct submit_arguments *a, struct submission *s, struct fst_error *error)
+{
+        int r = submission_prepare(a, s, error);
+        for (size_t i = 0; i < s->messages.len; i++)
+                fprintf(stderr, "%s\n", s->messages.data[i]);
+        if (r == 0 && a->verbose)
+                submission_print(s, stderr);
+        return r;
+}
+
+static int not_built(const struct submission *s, struct fst_error *error)
+{
+        static const char *const names[] = {[MANAGER_YARN] = "YARN",
+                                            [MANAGER_STANDALONE] = "a standalone master",
+                                            [MANAGER_MESOS] = "Mesos",
+                                            [MANAGER_KUBERNETES] = "Kubernetes",
+                                            [MANAGER_LOCAL] = "a local master"};
+        if (strcmp(s->main_class, SUBMIT_CLASS_GATEWAY) == 0)
+                return error_set(error, -ENOTSUP,
+                                 "the legacy submission gateway of standalone masters is not built yet: use the "
+                                 "master's REST server (spark.master.rest.enabled=true, port 6066)");
+        return error_set(error, -ENOTSUP,
+                         "submitting to %s in cluster mode is not built yet: --dry-run shows what would be submitted",
+                         names[s->manager]);
+}
+
+/* The driver runs in the cluster. A master that turns out to speak no REST is asked by its gateway. */
+static int run_in_cluster(struct submit_arguments *a, int *status, struct fst_error *error)
+{
+        bool without_rest = false;
+        for (;;) {
+                _cleanup_(submission_deinit) struct submission s = {.without_rest = without_rest};
+                int r = prepare(a, &s, error);
+                if (r < 0)
+                        return r;
+                if (!s.main_class || strcmp(s.main_class, SUBMIT_CLASS_REST) != 0)
+                        return not_built(&s, error);
+                r = rest_submit(&s, status, error);
+                if (r != FST_REST_E_NO_SERVER)
+                        return r;
+                error_deinit(error);
+                without_rest = true;
+        }
+}
+
+static int run_native(struct submit_arguments *a, int *status, struct fst_error *error)
+{
+        _cleanup_(submission_deinit) struct submission s = SUBMISSION_INIT;
+        int r = prepare(a, &s, error);
+        return r < 0 ? r : submit_launch(a, status, error);
+}
+
+/* --kill and --status. */
+static int operate(const struct submit_arguments *a, int *status, struct fst_error *error)
+{
+        const char *master = submit_arguments_master(a);
+        bool kill = a->action == SUBMIT_ACTION_KILL;
+        if (rest_client_supports(master))
+                return (kill ? rest_kill : rest_status)(master, a->submission, &a->properties, status, error);
+        if (strncmp(master, "k8s", 3) == 0)
+                return error_set(error, -ENOTSUP, "%s for Kubernetes is not built yet", kill ? "--kill" : "--status");
+        return error_set(error, -ENOTSUP, "No external SparkSubmitOperations clients found for master url: '%s'",
+                         master);
+}
+
+int runner_run(struct submit_arguments *a, int n, char *const *words, int *status, struct fst_error *error)
+{
+        *status = 1;
+        if (a->action != SUBMIT_ACTION_SUBMIT)
+                return operate(a, status, error);
+        if (is_cluster_mode(a))
+                return run_in_cluster(a, status, error);
+        const char *kind = foreign_kind(a->primary_resource);
+        if (!kind)
+                return run_native(a, status, error);
+        _cleanup_free_ char *what = mem_printf("application %s is %s, which", a->application, kind);
+        return runner_exec(what, n, words, status, error);
+}
