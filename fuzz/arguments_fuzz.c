@@ -1,4 +1,5 @@
 /* Command lines of spark-submit: words separated by line breaks, and the text as rule of make and as master URL. */
+#include "base/error.h"
 #include "base/mem.h"
 #include "conf/master_url.h"
 #include "deploy/submit/arguments.h"
@@ -29,18 +30,32 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (char *word; n < 64 && (word = strsep(&rest, "\n"));)
                 words[n++] = word;
         struct submit_arguments a;
+        struct fst_error error = FST_ERROR_INIT;
         submit_arguments_init(&a);
-        if (submit_arguments_parse(&a, n, words, NULL) == 0) {
+        int r = submit_arguments_parse(&a, n, words, &error);
+        if (r == 0) {
                 /* Files that are named would be opened. */
                 free(a.value[SUBMIT_PROPERTIES_FILE]);
                 a.value[SUBMIT_PROPERTIES_FILE] = NULL;
                 for (size_t i = 0; i < a.extra_properties_files.len; i++)
                         free(a.extra_properties_files.data[i]);
                 a.extra_properties_files.len = 0;
-                submit_arguments_complete(&a, NULL, no_environment, NULL);
-                free(submit_arguments_report(&a));
-                submit_arguments_validate(&a, no_environment, NULL);
+                r = submit_arguments_complete(&a, NULL, no_environment, &error);
         }
+        if (r == 0) {
+                free(submit_arguments_report(&a));
+                r = submit_arguments_validate(&a, no_environment, &error);
+        }
+        /* Whatever is wrong has its sentence; what is to be submitted has an application, and keys are Spark's. */
+        if ((r < 0) != (error.message != NULL))
+                abort();
+        if (r == 0 && a.action == SUBMIT_ACTION_SUBMIT && (!a.application || !a.primary_resource))
+                abort();
+        for (struct strmap_entry *e = NULL; r == 0 && (e = strmap_next(&a.properties, e));) {
+                if (strncmp(e->key, "spark.", 6) != 0)
+                        abort();
+        }
+        error_deinit(&error);
         submit_arguments_deinit(&a);
         return 0;
 }

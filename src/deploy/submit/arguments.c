@@ -134,7 +134,8 @@ static void take_value(struct reading *r, enum submit_field field, const char *v
 {
         struct submit_arguments *a = r->a;
         const struct submit_option *o = submit_option_of(field);
-        _cleanup_free_ char *copy = copy_value(value);
+        /* The launcher opens the file by the name as it stands. */
+        _cleanup_free_ char *copy = field == SUBMIT_PROPERTIES_FILE ? mem_strdup(value) : copy_value(value);
         if (o->is_conf)
                 strmap_set(&a->properties, o->keys[0], copy);
         if (field >= SUBMIT_FIELDS)
@@ -160,11 +161,18 @@ static int take_option(void *context, enum submit_field field, const char *value
 {
         struct reading *r = context;
         struct submit_arguments *a = r->a;
+        const struct submit_option *o = submit_option_of(field);
+        if (a->action == SUBMIT_ACTION_VERSION && !o->is_early) {
+                vec_push(&a->application_arguments, mem_strdup(o->name));
+                if (value)
+                        vec_push(&a->application_arguments, copy_value(value));
+                return 0;
+        }
         switch (field) {
         case SUBMIT_CONF:
                 return add_property(a, value, error);
         case SUBMIT_EXTRA_PROPERTIES_FILE:
-                vec_push(&a->extra_properties_files, copy_value(value));
+                vec_push(&a->extra_properties_files, mem_strdup(value));
                 return 0;
         case SUBMIT_KILL:
         case SUBMIT_STATUS:
@@ -193,7 +201,7 @@ static int take_option(void *context, enum submit_field field, const char *value
         case SUBMIT_OUTPUT:
                 return take_output(a, value, error);
         default:
-                if (!r->ended || submit_option_of(field)->is_early)
+                if (!r->ended || o->is_early)
                         take_value(r, field, value);
                 return 0;
         }
@@ -228,7 +236,10 @@ static int read_words(struct reading *r, int n, char *const *words, struct fst_e
         size_t length = submit_option_name_length(r->word);
         if (r->word[0] == '-')
                 return error_set(error, -EINVAL, "Unrecognized option: %.*s", (int)length, r->word);
-        set_application(r->a, copy_word(r->word, length));
+        if (r->a->action == SUBMIT_ACTION_VERSION)
+                vec_push(&r->a->application_arguments, copy_word(r->word, length));
+        else
+                set_application(r->a, copy_word(r->word, length));
         for (int i = 0; i < r->n_rest; i++)
                 vec_push(&r->a->application_arguments, copy_value(r->rest[i]));
         return 0;

@@ -151,7 +151,7 @@ static void what_follows_the_application_is_its_own(void **state)
 static void version_ends_the_reading(void **state)
 {
         struct submit_arguments a;
-        assert_int_equal(understand(&a, "--supervise --version --verbose --kill x --executor-memory 2g --master local",
+        assert_int_equal(understand(&a, "--supervise --version --verbose --kill x --executor-memory 2g --master local app",
                                     NULL, NULL),
                          0);
         assert_int_equal(a.action, SUBMIT_ACTION_VERSION);
@@ -159,6 +159,8 @@ static void version_ends_the_reading(void **state)
         assert_false(a.verbose);
         assert_null(a.value[SUBMIT_EXECUTOR_MEMORY]);
         assert_string_equal(a.value[SUBMIT_MASTER], "local");
+        assert_null(a.primary_resource);
+        assert_int_equal(a.application_arguments.len, 6);
         submit_arguments_deinit(&a);
         assert_int_equal(understand(&a, "--kill x --version", NULL, NULL), 0);
         assert_int_equal(a.action, SUBMIT_ACTION_VERSION);

@@ -13,12 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* @path below the current folder, without "." and "..", for what does not exist. */
+/* Append @path to @out, a path without links, less "." and "..". */
 static void put_normalised(struct buf *out, const char *path)
 {
-        char here[PATH_MAX];
-        if (path[0] != '/' && getcwd(here, sizeof(here)))
-                buf_puts(out, strcmp(here, "/") == 0 ? "" : here);
+        if (out->len == 1)
+                buf_truncate(out, 0);
         while (*path) {
                 path += strspn(path, "/");
                 size_t n = strcspn(path, "/");
@@ -35,16 +34,31 @@ static void put_normalised(struct buf *out, const char *path)
                 buf_putc(out, '/');
 }
 
+/* @path, absolute, with the links resolved in that part of it which exists. */
+static void put_canonical(struct buf *out, const char *path)
+{
+        char here[PATH_MAX], real[PATH_MAX];
+        _cleanup_free_ char *absolute =
+                path[0] == '/' ? mem_strdup(path) : mem_printf("%s/%s", getcwd(here, sizeof(here)) ? here : "", path);
+        _cleanup_free_ char *start = mem_strdup(absolute);
+        size_t n = strlen(start);
+        while (n > 0 && !realpath(start, real)) {
+                while (n > 0 && start[n - 1] != '/')
+                        n--;
+                while (n > 0 && start[n - 1] == '/')
+                        n--;
+                start[n] = 0;
+        }
+        buf_puts(out, n > 0 ? real : "/");
+        put_normalised(out, absolute + n);
+}
+
 /* The file at @path without links, as a URI. */
 static void put_file(struct buf *uri, const char *path)
 {
         _cleanup_(buf_deinit) struct buf absolute = BUF_INIT;
-        char real[PATH_MAX];
         struct stat st;
-        if (realpath(path, real))
-                buf_puts(&absolute, real);
-        else
-                put_normalised(&absolute, path);
+        put_canonical(&absolute, path);
         buf_puts(uri, "file:");
         uri_put_path(uri, buf_text(&absolute));
         if (stat(buf_text(&absolute), &st) == 0 && S_ISDIR(st.st_mode) && absolute.len > 1)
