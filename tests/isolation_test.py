@@ -379,7 +379,8 @@ REAPER = {"spark.task.reaper.enabled": "true", "spark.task.reaper.pollingInterva
 
 @pytest.mark.parametrize("master", [CLUSTER, LOCAL])
 def test_the_reaper_ends_a_worker(run, master):
-    done = run("loop", "wait", master=master, **REAPER)
+    # Looked at thirty times before it is ended, so that a slow machine does so once.
+    done = run("loop", "wait", master=master, **{**REAPER, "spark.task.reaper.killTimeout": "3s"})
     assert done.out == ["-1", "1000"], done.err
     assert re.search(r"Killed task \d+ is still running after \d+ ms\. It is in touch in trials\.so, in worker process \d+", done.err)
     assert "its worker process is ended" in done.err
