@@ -242,8 +242,19 @@ static bool covers(const char *logger, const char *name)
         return !strchr(name, '.') && n <= strlen("org.apache.spark") && strncmp("org.apache.spark", logger, n) == 0;
 }
 
+static _Thread_local bool quiet;
+
+bool log_set_quiet(bool now)
+{
+        bool before = quiet;
+        quiet = now;
+        return before;
+}
+
 bool log_enabled(enum log_level level, const char *component)
 {
+        if (quiet)
+                return false;
         if (level > __atomic_load_n(&log_threshold, __ATOMIC_RELAXED) || level == LOG_OFF)
                 return false;
         if (__atomic_load_n(&n_loggers, __ATOMIC_RELAXED) == 0)

@@ -50,6 +50,11 @@ extern enum log_level log_threshold;
 void log_write(enum log_level level, const char *component, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
+/*
+ * Drop this thread's lines: for threads that work in somebody else's program. Returns what held before.
+ */
+bool log_set_quiet(bool quiet);
+
 /* Whether a line of @level would be written: for lines whose parts cost something to gather. */
 bool log_enabled(enum log_level level, const char *component);
 

@@ -17,10 +17,10 @@
 #include "exec/executor.h"
 #include "exec/file_cache.h"
 #include "exec/module.h"
+#include "exec/program.h"
 #include "net/security.h"
 #include "store/disk_dirs.h"
 
-#include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -58,29 +58,6 @@ static struct local_cluster *cluster_of(struct executor_manager *manager)
 }
 
 /* --------------------------------------------------------------------------------------------------- starting */
-
-/* This very program if it is firesteel, else the one that belongs to the library. */
-static char *find_program(void)
-{
-        char self[4096];
-        ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-        self[n > 0 ? n : 0] = '\0';
-        const char *name = strrchr(self, '/');
-        if (name && (strcmp(name, "/firesteel") == 0))
-                return mem_strdup(self);
-        Dl_info info;
-        if (dladdr((void *)find_program, &info) && info.dli_fname) {
-                static const char *const places[] = {"firesteel", "../bin/firesteel", "../src/firesteel"};
-                const char *slash = strrchr(info.dli_fname, '/');
-                for (size_t i = 0; slash && i < ARRAY_SIZE(places); i++) {
-                        char *path = mem_printf("%.*s%s", (int)(slash + 1 - info.dli_fname), info.dli_fname, places[i]);
-                        if (access(path, X_OK) == 0)
-                                return path;
-                        free(path);
-                }
-        }
-        return NULL;
-}
 
 typedef VEC(char *) arguments;
 
@@ -309,7 +286,7 @@ static int local_cluster_start(struct executor_manager *manager, struct cluster_
         c->backend = backend;
         c->driver_url = mem_strdup(driver_url);
         read_hosts(c);
-        c->program = find_program();
+        c->program = program_find();
         if (!c->program)
                 return error_set(error, -ENOENT,
                                  "local-cluster needs the program firesteel, which is not beside the library");

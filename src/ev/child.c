@@ -53,6 +53,10 @@ static int spawn(const struct child_options *o, int words, pid_t *pid)
         sigset_t none, defaults;
         posix_spawn_file_actions_init(&actions);
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+        if (o->output)
+                posix_spawn_file_actions_adddup2(&actions, o->output, STDOUT_FILENO);
+        if (o->errors)
+                posix_spawn_file_actions_adddup2(&actions, o->errors, STDERR_FILENO);
         posix_spawn_file_actions_adddup2(&actions, words, CHILD_WORDS_FD);
         posix_spawn_file_actions_addclosefrom_np(&actions, CHILD_WORDS_FD + 1);
         if (o->directory)
@@ -107,6 +111,12 @@ int child_start(uv_loop_t *loop, const struct child_options *options, struct chi
         uv_poll_start(&c->watch, UV_READABLE, ended);
         *child = c;
         return 0;
+}
+
+void child_forget(struct child *child)
+{
+        uv_poll_stop(&child->watch);
+        uv_close((uv_handle_t *)&child->watch, closed);
 }
 
 pid_t child_pid(const struct child *child)

@@ -16,6 +16,7 @@ struct child_options {
         char *const *arguments;   /* ends in NULL; arguments[0] is the program's name */
         char *const *environment; /* ends in NULL; NULL: this process's own */
         const char *directory;    /* to run in; NULL: this one */
+        int output, errors;       /* its descriptors 1 and 2; 0: this process's own */
         /*
          * How it ended, as waitpid says; and its last words: the child's descriptor 3 is a pipe, and what it wrote
          * there is told, CHILD_LAST_WORDS bytes at most. Called once, on the loop's thread; then the child is freed.
@@ -29,6 +30,9 @@ struct child_options {
 
 /* Start it; on the loop's thread, or before it runs. Its other descriptors are closed. Negative with @error. */
 int child_start(uv_loop_t *loop, const struct child_options *options, struct child **child, struct fst_error *error);
+
+/* Stop watching it: `ended` is not called, nobody waits for it, it goes on. On the loop's thread; frees it. */
+void child_forget(struct child *child);
 
 pid_t child_pid(const struct child *child);
 int child_kill(struct child *child, int signal);

@@ -1,0 +1,518 @@
+"""firesteel/submit.h as a binding sees it: through ctypes, from a program that is not ours and knows no C."""
+import ctypes
+import http.server
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(HERE, "..", "build", "src"))
+LIBRARY = os.path.join(BIN, "libfiresteel.so")
+LAUNCHED = os.path.join(HERE, "spark", "launched.c")
+PATIENCE_MS = 120000
+EALREADY, EINVAL, ESRCH, ENOTCONN, ENOTSUP, ENOENT = 114, 22, 3, 107, 95, 2
+
+sanitized = re.search(r"lib[at]san", subprocess.run(["ldd", LIBRARY], capture_output=True, text=True).stdout)
+pytestmark = pytest.mark.skipif(bool(sanitized), reason="a library with a sanitizer cannot be loaded into Python")
+
+CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
+
+
+def load():
+    library = ctypes.CDLL(LIBRARY)
+    pointer, integer, text, size = ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t
+    out = ctypes.POINTER(ctypes.c_void_p)
+    words = ctypes.POINTER(ctypes.c_char_p)
+    of_text = (size, [pointer, text, size])
+    of_handle = (integer, [pointer])
+    for name, (result, arguments) in {
+            "open": (integer, [out]), "close": (None, [pointer]), "set_program": (integer, [pointer, text]),
+            "fd": of_handle, "dispatch": (integer, [pointer, integer]), "state_name": (text, [integer]),
+            "is_final": (integer, [integer]), "parse": (integer, [pointer, integer, words, out]),
+            "free": (None, [pointer]), "on_change": (integer, [pointer, CALLBACK, pointer]),
+            "set_env": (integer, [pointer, text, text]), "set_output": (integer, [pointer, integer, integer]),
+            "set_watch": (integer, [pointer, integer]), "prepare": of_handle, "start": of_handle,
+            "wait": (integer, [pointer, integer]), "stop": of_handle, "kill": of_handle, "refresh": of_handle,
+            "state": of_handle, "pid": of_handle, "exit_status": of_handle, "id": of_text, "error": of_text,
+            "answer": of_text, "prepared": of_text, "warnings": of_text}.items():
+        function = getattr(library, "fst_submit_" + name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+class Submission:
+    def __init__(self, submitter, words):
+        self.library, self.submitter = submitter.library, submitter
+        handle = ctypes.c_void_p()
+        array = (ctypes.c_char_p * len(words))(*[w.encode() for w in words])
+        self.parsed = self.library.fst_submit_parse(submitter.handle, len(words), array, ctypes.byref(handle))
+        self.handle = handle
+        self.heard = []
+        self.threads = set()
+        self.callback = CALLBACK(self.changed)
+        self.on_change = lambda: None
+
+    def changed(self, _context, handle, event):
+        assert handle == self.handle.value
+        self.threads.add(threading.get_ident())
+        self.heard.append(self.state() if event == 1 else "id")
+        self.on_change()
+
+    def listen(self):
+        assert self.call("on_change", self.callback, None) == 0
+        return self
+
+    def call(self, name, *more):
+        return getattr(self.library, "fst_submit_" + name)(self.handle, *more)
+
+    def state(self):
+        return self.library.fst_submit_state_name(self.call("state")).decode()
+
+    def text(self, name):
+        n = self.call(name, None, 0)
+        buffer = ctypes.create_string_buffer(n + 1)
+        assert self.call(name, buffer, n + 1) == n
+        return buffer.value.decode()
+
+    def end(self):
+        assert self.call("wait", PATIENCE_MS) == 1, self.state()
+        self.submitter.dispatch(0)
+        return self.state()
+
+
+class Submitter:
+    def __init__(self):
+        self.library = load()
+        self.handle = ctypes.c_void_p()
+        assert self.library.fst_submit_open(ctypes.byref(self.handle)) == 0
+
+    def new(self, *words):
+        return Submission(self, words)
+
+    def dispatch(self, timeout_ms):
+        return self.library.fst_submit_dispatch(self.handle, timeout_ms)
+
+    def dispatch_until(self, condition):
+        end = time.monotonic() + PATIENCE_MS / 1000
+        while not condition():
+            assert time.monotonic() < end
+            self.dispatch(1000)
+
+    def close(self):
+        self.library.fst_submit_close(self.handle)
+
+
+@pytest.fixture
+def submitter(tmp_path, monkeypatch):
+    for name in list(os.environ):
+        if name.startswith(("SPARK_", "_SPARK_", "MASTER", "DEPLOY_MODE")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    submitter = Submitter()
+    yield submitter
+    submitter.close()
+
+
+# ------------------------------------------------------------------------------------------------------------ clusters
+
+
+class Master:
+    """A standalone master's REST server: a driver's state moves on each time that it is asked for."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.drivers = {}
+        self.requests = []
+        self.held = set()  # drivers that stay RUNNING
+        master = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def answer(self, body):
+                data = json.dumps({"serverSparkVersion": "4.3.0", **body}).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                with master.lock:
+                    if self.path.endswith("/create"):
+                        self.answer(master.create(json.loads(body)))
+                    else:
+                        self.answer(master.kill(self.path.rsplit("/", 1)[1]))
+
+            def do_GET(self):
+                with master.lock:
+                    self.answer(master.status(self.path.rsplit("/", 1)[1]))
+
+            def log_message(self, *_):
+                pass
+
+        class Server(http.server.ThreadingHTTPServer):
+            request_queue_size = 128
+            daemon_threads = True
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.url = f"spark://127.0.0.1:{self.server.server_address[1]}"
+        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05})
+        self.thread.start()
+
+    def create(self, request):
+        self.requests.append(request)
+        if "refuse" in request["appArgs"]:
+            return {"action": "CreateSubmissionResponse", "success": False, "message": "no room here"}
+        driver = f"driver-20261122101500-{len(self.drivers):04d}"
+        end = "FAILED" if "fail" in request["appArgs"] else "FINISHED"
+        self.drivers[driver] = ["SUBMITTED", "RUNNING", end]
+        if "hold" in request["appArgs"]:
+            self.held.add(driver)
+        return {"action": "CreateSubmissionResponse", "success": True, "submissionId": driver,
+                "message": f"Driver successfully submitted as {driver}"}
+
+    def status(self, driver):
+        if driver not in self.drivers:
+            return {"action": "SubmissionStatusResponse", "success": False, "submissionId": driver}
+        states = self.drivers[driver]
+        if len(states) > 1 and not (states[0] == "RUNNING" and driver in self.held):
+            states.pop(0)
+        return {"action": "SubmissionStatusResponse", "success": True, "submissionId": driver, "driverState": states[0]}
+
+    def kill(self, driver):
+        known = driver in self.drivers
+        if known:
+            self.drivers[driver] = ["KILLED"]
+        return {"action": "KillSubmissionResponse", "success": known, "submissionId": driver,
+                "message": f"Kill request for {driver} submitted" if known else f"Driver {driver} has already finished"}
+
+    def stop(self):
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+
+@pytest.fixture
+def master():
+    master = Master()
+    yield master
+    master.stop()
+
+
+def in_cluster(submitter, master, *arguments):
+    app = submitter.new("--master", master.url, "--deploy-mode", "cluster", "--class", "org.example.Main", "--name", "n",
+                        "--conf", "spark.master.rest.enabled=true", "http://127.0.0.1/app.jar", *arguments)
+    assert app.parsed == 0 and app.call("set_watch", 20) == 0
+    return app.listen()
+
+
+def test_a_hundred_applications(submitter, master, capfd):
+    apps = [in_cluster(submitter, master, str(i), "fail" if i % 10 == 3 else "work") for i in range(100)]
+    for app in apps:
+        assert app.call("start") == 0
+        assert app.call("start") == -EALREADY
+    submitter.dispatch_until(lambda: all(app.heard and app.heard[-1] in ("FINISHED", "FAILED") for app in apps))
+    for i, app in enumerate(apps):
+        end = "FAILED" if i % 10 == 3 else "FINISHED"
+        # What is told is what holds when it is told: a state may be told twice when the next one came meanwhile.
+        assert app.heard[-1] == end and app.state() == end
+        assert len(app.heard) == 4 and set(app.heard) <= {"id", "SUBMITTED", "RUNNING", end}
+        assert app.threads == {threading.get_ident()}
+        assert (app.text("error") == "the driver has failed") == (end == "FAILED")
+        assert json.loads(app.text("answer"))["driverState"] == end
+    assert len({app.text("id") for app in apps}) == 100
+    assert sorted(int(r["appArgs"][0]) for r in master.requests) == list(range(100))
+    assert {r["mainClass"] for r in master.requests} == {"org.example.Main"}
+    for app in apps:
+        app.call("free")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_a_master_refuses_fails(submitter, master):
+    app = in_cluster(submitter, master, "refuse")
+    assert app.call("start") == 0
+    assert app.end() == "FAILED"
+    assert app.text("error") == "no room here"
+    assert app.heard == ["FAILED"]
+
+
+def test_no_master(submitter, master):
+    app = in_cluster(submitter, master)
+    master.server.socket.close()
+    assert app.call("start") == 0
+    assert app.end() == "FAILED"
+    assert "127.0.0.1" in app.text("error")
+
+
+def test_stop_and_kill_in_a_cluster(submitter, master):
+    for how in ("stop", "kill"):
+        app = in_cluster(submitter, master, "hold")
+        assert app.call(how) == -ESRCH
+        assert app.call("start") == 0
+        submitter.dispatch_until(lambda: app.state() == "RUNNING")
+        assert app.call(how) == 0
+        assert app.end() == "KILLED"
+        assert app.call(how) == -ESRCH
+        assert app.heard[-1] == "KILLED"
+
+
+def test_unwatched(submitter, master):
+    app = in_cluster(submitter, master, "hold")
+    assert app.call("set_watch", 0) == 0
+    assert app.call("start") == 0
+    submitter.dispatch_until(lambda: app.state() == "SUBMITTED")
+    assert app.call("wait", 200) == 0 and app.state() == "SUBMITTED"
+    assert app.call("refresh") == 0
+    submitter.dispatch_until(lambda: app.state() == "RUNNING")
+
+
+def test_kill_and_status_by_words(submitter, master):
+    running = in_cluster(submitter, master, "hold")
+    running.call("start")
+    submitter.dispatch_until(lambda: running.state() == "RUNNING")
+    driver = running.text("id")
+    asked = submitter.new("--master", master.url, "--status", driver)
+    assert asked.call("prepare") == -EINVAL and "nothing to prepare" in asked.text("error")
+    assert asked.call("start") == 0 and asked.end() == "FINISHED"
+    assert json.loads(asked.text("answer"))["driverState"] == "RUNNING"
+    killed = submitter.new("--master", master.url, "--kill", driver)
+    assert killed.call("start") == 0 and killed.end() == "FINISHED"
+    assert running.end() == "KILLED"
+    unknown = submitter.new("--master", master.url, "--kill", "driver-0")
+    assert unknown.call("start") == 0 and unknown.end() == "FAILED"
+    assert unknown.text("error") == "Driver driver-0 has already finished"
+
+
+def test_a_master_that_forgets(submitter, master):
+    app = in_cluster(submitter, master, "hold")
+    app.call("start")
+    submitter.dispatch_until(lambda: app.state() == "RUNNING")
+    with master.lock:
+        master.drivers.clear()
+    assert app.end() == "LOST"
+    assert app.text("error") == "the master does not know the application"
+
+
+def test_closing_with_work_underway(submitter, master):
+    other = Submitter()
+    apps = [in_cluster(other, master, "hold") for _ in range(20)]
+    for app in apps:
+        app.call("start")
+    other.dispatch_until(lambda: any(app.state() == "RUNNING" for app in apps))
+    other.close()
+
+
+def test_freed_handles_are_silent(submitter, master):
+    apps = [in_cluster(submitter, master) for _ in range(20)]
+    for app in apps:
+        app.on_change = lambda app=app: app.call("free")  # inside of its own callback
+        app.call("start")
+    submitter.dispatch_until(lambda: all(app.heard for app in apps))
+    submitter.dispatch(0)
+    assert [len(app.heard) for app in apps] == [1] * 20
+
+
+# --------------------------------------------------------------------------------------------------------------- words
+
+
+def test_words_that_are_wrong(submitter):
+    for words, error in [(["--master"], "Missing argument for option '--master'."),
+                         (["--no-such-option", "x"], "--no-such-option"),
+                         (["--version"], "only print")]:
+        app = submitter.new(*words)
+        assert app.parsed == -EINVAL
+        assert error in app.text("error")
+        assert app.call("prepare") == -EINVAL and app.call("start") == -EINVAL
+        app.call("free")
+
+
+def test_what_is_wrong_with_the_whole_fails(submitter, capfd):
+    app = submitter.new("--master", "spark://127.0.0.1:1", "--deploy-mode", "cluster", "a.py")
+    assert app.parsed == 0
+    assert app.call("start") == 0 and app.end() == "FAILED"
+    said = app.text("error")
+    assert "Cluster deploy mode is currently not supported for python applications" in said
+    again = submitter.new("--master", "spark://127.0.0.1:1", "--deploy-mode", "cluster", "a.py")
+    assert again.call("prepare") == -EINVAL and again.text("error") == said
+    assert again.call("prepare") == -EINVAL and again.text("error") == said
+    assert capfd.readouterr() == ("", "")
+
+
+def test_prepared_is_what_a_dry_run_shows(submitter, tmp_path):
+    (tmp_path / "spark-defaults.conf").write_text("spark.from.file yes\nnot.spark ignored\n")
+    words = ["--master", "spark://h:6066", "--deploy-mode", "cluster", "--class", "Main", "--name", "n",
+             "--conf", "spark.a=b", "http://h/a.jar", "x", "y z"]
+    shown = subprocess.run([os.path.join(BIN, "spark-submit"), "--dry-run", "--output", "json", *words],
+                           capture_output=True, text=True, timeout=60, check=True)
+    app = submitter.new(*words)
+    assert app.text("prepared") == ""
+    assert app.call("prepare") == 0
+    ours, theirs = json.loads(app.text("prepared")), json.loads(shown.stdout)
+    assert ours["conf"]["spark.from.file"] == "yes"
+    for prepared in (ours, theirs):
+        prepared["conf"].pop("spark.app.submitTime", None)
+    assert ours == theirs
+    assert app.text("warnings") in shown.stderr and "not.spark" in app.text("warnings")
+    cut = ctypes.create_string_buffer(4)
+    assert app.call("prepared", cut, 4) == len(app.text("prepared")) and len(cut.value) == 3
+
+
+# ------------------------------------------------------------------------------------------------------ child processes
+
+
+def child(submitter, *arguments, master="local[2]", conf=()):
+    words = ["--master", master, "--conf", "spark.log.level=OFF"]
+    for setting in conf:
+        words += ["--conf", setting]
+    app = submitter.new(*words, LAUNCHED, *arguments)
+    assert app.parsed == 0
+    return app.listen()
+
+
+def test_a_child_s_states(submitter, tmp_path, capfd):
+    for master, begin in (("local[2]", "local-"), ("local-cluster[1,1,1024]", "app-")):
+        app = child(submitter, "count", master=master)
+        with open(tmp_path / "out", "w+") as out:
+            assert app.call("set_output", out.fileno(), out.fileno()) == 0
+            assert app.call("start") == 0
+            assert app.end() == "FINISHED", app.text("error")
+            out.seek(0)
+            assert sorted(out.read().splitlines()) == ["counted 1000", "said on standard error"]
+        assert app.text("id").startswith(begin)
+        assert app.call("exit_status") == 0
+        assert app.heard[-1] == "FINISHED" and "id" in app.heard
+        app.call("free")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_states_come_in_order(submitter, tmp_path):
+    app = child(submitter, "wait", str(tmp_path / "marker"))
+    app.call("start")
+    submitter.dispatch_until(lambda: app.state() == "RUNNING")
+    assert app.heard[-1] == "RUNNING"
+    assert app.call("refresh") == -ENOTSUP
+    submitter.dispatch_until((tmp_path / "marker").exists)
+    assert app.call("stop") == 0
+    assert app.end() == "KILLED"
+    assert app.call("exit_status") == 128 + signal.SIGTERM
+
+
+def test_killing_a_child(submitter, tmp_path):
+    app = child(submitter, "wait", str(tmp_path / "marker"))
+    app.call("start")
+    submitter.dispatch_until((tmp_path / "marker").exists)
+    pid = app.call("pid")
+    assert pid > 0 and os.path.exists(f"/proc/{pid}")
+    assert app.call("kill") == 0
+    assert app.end() == "KILLED"
+    assert app.call("exit_status") == 128 + signal.SIGKILL
+    assert not os.path.exists(f"/proc/{pid}")
+    assert app.text("error") == ""
+
+
+def test_a_child_that_fails(submitter):
+    app = child(submitter, "fail", conf=["spark.task.maxFailures=1"])
+    app.call("start")
+    assert app.end() == "FAILED"
+    assert app.text("error") == "the application's process ended with status 1"
+    quits = child(submitter, "quit")
+    quits.call("start")
+    assert quits.end() == "FAILED"
+    assert quits.call("exit_status") == 3
+    assert quits.heard == ["FAILED"] and quits.call("stop") == -ESRCH
+
+
+def test_a_child_s_environment(submitter, tmp_path):
+    (tmp_path / "show.c").write_text("""
+        #include <firesteel/firesteel.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        int main(void)
+        {
+                printf("%s %s %s\\n", getenv("FIRST") ? getenv("FIRST") : "none", getenv("SECOND") ? "there" : "none",
+                       getenv("_SPARK_LAUNCHER_PORT") ? "told" : "none");
+                return 0;
+        }
+    """)
+    os.environ["SECOND"] = "of the parent"
+    try:
+        app = submitter.new("--conf", "spark.log.level=OFF", str(tmp_path / "show.c")).listen()
+        assert app.call("set_env", b"FIRST", b"one") == 0 and app.call("set_env", b"FIRST", b"two") == 0
+        assert app.call("set_env", b"SECOND", None) == 0 and app.call("set_env", b"A=B", b"") == -EINVAL
+        with open(tmp_path / "out", "w+") as out:
+            assert app.call("set_output", out.fileno(), -1) == 0
+            app.call("start")
+            assert app.end() == "LOST"  # it has ended well, and never said that it was an application
+            out.seek(0)
+            assert out.read() == "two none told\n"
+    finally:
+        del os.environ["SECOND"]
+
+
+def test_another_program(submitter, tmp_path):
+    assert submitter.library.fst_submit_set_program(submitter.handle, b"/no/such/program") == -ENOENT
+    script = tmp_path / "program"
+    script.write_text("#!/bin/sh\nexit 7\n")
+    script.chmod(0o755)
+    assert submitter.library.fst_submit_set_program(submitter.handle, str(script).encode()) == 0
+    app = child(submitter, "count")
+    app.call("start")
+    assert app.end() == "FAILED" and app.call("exit_status") == 7
+
+
+def test_an_event_loop(submitter):
+    """The descriptor is readable while something is to be told, and only then."""
+    fd = submitter.library.fst_submit_fd(submitter.handle)
+    assert select.select([fd], [], [], 0)[0] == []
+    app = child(submitter, "count")
+    with open(os.devnull, "w") as null:
+        app.call("set_output", null.fileno(), null.fileno())
+    app.call("start")
+    while app.state() != "FINISHED":
+        assert select.select([fd], [], [], PATIENCE_MS / 1000)[0] == [fd]
+        assert submitter.dispatch(0) > 0
+    submitter.dispatch(0)
+    assert select.select([fd], [], [], 0)[0] == []
+
+
+def test_a_stranger_at_the_launcher_s_port(submitter, tmp_path):
+    """Whoever has no secret is sent away, and harms nobody."""
+    import socket
+    app = child(submitter, "wait", str(tmp_path / "marker"))
+    app.call("start")
+    submitter.dispatch_until((tmp_path / "marker").exists)
+    variables = open(f"/proc/{app.call('pid')}/environ", "rb").read().split(b"\0")
+    port = int(next(v for v in variables if v.startswith(b"_SPARK_LAUNCHER_PORT=")).split(b"=")[1])
+    for words in (b"GET / HTTP/1.0\r\n\r\n", b"\xac\xed\0\5sr\0\x11java.util.HashMap", b"\0" * 100000):
+        with socket.create_connection(("127.0.0.1", port)) as stranger:
+            stranger.settimeout(PATIENCE_MS / 1000)
+            try:
+                stranger.sendall(words)
+                assert stranger.recv(1) == b""
+            except ConnectionError:
+                pass  # it was sent away while it spoke
+    assert app.call("stop") == 0
+    assert app.end() == "KILLED"
+
+
+def test_the_example(submitter, master):
+    """examples/submitting.c, which spark-submit can run as well: it has a main."""
+    done = subprocess.run([os.path.join(BIN, "spark-submit"), "--conf", "spark.log.level=OFF",
+                           os.path.join(HERE, "..", "examples", "submitting.c"), "5", "--master", master.url,
+                           "--deploy-mode", "cluster", "--class", "Main",
+                           "--conf", "spark.master.rest.enabled=true", "--conf",
+                           "spark.firesteel.submit.reportInterval=20ms", "http://127.0.0.1/app.jar", "work"],
+                          capture_output=True, text=True, timeout=PATIENCE_MS / 1000, check=False)
+    assert done.returncode == 0, done.stderr
+    ends = [line.split()[0] for line in done.stdout.splitlines() if line.split()[1] == "FINISHED"]
+    assert len(set(ends)) == 5 and len(master.requests) == 5
