@@ -73,6 +73,16 @@ def test_what_is_not_native_goes_to_java(home, application):
     assert application in done.stdout.splitlines()
 
 
+def test_warnings_and_reports_are_left_to_spark(home):
+    words = ["--verbose", "--conf", "other=1", "--class", "x.Y"]
+    done = run(home, "spark-submit", *words, "x.jar")
+    assert done.returncode == 37
+    assert done.stderr == ""
+    done = run(home, "spark-submit", *words, "nowhere.so")
+    assert "Warning: Ignoring non-Spark config property: other" in done.stderr
+    assert "Parsed arguments:" in done.stderr
+
+
 def test_spark_s_own_spark_submit_is_not_asked(home):
     (home / "spark" / "bin").mkdir()
     os.symlink(os.path.abspath(os.path.join(BIN, "spark-submit")), home / "spark" / "bin" / "spark-submit")

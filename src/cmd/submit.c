@@ -170,15 +170,16 @@ static int complete(struct submit_arguments *a, struct fst_error *error)
                 return r;
         _cleanup_free_ char *defaults = find_defaults(conf_dir);
         r = submit_arguments_complete(a, defaults, environment, error);
+        bool valid = r == 0 && submit_arguments_validate(a, environment, error) == 0;
+        if (valid && runner_is_foreign(a))
+                return 0;
         for (size_t i = 0; i < a->messages.len; i++)
                 fprintf(stderr, "%s\n", a->messages.data[i]);
-        if (r == 0)
-                r = submit_arguments_validate(a, environment, error);
-        if (r == 0 && a->verbose) {
+        if (valid && a->verbose) {
                 _cleanup_free_ char *report = submit_arguments_report(a);
                 fputs(report, stderr);
         }
-        return r;
+        return valid ? 0 : r < 0 ? r : -EINVAL;
 }
 
 /* --dry-run: what would be started, on standard output. */

@@ -126,6 +126,12 @@ static int operate(const struct submit_arguments *a, int *status, struct fst_err
                          master);
 }
 
+bool runner_is_foreign(const struct submit_arguments *a)
+{
+        return a->action == SUBMIT_ACTION_SUBMIT && !a->dry_run && !is_cluster_mode(a) &&
+               foreign_kind(a->primary_resource);
+}
+
 int runner_run(struct submit_arguments *a, int n, char *const *words, int *status, struct fst_error *error)
 {
         *status = 1;

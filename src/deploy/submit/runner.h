@@ -20,6 +20,12 @@ struct submit_arguments;
 bool runner_is_special(int n, char *const *words);
 
 /*
+ * Whether @a, which is complete and valid, is for a JVM, Python or R in this place: Spark itself reads the words again
+ * then, warns, and tells what --verbose asks for.
+ */
+bool runner_is_foreign(const struct submit_arguments *a);
+
+/*
  * Do what @a, which is complete and valid, asks for (submit, kill, status; not a dry run); @words are the @n words that
  * it was read from. 0 with *@status, what to exit with; or negative with @error and *@status. What is foreign to this
  * process replaces it, so that the application's exit status is the program's. Warnings and what --verbose asks for go
