@@ -1,0 +1,129 @@
+"""What genuine Spark and Firesteel answer to a case, made comparable, and where they differ.
+
+Only two things are normalised, on both sides: names of temporary files (the element below {w}/tmp or {w}/tmp-ours, or
+spark-UUID in the working directory) and the time of submission (spark.app.submitTime). Warnings and the report of
+--verbose are compared as sets of lines, as Spark prints some in the order of a hash table; Ivy's report on its progress
+is not compared.
+"""
+import json
+import os
+import re
+import subprocess
+
+
+def environment(case, world):
+    """The whole environment of a case, with what spark-env.sh adds."""
+    env = {"PATH": world.path("bin") + ":" + os.environ["PATH"], "HOME": world.path("user"), "USER": "tester",
+           "LC_ALL": "C.UTF-8", "DEFAULT_ARTIFACT_REPOSITORY": "file://" + world.path("maven") + "/"}
+    if case.home:
+        env["SPARK_HOME"] = world.path(case.home)
+    if case.defaults:
+        env["SPARK_CONF_DIR"] = world.path("conf", case.defaults)
+    if case.hadoop:
+        env["HADOOP_CONF_DIR"] = world.path("hadoop")
+    env.update({key: world.fill(value) for key, value in case.env.items()})
+    return env
+
+
+def sourced(env):
+    """What bin/load-spark-env.sh makes of spark-env.sh."""
+    script = os.path.join(env.get("SPARK_CONF_DIR", ""), "spark-env.sh")
+    if not env.get("SPARK_CONF_DIR") or not os.path.exists(script):
+        return env
+    output = subprocess.run(["bash", "-c", 'set -a; . "$1" >/dev/null; exec env -0', "bash", script], env=env, check=True,
+                            stdout=subprocess.PIPE).stdout.decode()
+    pairs = (pair.split("=", 1) for pair in output.split("\0") if pair)
+    return {key: value for key, value in pairs if key not in ("_", "SHLVL", "PWD", "OLDPWD")}
+
+
+def genuine(case, world, spark, trace=False):
+    if case.changes_directory():
+        world.restore()
+    env = sourced(environment(case, world))
+    hadoop = env.get("HADOOP_CONF_DIR") or env.get("YARN_CONF_DIR")
+    answer = spark.ask([world.fill(word) for word in case.words], env, hadoop, trace)
+    if case.changes_directory():
+        world.restore()
+    return answer
+
+
+def command(case, world, program, output="json"):
+    from .cases import compat
+    return [program, "--dry-run", "--output", output] + compat(case.version) + [world.fill(word) for word in case.words]
+
+
+def all_ours(all_cases, world, program, pool):
+    """The answers to all cases; those that change the working directory come last, one at a time."""
+    answers = dict(zip(map(id, all_cases), pool.map(
+        lambda case: None if case.changes_directory() else ours(case, world, program), all_cases)))
+    for case in all_cases:
+        if case.changes_directory():
+            world.restore()
+            answers[id(case)] = ours(case, world, program)
+    world.restore()
+    return [answers[id(case)] for case in all_cases]
+
+
+def ours(case, world, program):
+    env = dict(environment(case, world), TMPDIR=world.path("tmp-ours"), https_proxy="http://127.0.0.1:1")
+    done = subprocess.run(command(case, world, program), env=env, cwd=world.path("cwd"), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+    answer = {"exit": done.returncode, "printed": done.stderr.decode("utf-8", "replace"),
+              "said": done.stdout.decode("utf-8", "replace")}
+    try:
+        answer.update(json.loads(answer["said"]))
+    except (json.JSONDecodeError, TypeError):
+        pass
+    if isinstance(answer.get("conf"), dict):
+        answer["conf"].pop("spark.firesteel.compat", None)
+    return answer
+
+
+def normalised(value, world):
+    if isinstance(value, str):
+        value = re.sub(re.escape(world.w) + r"/(tmp(-ours)?/[^/,#:;'\"\])\s]+|cwd/spark-[0-9a-f-]{36})", "{temporary}", value)
+        return value.replace(world.w, "{w}").replace(world.server.address, "{http}")
+    if isinstance(value, list):
+        return [normalised(element, world) for element in value]
+    if isinstance(value, dict):
+        return {normalised(key, world): "{now}" if key == "spark.app.submitTime" and re.fullmatch(r"\d{13}", element or "")
+                else normalised(element, world) for key, element in value.items()}
+    return value
+
+
+# Ivy's, and what Spark says around it.
+PROGRESS = re.compile(r"\t|:: |Ivy Default Cache|The jars for the packages|.* added as a (dependency|remote repository)|"
+                      r"downloading |Resolving|:: loading")
+
+
+def lines(answer):
+    text = answer.get("printed", "") + "\n" + (answer.get("parsed") or "")
+    return sorted(line.rstrip() for line in text.splitlines()
+                  if line.strip() and "spark.firesteel.compat" not in line and not PROGRESS.match(line))
+
+
+def differences(spark, mine):
+    """[(what, genuine, ours)] of two normalised answers, empty when they agree."""
+    found = []
+    if "arguments" in spark and "error" not in spark:
+        for what in ("arguments", "classpath", "mainClass"):
+            if spark[what] != mine.get(what):
+                found.append((what, spark[what], mine.get(what, mine.get("error"))))
+        theirs, here = spark["conf"], mine.get("conf") or {}
+        for key in sorted(theirs.keys() | here.keys()):
+            if theirs.get(key) != here.get(key) and "conf" in mine:
+                found.append((f"conf {key}", theirs.get(key), here.get(key)))
+        if lines(spark) != lines(mine):
+            missing = [line for line in lines(spark) if line not in lines(mine)]
+            extra = [line for line in lines(mine) if line not in lines(spark)]
+            found.append(("printed", missing, extra))
+    elif "error" in spark:
+        if spark["error"] != mine.get("error"):
+            found.append(("error", spark["error"], mine.get("error", mine["said"] or mine["printed"])))
+    elif spark.get("action") in (None, "PRINT_VERSION"):
+        if spark.get("action") is None and lines(spark) != sorted(
+                line.rstrip() for line in (mine["printed"] + mine["said"]).splitlines() if line.strip()):
+            found.append(("printed", lines(spark)[:3], (mine["printed"] + mine["said"]).splitlines()[:3]))
+    if spark.get("exit", 0) != mine["exit"]:
+        found.append(("exit", spark.get("exit", 0), mine["exit"]))
+    return found
