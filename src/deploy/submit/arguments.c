@@ -136,10 +136,10 @@ static void take_value(struct reading *r, enum submit_field field, const char *v
         const struct submit_option *o = submit_option_of(field);
         /* The launcher opens the file by the name as it stands. */
         _cleanup_free_ char *copy = field == SUBMIT_PROPERTIES_FILE ? mem_strdup(value) : copy_value(value);
-        if (o->is_conf)
+        if (o->is_conf) {
                 strmap_set(&a->properties, o->keys[0], copy);
-        if (field >= SUBMIT_FIELDS)
                 return;
+        }
         replace(&a->value[field], o->is_uris ? submit_resolve_uris(copy) : mem_strdup(copy));
         const char *resource = field == SUBMIT_CLASS ? resource_of_class(value) : NULL;
         if (resource) {
@@ -226,8 +226,7 @@ static int read_words(struct reading *r, int n, char *const *words, struct fst_e
                 if (e < 0 || !r->word)
                         return e;
                 size_t length = submit_option_name_length(r->word);
-                /* The resource of such a class may be said as well, as SparkSubmit itself wants it. */
-                if (!r->mixes || strcmp(r->word, r->a->application) == 0)
+                if (!r->mixes)
                         break;
                 vec_push(&r->a->application_arguments, copy_word(r->word, length));
                 n = r->n_rest;

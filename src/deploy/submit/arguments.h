@@ -4,6 +4,8 @@
  * Precedence, strongest first: an option of its own (--executor-memory), --conf, files named by
  * --extra-properties-file (the last one first), the one named by --properties-file, spark-defaults.conf (only without
  * --properties-file, or with --load-spark-defaults), the environment (SPARK_EXECUTOR_MEMORY), the built-in default.
+ * Of --driver-memory, --driver-class-path, --driver-library-path, --driver-java-options and the --conf that says the
+ * same, the last one wins: Spark's launcher needs these to start the JVM, and hands them on as settings.
  *
  *      struct submit_arguments a;
  *      submit_arguments_init(&a);

@@ -12,6 +12,7 @@
 #include "conf/properties.h"
 #include "conf/redact.h"
 #include "deploy/submit/cluster_manager.h"
+#include "deploy/submit/option_string.h"
 
 #include <string.h>
 #include <strings.h>
@@ -71,16 +72,19 @@ static int merge_files(struct submit_arguments *a, const char *defaults, struct 
 static int check_java_options(const struct submit_arguments *a, const char *key, struct fst_error *error)
 {
         const char *value = strmap_get(&a->properties, key);
-        for (const char *word = value; word && *word; word += strcspn(word, " \t\n\r")) {
-                word += strspn(word, " \t\n\r\"'");
-                if (strncmp(word, "-Xmx", 4) == 0)
-                        return error_set(error, -EINVAL,
-                                         "Not allowed to specify max heap(Xmx) memory settings through java options "
-                                         "(was %s). Use the corresponding --driver-memory or spark.driver.memory "
-                                         "configuration instead.",
-                                         value);
-        }
-        return 0;
+        if (!value)
+                return 0;
+        _cleanup_(option_words_deinit) struct option_words words = {0};
+        int r = option_string_split(value, &words, error);
+        bool whole = a->compat < COMPAT_4_3, has_heap = whole && strstr(value, "Xmx");
+        for (size_t i = 0; i < words.len && !whole; i++)
+                has_heap |= strncmp(words.data[i], "-Xmx", 4) == 0;
+        if (r < 0 || !has_heap)
+                return r;
+        return error_set(error, -EINVAL,
+                         "Not allowed to specify max heap(Xmx) memory settings through java options (was %s). Use the "
+                         "corresponding --driver-memory or spark.driver.memory configuration instead.",
+                         value);
 }
 
 /* What else Spark's launcher looks for. */
@@ -190,11 +194,11 @@ int submit_arguments_complete(struct submit_arguments *a, const char *defaults, 
 {
         int r = merge_files(a, defaults, error);
         if (r == 0)
+                r = submit_compat_parse(strmap_get(&a->properties, "spark.firesteel.compat"), &a->compat, error);
+        if (r == 0)
                 r = check_early(a, error);
         if (r == 0)
                 r = check_late(a, error);
-        if (r == 0)
-                r = submit_compat_parse(strmap_get(&a->properties, "spark.firesteel.compat"), &a->compat, error);
         if (r < 0) {
                 drop_messages(a);
                 return r;

@@ -208,7 +208,9 @@ static void the_classes_of_shells_mix_words(void **state)
         assert_int_equal(understand(&a, "--class org.apache.spark.repl.Main spark-shell --master local", NULL, NULL),
                          0);
         assert_string_equal(a.primary_resource, "spark-shell");
-        assert_int_equal(a.application_arguments.len, 2);
+        assert_string_equal(a.value[SUBMIT_MASTER], "local");
+        assert_int_equal(a.application_arguments.len, 1);
+        assert_string_equal(a.application_arguments.data[0], "spark-shell");
         submit_arguments_deinit(&a);
 }
 
@@ -224,7 +226,7 @@ static void line_ends_are_taken_off(void **state)
         submit_arguments_deinit(&a);
 }
 
-/* Spark's launcher turns these into settings. An option beats a setting of the command line, wherever it stands. */
+/* Spark's launcher turns these into settings, so that the last one wins. */
 static void options_of_the_driver_are_settings(void **state)
 {
         struct submit_arguments a;
@@ -240,7 +242,7 @@ static void options_of_the_driver_are_settings(void **state)
         assert_string_equal(strmap_get(&a.properties, "spark.driver.extraJavaOptions"), "-Da=b");
         submit_arguments_deinit(&a);
         assert_int_equal(understand(&a, "--driver-memory 1g --conf spark.driver.memory=2g /n/x.so", NULL, NULL), 0);
-        assert_string_equal(a.value[SUBMIT_DRIVER_MEMORY], "1g");
+        assert_string_equal(a.value[SUBMIT_DRIVER_MEMORY], "2g");
         submit_arguments_deinit(&a);
         assert_int_equal(understand(&a, "--conf spark.driver.memory=2g --driver-memory 1g /n/x.so", NULL, NULL), 0);
         assert_string_equal(a.value[SUBMIT_DRIVER_MEMORY], "1g");
@@ -489,7 +491,7 @@ static void the_configuration_is_what_a_local_driver_gets(void **state)
         struct submit_arguments a;
         struct fst_conf conf;
         assert_int_equal(understand(&a,
-                                    "--driver-memory 2g --conf spark.driver.memory=3g --conf spark.a=b "
+                                    "--conf spark.driver.memory=3g --driver-memory 2g --conf spark.a=b "
                                     "--executor-memory 5g --total-executor-cores 4 x.so",
                                     NULL, NULL),
                          0);

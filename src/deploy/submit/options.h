@@ -62,7 +62,7 @@ struct submit_option {
         bool is_switch;      /* takes no value */
         bool is_uris;        /* a comma list of files or URIs */
         bool is_early;       /* what Spark's launcher itself reads: it counts wherever it stands */
-        bool is_conf;        /* and turns into a setting, keys[0] */
+        bool is_conf;        /* and turns into the setting keys[0]: as if --conf had said it */
         const char *label;   /* what --verbose calls it; NULL: it does not print it */
         const char *keys[2]; /* the configuration keys that say the same, the first stronger; or NULL */
         const char *env;     /* the environment variable that says the same, or NULL */

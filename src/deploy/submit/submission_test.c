@@ -197,11 +197,11 @@ static void client_mode(void **state)
                  .conf = "spark.cores.max=5 spark.executor.memory=5g spark.driver.memory=4g spark.driver.supervise"},
                 {.line = "--remote sc://h --class C /n/a.jar", .main_class = "C", .classpath = "file:/n/a.jar",
                  .conf = "spark.remote=sc://h spark.master"},
-                {.line = "--class org.apache.spark.repl.Main spark-shell", .main_class = "org.apache.spark.repl.Main",
+                {.line = "--class org.apache.spark.repl.Main", .main_class = "org.apache.spark.repl.Main",
                  .conf = "spark.ui.showConsoleProgress=true spark.jars="},
-                {.line = "--class org.apache.spark.repl.Main --conf spark.ui.showConsoleProgress=false spark-shell",
+                {.line = "--class org.apache.spark.repl.Main --conf spark.ui.showConsoleProgress=false",
                  .main_class = "org.apache.spark.repl.Main", .conf = "spark.ui.showConsoleProgress=false"},
-                {.line = "--verbose --class org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver spark-internal",
+                {.line = "--verbose --class org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver",
                  .main_class = "org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver", .arguments = "--verbose"},
         };
         check_all(cases, ARRAY_SIZE(cases));
@@ -254,7 +254,7 @@ static void cluster_mode(void **state)
                  .main_class = "org.apache.spark.deploy.k8s.submit.KubernetesClientApplication",
                  .arguments = "--primary-r-file file:/n/x.R --main-class org.apache.spark.deploy.RRunner --arg a"},
                 {.line = "--master yarn --deploy-mode cluster --class "
-                         "org.apache.spark.sql.connect.service.SparkConnectServer spark-internal",
+                         "org.apache.spark.sql.connect.service.SparkConnectServer",
                  .main_class = "org.apache.spark.deploy.yarn.YarnClusterApplication",
                  .arguments = "--class org.apache.spark.sql.connect.service.SparkConnectServer"},
         };
@@ -410,7 +410,7 @@ static void spark_3_5(void **state)
                  .main_class = "C", .classpath = "file:/n/a.jar",
                  .conf = "spark.cores.max=3 spark.executor.memory=2g"},
                 {.line = V35 "--master yarn --deploy-mode cluster --class "
-                             "org.apache.spark.sql.connect.service.SparkConnectServer spark-internal",
+                             "org.apache.spark.sql.connect.service.SparkConnectServer",
                  .error = "Cluster deploy mode is not applicable to Spark Connect server."},
                 {.line = V35 "--conf spark.local.connect=1 --remote local --class C /n/a.jar", .main_class = "C",
                  .classpath = "file:/n/a.jar", .conf = "spark.master=local[*] spark.remote"},
