@@ -40,7 +40,7 @@ static void watch_signals(struct sigaction before[])
 }
 
 /* The master answers nothing more: the signal's status, or the error. */
-static int end(struct rest_client *c, const struct sigaction before[], int r, int *status, struct fst_error *error)
+static int end(struct rest_client *c, const struct sigaction before[], int r, int *ended, struct fst_error *error)
 {
         rest_client_free(c);
         for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
@@ -48,7 +48,7 @@ static int end(struct rest_client *c, const struct sigaction before[], int r, in
         int number = __atomic_exchange_n(&signalled, 0, __ATOMIC_RELAXED);
         if (r == -ECANCELED && number) {
                 error_deinit(error);
-                *status = 128 + number;
+                *ended = 128 + number;
                 return 0;
         }
         return r;
@@ -149,6 +149,7 @@ int rest_submit(const struct submission *s, int *status, struct fst_error *error
 {
         struct sigaction before[ARRAY_SIZE(signals)];
         struct rest_client *c = NULL;
+        int ended = 0;
         const char *master = strmap_get(&s->conf, "spark.master");
         bool standalone = s->manager == MANAGER_STANDALONE;
         if (s->arguments.len < 2)
@@ -160,8 +161,7 @@ int rest_submit(const struct submission *s, int *status, struct fst_error *error
         int r = begin(master, &s->conf, before, &c, error);
         if (r < 0)
                 return r;
-        *status = 0;
-        r = end(c, before, create(c, s, status, error), status, error);
+        r = end(c, before, create(c, s, &ended, error), &ended, error);
         if (r == FST_REST_E_NO_SERVER && !standalone)
                 r = -ENOTCONN; /* there is no other way into Mesos */
         if (r == FST_REST_E_NO_SERVER)
@@ -169,6 +169,8 @@ int rest_submit(const struct submission *s, int *status, struct fst_error *error
                         "Warning: Master endpoint %s was not a REST server. Falling back to legacy submission "
                         "gateway instead.\n",
                         master);
+        if (r == 0)
+                *status = ended;
         return r;
 }
 
@@ -177,18 +179,18 @@ int rest_kill(const char *master, const char *id, const struct strmap *conf, int
         struct sigaction before[ARRAY_SIZE(signals)];
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
         struct rest_client *c = NULL;
-        *status = 0;
-        int r = begin(master, conf, before, &c, error);
+        int ended = 0, r = begin(master, conf, before, &c, error);
         if (r < 0)
                 return r;
-        r = end(c, before, rest_client_kill(c, id, &answer, error), status, error);
-        if (r != 0 || *status != 0)
+        r = end(c, before, rest_client_kill(c, id, &answer, error), &ended, error);
+        if (r != 0)
                 return r == FST_REST_E_NO_SERVER ? -ENOTCONN : r;
-        if (answer.kind == REST_ERROR)
+        if (answer.kind == REST_ERROR && !ended)
                 return error_set(error, -EPROTO, "%s cannot be killed: the server refused the request", id);
+        *status = ended;
         if (answer.success == REST_TRUE)
                 fprintf(stderr, "%s is killed successfully.\n", id);
-        else
+        else if (!ended)
                 fprintf(stderr, "Error: %s\n", answer.message ? answer.message : "null");
         return 0;
 }
@@ -198,10 +200,11 @@ int rest_status(const char *master, const char *id, const struct strmap *conf, i
         struct sigaction before[ARRAY_SIZE(signals)];
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
         struct rest_client *c = NULL;
-        int r = begin(master, conf, before, &c, error);
+        int ended = 0, r = begin(master, conf, before, &c, error);
         if (r < 0)
                 return r;
-        *status = 0;
-        r = end(c, before, rest_client_status(c, id, false, &answer, error), status, error);
+        r = end(c, before, rest_client_status(c, id, false, &answer, error), &ended, error);
+        if (r == 0)
+                *status = ended;
         return r == FST_REST_E_NO_SERVER ? -ENOTCONN : r;
 }
