@@ -185,8 +185,6 @@ int rest_kill(const char *master, const char *id, const struct strmap *conf, int
         r = end(c, before, rest_client_kill(c, id, &answer, error), &ended, error);
         if (r != 0)
                 return r == FST_REST_E_NO_SERVER ? -ENOTCONN : r;
-        if (answer.kind == REST_ERROR && !ended)
-                return error_set(error, -EPROTO, "%s cannot be killed: the server refused the request", id);
         *status = ended;
         if (answer.success == REST_TRUE)
                 fprintf(stderr, "%s is killed successfully.\n", id);
