@@ -187,8 +187,9 @@ static int ask(struct rest_client *c, struct rest_master *m, const struct questi
         case -EBADMSG: /* not HTTP: Java's client takes it for a connection that broke */
                 return FST_REST_E_NO_SERVER;
         case -EMSGSIZE:
-        case -ENODATA:
                 return error_wrap(error, r, "Exception while waiting for response");
+        case -ENODATA:
+                return error_wrap(error, r, "Malformed response received from server");
         case -ECANCELED:
                 return r;
         default:
