@@ -43,9 +43,10 @@ check: deps ## all ordinary tests; the last line is "N passed, N failed"
 	@$(MAKE) --no-print-directory build
 	@tests/run $(BUILD)
 
-check-spark: build ## genuine Spark (SPARK_HOME, or PyPI's pyspark) reads what we write; needs Java 17
+check-spark: build ## genuine Spark (SPARK_HOME, or PyPI's pyspark) reads what we write, and takes what we submit; needs Java 17
 	@ninja -C $(BUILD) tests/scripted_log
 	@tests/spark/check_spark_history $(BUILD)
+	@tests/spark/check_rest $(BUILD)
 	@tests/spark/check_launcher $(BUILD)
 	@tests/spark/check_java_command $(BUILD)
 	@tests/spark/check_spark_submit $(BUILD)
