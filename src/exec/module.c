@@ -227,18 +227,36 @@ int module_load(const char *path, const struct module **out, struct fst_error *e
         return 0;
 }
 
-static int append_name(void *context, const char *name)
+typedef VEC(const char *) name_list;
+
+static int take_name(void *context, const char *name)
 {
-        struct buf *names = context;
-        /* The linker's own, and what start-up files bring. */
-        if (name[0] == '_')
-                return 0;
-        if (names->len > 400) {
-                buf_puts(names, ", …");
-                return 1;
-        }
-        buf_printf(names, "%s%s", names->len ? ", " : "", name);
+        name_list *names = context;
+        if (name[0] != '_') /* the linker's own, and what start-up files bring */
+                vec_push(names, name);
         return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+        return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The functions of a module, sorted: linkers differ in the order they keep them in. */
+static void put_names(struct mapping *file, struct buf *text)
+{
+        name_list names = {0};
+        elf_functions_exported(file->data, file->len, take_name, &names);
+        if (names.len)
+                qsort(names.data, names.len, sizeof(*names.data), by_name);
+        for (size_t i = 0; i < names.len; i++) {
+                if (text->len > 400) {
+                        buf_puts(text, ", …");
+                        break;
+                }
+                buf_printf(text, "%s%s", i ? ", " : "", names.data[i]);
+        }
+        vec_deinit(&names);
 }
 
 int module_symbol(const struct module *m, const char *symbol, void (**out)(void), struct fst_error *error)
@@ -252,7 +270,7 @@ int module_symbol(const struct module *m, const char *symbol, void (**out)(void)
         _cleanup_(buf_deinit) struct buf names = BUF_INIT;
         _cleanup_(mapping_deinit) struct mapping file = {0};
         if (mapping_init(&file, m->path, NULL) == 0)
-                elf_functions_exported(file.data, file.len, append_name, &names);
+                put_names(&file, &names);
         return error_set(error, -ENOENT, "no such function in %s: %s; it has: %s", m->name, symbol,
                          names.len ? buf_text(&names) : "none");
 }

@@ -97,7 +97,7 @@ static void a_module_is_loaded_once_and_its_functions_found(void **state)
         assert_int_equal(((int (*)(int, char **))entry)(5, NULL), 5);
         struct fst_error error = FST_ERROR_INIT;
         assert_int_equal(module_symbol(m, "printf", &entry, &error), -ENOENT);
-        assert_string_equal(error.message, "no such function in app.so: printf; it has: main, address");
+        assert_string_equal(error.message, "no such function in app.so: printf; it has: address, main");
         error_deinit(&error);
 }
 
