@@ -14,6 +14,7 @@
 #include "conf/conf.h"
 #include "io/file_system.h"
 #include "io/glob.h"
+#include "io/glob_files.h"
 #include "io/paths.h"
 
 #include <string.h>
@@ -59,99 +60,17 @@ static int add_files(struct planner *p, const struct file_system *fs, struct fil
         return r;
 }
 
-static bool matches_any(const struct glob_words *patterns, const char *name)
+/* Names that begin with '.' or '_' are no input, unless a directory above them is called so. */
+static void remove_hidden(struct file_list *files)
 {
-        for (size_t i = 0; i < patterns->len; i++)
-                if (glob_match(patterns->data[i], name))
-                        return true;
-        return false;
-}
-
-/* Go one component down from each of @from, into @to. */
-static int match_component(struct planner *p, const struct file_system *fs, const char *component, bool last,
-                           struct file_list *from, struct file_list *to)
-{
-        _cleanup_(glob_words_deinit) struct glob_words patterns = {0};
-        bool magic = glob_has_magic(component);
-        int r = glob_check(component, p->error);
-        if (r == 0 && magic)
-                r = glob_expand(component, false, &patterns, p->error);
-        _cleanup_free_ char *plain = glob_unquote(component);
-
-        for (size_t i = 0; r == 0 && i < from->len; i++) {
-                if (!magic) {
-                        _cleanup_free_ char *path = path_join(from->data[i].path, plain);
-                        struct file_status status;
-                        r = fs->stat(fs, path, &status, p->error);
-                        if (r == 0)
-                                vec_push(to, status);
-                        else if (r == -ENOENT)
-                                r = 0; /* then nothing matches */
-                        if (r == 0)
-                                error_deinit(p->error);
-                        continue;
-                }
-                if (!from->data[i].directory)
-                        continue;
-                struct file_list entries = {0};
-                r = fs->list(fs, from->data[i].path, &entries, p->error);
-                if (r == -ENOENT || r == -ENOTDIR) {
-                        error_deinit(p->error);
-                        r = 0;
-                }
-                for (size_t k = 0; k < entries.len; k++) {
-                        if (matches_any(&patterns, path_name(entries.data[k].path)) &&
-                            (last || entries.data[k].directory))
-                                vec_push(to, entries.data[k]);
-                        else
-                                file_status_deinit(&entries.data[k]);
-                }
-                vec_deinit(&entries);
-        }
-        return r;
-}
-
-/* What one brace-free pattern matches, appended to @found. */
-static int match_path(struct planner *p, const struct file_system *fs, const char *pattern, struct file_list *found)
-{
-        const char *rest = path_local(pattern);
-        struct file_list at = {0};
-        struct file_status root = {.path = mem_strndup(pattern, (size_t)(rest - pattern) + 1), .directory = true};
-        vec_push(&at, root);
-
-        int r = 0;
-        while (r == 0 && at.len > 0) {
-                rest += strspn(rest, "/");
-                if (!*rest)
-                        break;
-                size_t n = strcspn(rest, "/");
-                _cleanup_free_ char *component = mem_strndup(rest, n);
-                rest += n;
-                struct file_list next = {0};
-                /* A path without any pattern is one look-up, however deep. */
-                if (at.len == 1 && !glob_has_magic(component) && strchr(rest, '/') && !strchr(component, '\\')) {
-                        char *path = path_join(at.data[0].path, component);
-                        free(at.data[0].path);
-                        at.data[0].path = path;
-                        continue;
-                }
-                r = match_component(p, fs, component, !*rest, &at, &next);
-                file_list_deinit(&at);
-                at = next;
-        }
-        for (size_t i = 0; i < at.len; i++) {
-                if (r < 0 || hidden(at.data[i].path))
-                        file_status_deinit(&at.data[i]);
+        size_t kept = 0;
+        for (size_t i = 0; i < files->len; i++) {
+                if (hidden(files->data[i].path))
+                        file_status_deinit(&files->data[i]);
                 else
-                        vec_push(found, at.data[i]);
+                        files->data[kept++] = files->data[i];
         }
-        vec_deinit(&at);
-        return r;
-}
-
-static int compare_status(const void *a, const void *b)
-{
-        return strcmp(((const struct file_status *)a)->path, ((const struct file_status *)b)->path);
+        files->len = kept;
 }
 
 /* One word of the comma list: its files, or a line in p->missing. */
@@ -165,11 +84,9 @@ static int add_input(struct planner *p, const char *word)
         if (r < 0)
                 return r;
 
-        _cleanup_(glob_words_deinit) struct glob_words patterns = {0};
         struct file_list found = {0};
-        r = glob_expand(full, true, &patterns, p->error);
-        for (size_t i = 0; r == 0 && i < patterns.len; i++)
-                r = match_path(p, fs, patterns.data[i], &found);
+        r = glob_files(fs, full, &found, p->error);
+        remove_hidden(&found);
         if (r == 0 && found.len == 0) {
                 if (p->missing.len > 0)
                         buf_putc(&p->missing, '\n');
@@ -177,8 +94,6 @@ static int add_input(struct planner *p, const char *word)
                            glob_has_magic(full) ? "Input Pattern %s matches 0 files" : "Input path does not exist: %s",
                            full);
         }
-        if (r == 0 && found.len > 1)
-                qsort(found.data, found.len, sizeof(*found.data), compare_status);
         for (size_t i = 0; i < found.len; i++) {
                 if (r < 0)
                         file_status_deinit(&found.data[i]);

@@ -33,3 +33,6 @@ void uri_put_path(struct buf *out, const char *path);
 
 /* Append @text as a query or fragment, "%" too as %25. */
 void uri_put_fragment(struct buf *out, const char *text);
+
+/* Append @text with all but letters, digits, "-._~" and what @also names as %XX, also what is beyond ASCII. */
+void uri_put_quoted(struct buf *out, const char *text, const char *also);

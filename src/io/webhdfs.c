@@ -1,0 +1,237 @@
+/*
+ * HDFS over WebHDFS: GETFILESTATUS, LISTSTATUS and OPEN. Of a nameservice's namenodes the first that answers and is no
+ * standby is the one; reading is redirected by it to a datanode.
+ */
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "io/paths.h"
+#include "io/remote_fs_internal.h"
+#include "io/uri.h"
+
+#include <jansson.h>
+
+/* ------------------------------------------------------------------------------------------------- where they are */
+
+static bool in_list(const char *list, const char *name)
+{
+        for (size_t n = strlen(name); list && *list; list += strcspn(list, ","), list += *list == ',') {
+                list += strspn(list, " ");
+                if (strncmp(list, name, n) == 0 && (list[n] == ',' || list[n] == ' ' || !list[n]))
+                        return true;
+        }
+        return false;
+}
+
+static size_t host_length(const char *authority)
+{
+        const char *colon = strrchr(authority, ':'), *bracket = strchr(authority, ']');
+        return colon && (!bracket || colon > bracket) ? (size_t)(colon - authority) : strlen(authority);
+}
+
+/* "scheme://ADDRESS", its wildcard host replaced by that of @instead. */
+static void put_address(struct url_list *urls, bool secure, const char *address, const char *instead)
+{
+        size_t host = host_length(address);
+        bool wildcard = (host == 7 && strncmp(address, "0.0.0.0", 7) == 0) || host == 0;
+        if (wildcard && instead)
+                vec_push(urls, mem_printf("http%s://%.*s%s", secure ? "s" : "", (int)host_length(instead), instead,
+                                          address + host));
+        else
+                vec_push(urls, mem_printf("http%s://%s", secure ? "s" : "", address));
+}
+
+/* The namenodes of the nameservice @name, one or several; false if it is none. */
+static bool put_nameservice(const struct hadoop_conf *conf, const char *name, bool secure, struct url_list *urls)
+{
+        const char *kind = secure ? "https" : "http", *port = secure ? "9871" : "9870";
+        _cleanup_free_ char *key = mem_printf("dfs.ha.namenodes.%s", name);
+        _cleanup_free_ char *services = hadoop_conf_get(conf, "dfs.nameservices");
+        _cleanup_free_ char *nodes = hadoop_conf_get(conf, key);
+        if (!nodes && !in_list(services, name))
+                return false;
+        for (const char *at = nodes ? nodes : ""; at;) {
+                at += strspn(at, " \t\r\n");
+                size_t n = strcspn(at, ", \t\r\n");
+                _cleanup_free_ char *dot = mem_printf("%s%.*s", n ? "." : "", (int)n, at);
+                _cleanup_free_ char *web = mem_printf("dfs.namenode.%s-address.%s%s", kind, name, dot);
+                _cleanup_free_ char *rpc = mem_printf("dfs.namenode.rpc-address.%s%s", name, dot);
+                _cleanup_free_ char *address = hadoop_conf_get(conf, web), *other = hadoop_conf_get(conf, rpc);
+                if (address)
+                        put_address(urls, secure, address, other);
+                else if (other)
+                        vec_push(urls, mem_printf("http%s://%.*s:%s", secure ? "s" : "", (int)host_length(other), other,
+                                                  port));
+                at += n;
+                at = strchr(at, ',');
+                at = at ? at + 1 : NULL;
+        }
+        return true;
+}
+
+/* The address of the one namenode that hdfs-site.xml names, if it is that of @authority. */
+static bool put_configured(const struct hadoop_conf *conf, const char *authority, bool secure, struct url_list *urls)
+{
+        _cleanup_free_ char *address =
+                hadoop_conf_get(conf, secure ? "dfs.namenode.https-address" : "dfs.namenode.http-address");
+        _cleanup_free_ char *first = hadoop_conf_get(conf, "fs.defaultFS");
+        _cleanup_free_ char *home = first ? remote_authority(first) : NULL;
+        if (!address)
+                return false;
+        size_t host = host_length(address);
+        bool same = host == host_length(authority) && strncmp(address, authority, host) == 0;
+        if (!same && !(host == 7 && strncmp(address, "0.0.0.0", 7) == 0) && !(home && strcmp(home, authority) == 0))
+                return false;
+        put_address(urls, secure, address, authority);
+        return true;
+}
+
+int webhdfs_addresses(const struct hadoop_conf *conf, const char *path, struct url_list *urls,
+                      struct fst_error *error)
+{
+        _cleanup_free_ char *authority = remote_authority(path), *policy = hadoop_conf_get(conf, "dfs.http.policy");
+        bool web = strncmp(path, "hdfs:", 5) != 0;
+        bool secure = *path == 's' || (!web && policy && strcmp(policy, "HTTPS_ONLY") == 0);
+        if (!*authority) {
+                _cleanup_free_ char *first = hadoop_conf_get(conf, "fs.defaultFS");
+                size_t n = path_scheme_len(path) + 1;
+                if (!first || strncmp(first, path, n) != 0)
+                        return error_set(error, -EINVAL, "Incomplete HDFS URI, no host: %s", path);
+                free(authority);
+                authority = remote_authority(first);
+        }
+        size_t host = host_length(authority);
+        if (put_nameservice(conf, authority, secure, urls) && urls->len > 0)
+                return 0;
+        if (web && authority[host])
+                put_address(urls, secure, authority, NULL);
+        else if (!put_configured(conf, authority, secure, urls))
+                vec_push(urls, mem_printf("http%s://%.*s:%s", secure ? "s" : "", (int)host, authority,
+                                          secure ? "9871" : "9870"));
+        return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------- asking */
+
+/* What an answer that is no 200 says: the exception's message, if there is one. */
+static int refusal(const struct http_answer *answer, const char *path, struct fst_error *error)
+{
+        int code = answer->status == 404                              ? -ENOENT
+                   : answer->status == 401 || answer->status == 403 ? -EACCES
+                                                                      : -EIO;
+        json_t *root = json_loadb(buf_text(&answer->body), answer->body.len, 0, NULL);
+        json_t *exception = json_object_get(root, "RemoteException");
+        const char *message = json_string_value(json_object_get(exception, "message"));
+        if (code == -ENOENT)
+                error_set(error, code, "File does not exist: %s", path);
+        else if (message)
+                error_set(error, code, "%s: %.*s", path, (int)strcspn(message, "\n"), message);
+        else
+                error_set(error, code, "%s: the namenode answers %d", path, answer->status);
+        json_decref(root);
+        return code;
+}
+
+static bool is_standby(const struct http_answer *answer)
+{
+        return answer->status == 403 && strstr(buf_text(&answer->body), "StandbyException");
+}
+
+/* Ask for @operation about @path: 0 with r->answer of status 200. */
+static int ask(struct remote_fs *r, const char *path, const char *operation, remote_sink sink, void *context,
+               struct fst_error *error)
+{
+        _cleanup_(url_list_deinit) struct url_list urls = {0};
+        _cleanup_free_ char *how = hadoop_conf_get(r->conf, "hadoop.security.authentication");
+        _cleanup_free_ char *user = hadoop_conf_user(r->conf);
+        bool kerberos = how && strcmp(how, "kerberos") == 0;
+        int result = webhdfs_addresses(r->conf, path, &urls, error);
+        for (size_t i = 0; result == 0 && i < urls.len; i++) {
+                _cleanup_(buf_deinit) struct buf url = BUF_INIT;
+                const char *name = path_local(path);
+                buf_printf(&url, "%s/webhdfs/v1", urls.data[i]);
+                uri_put_quoted(&url, *name ? name : "/", "/");
+                buf_printf(&url, "?op=%s", operation);
+                if (!kerberos) {
+                        buf_puts(&url, "&user.name=");
+                        uri_put_quoted(&url, user, "");
+                }
+                int got = http_perform(r->http,
+                                       &(struct http_request){.url = buf_text(&url), .follow = true, .sink = sink,
+                                                              .context = context, .negotiate = kerberos},
+                                       &r->answer, error);
+                bool last = i + 1 == urls.len;
+                if (!last && (got == -ECONNREFUSED || got == -EHOSTUNREACH || got == -ETIMEDOUT ||
+                              (got == 0 && is_standby(&r->answer))))
+                        continue;
+                if (got < 0)
+                        return error_wrap(error, got, "%s", path);
+                if (r->answer.status != 200)
+                        return refusal(&r->answer, path, error);
+                error_deinit(error);
+                return 0;
+        }
+        return result;
+}
+
+static bool fill_status(json_t *from, struct file_status *status)
+{
+        const char *type = json_string_value(json_object_get(from, "type"));
+        json_t *length = json_object_get(from, "length"), *time = json_object_get(from, "modificationTime");
+        if (!type || !json_is_integer(length) || json_integer_value(length) < 0)
+                return false;
+        status->directory = strcmp(type, "DIRECTORY") == 0;
+        status->size = (uint64_t)json_integer_value(length);
+        status->modified_ms = json_integer_value(time);
+        return true;
+}
+
+static int not_webhdfs(const char *path, struct fst_error *error)
+{
+        return error_set(error, -EPROTO, "%s: what answers at the namenode's address does not speak WebHDFS", path);
+}
+
+int webhdfs_stat(struct remote_fs *r, const char *path, struct file_status *status, struct fst_error *error)
+{
+        struct file_status got = {0};
+        int result = ask(r, path, "GETFILESTATUS", NULL, NULL, error);
+        if (result < 0)
+                return result;
+        json_t *root = json_loadb(buf_text(&r->answer.body), r->answer.body.len, 0, NULL);
+        bool good = fill_status(json_object_get(root, "FileStatus"), &got);
+        json_decref(root);
+        if (!good)
+                return not_webhdfs(path, error);
+        got.path = mem_strdup(path);
+        *status = got;
+        return 0;
+}
+
+int webhdfs_list(struct remote_fs *r, const char *path, struct file_list *list, struct fst_error *error)
+{
+        int result = ask(r, path, "LISTSTATUS", NULL, NULL, error);
+        if (result < 0)
+                return result;
+        json_t *root = json_loadb(buf_text(&r->answer.body), r->answer.body.len, 0, NULL);
+        json_t *entries = json_object_get(json_object_get(root, "FileStatuses"), "FileStatus"), *entry;
+        bool good = json_is_array(entries);
+        size_t i;
+        json_array_foreach(entries, i, entry)
+        {
+                struct file_status status = {0};
+                const char *name = json_string_value(json_object_get(entry, "pathSuffix"));
+                if (!name || strchr(name, '/') || !fill_status(entry, &status)) {
+                        good = false;
+                        break;
+                }
+                status.path = *name ? path_join(path, name) : mem_strdup(path);
+                vec_push(list, status);
+        }
+        json_decref(root);
+        return good ? 0 : not_webhdfs(path, error);
+}
+
+int webhdfs_fetch(struct remote_fs *r, const char *path, remote_sink sink, void *context, struct fst_error *error)
+{
+        return ask(r, path, "OPEN", sink, context, error);
+}
