@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "deploy/submit/python_path.h"
+#include "deploy/submit/remote_files.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -299,6 +300,8 @@ static int prepare(struct preparation *p, struct fst_error *error)
                 r = choose_mode(p, error);
         if (r == 0)
                 r = choose_proxy_classpath(p, error);
+        if (r == 0 && p->compat == COMPAT_2_4) /* before anything is downloaded */
+                r = preparation_choose_class(p, error);
         if (r == 0)
                 r = preparation_resolve_files(p, error);
         if (r == 0)
@@ -324,5 +327,8 @@ int submission_prepare(struct submit_arguments *a, struct submission *s, struct 
         free(p.local_primary);
         free(p.local_jars);
         free(p.local_py_files);
+        if (p.files)
+                s->temp_dir = remote_files_take_directory(p.files);
+        remote_files_free(p.files);
         return r;
 }

@@ -13,6 +13,7 @@
 #include "deploy/submit/option_table.h"
 #include "deploy/submit/packages.h"
 #include "deploy/submit/python_path.h"
+#include "deploy/submit/remote_files.h"
 #include "exec/app_compiler.h"
 #include "io/uri.h"
 
@@ -96,20 +97,6 @@ static int check_keytab(struct preparation *p, struct fst_error *error)
 
 /* ------------------------------------------------------------------------------------------------- where files are */
 
-/* Names on this machine stay what they are; patterns and remote files are not looked at by this version. */
-static int resolve_names(struct remote_files *files, const char *list, char **out, struct fst_error *error)
-{
-        _cleanup_free_ char *names = file_list_merge(list, NULL);
-        *out = submit_resolve_uris(names ? names : "");
-        return 0;
-}
-
-static int keep(struct remote_files *files, const char *list, char **out, struct fst_error *error)
-{
-        *out = mem_strdup(list);
-        return 0;
-}
-
 typedef int (*list_function)(struct remote_files *files, const char *list, char **out, struct fst_error *error);
 
 /* Replace a list of the arguments by what @function makes of it. */
@@ -127,32 +114,53 @@ static int resolve_globs(struct preparation *p, struct fst_error *error)
         static const enum submit_field lists[] = {SUBMIT_JARS, SUBMIT_FILES, SUBMIT_PY_FILES, SUBMIT_ARCHIVES};
         int r = 0;
         for (size_t i = 0; r == 0 && i < ARRAY_SIZE(lists); i++)
-                r = replace(p, lists[i], resolve_names, error);
+                r = replace(p, lists[i], remote_files_resolve_globs, error);
         return r;
 }
 
 static int download(struct preparation *p, struct fst_error *error)
 {
         char *const *value = p->a->value;
-        int r = keep(p->files, p->a->primary_resource, &p->local_primary, error);
+        int r = remote_files_download(p->files, p->a->primary_resource, &p->local_primary, error);
         if (r == 0 && value[SUBMIT_JARS])
-                r = keep(p->files, value[SUBMIT_JARS], &p->local_jars, error);
+                r = remote_files_download_list(p->files, value[SUBMIT_JARS], &p->local_jars, error);
         if (r == 0 && value[SUBMIT_PY_FILES])
-                r = keep(p->files, value[SUBMIT_PY_FILES], &p->local_py_files, error);
+                r = remote_files_download_list(p->files, value[SUBMIT_PY_FILES], &p->local_py_files, error);
         return r;
+}
+
+/* The driver's pod has everything in its working directory, as YARN's containers have. */
+static int move_to_working_directory(struct preparation *p, struct fst_error *error)
+{
+        static const enum submit_field lists[] = {SUBMIT_FILES, SUBMIT_JARS, SUBMIT_ARCHIVES, SUBMIT_PY_FILES};
+        for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+                const char *list = p->a->value[lists[i]];
+                const char *avoid = lists[i] == SUBMIT_JARS ? property(p, "spark.kubernetes.jars.avoidDownloadSchemes")
+                                                            : NULL;
+                char *out = NULL;
+                int r = !list ? 0
+                              : remote_files_to_working_directory(p->files, list, lists[i] == SUBMIT_ARCHIVES, avoid,
+                                                                  &out, error);
+                if (r < 0)
+                        return r;
+                if (list)
+                        preparation_set(p, lists[i], out);
+        }
+        vec_push(&p->s->classpath, mem_strdup("."));
+        return 0;
 }
 
 static int localize_for_yarn(struct preparation *p, struct fst_error *error)
 {
         static const enum submit_field lists[] = {SUBMIT_FILES, SUBMIT_PY_FILES, SUBMIT_JARS, SUBMIT_ARCHIVES};
         char *primary = NULL;
-        int r = keep(p->files, p->a->primary_resource, &primary, error);
+        int r = remote_files_localize_for_yarn(p->files, p->a->primary_resource, &primary, error);
         if (r < 0)
                 return r;
         free(p->a->primary_resource);
         p->a->primary_resource = primary;
         for (size_t i = 0; r == 0 && i < ARRAY_SIZE(lists); i++)
-                r = replace(p, lists[i], keep, error);
+                r = replace(p, lists[i], remote_files_localize_for_yarn, error);
         return r;
 }
 
@@ -169,7 +177,7 @@ static int compile_for_cluster(struct preparation *p, struct fst_error *error)
         _cleanup_free_ char *here = NULL, *object = NULL;
         if (!p->s->cluster_mode || !is_c_file(p->a->primary_resource))
                 return 0;
-        int r = keep(p->files, p->a->primary_resource, &here, error);
+        int r = remote_files_download(p->files, p->a->primary_resource, &here, error);
         _cleanup_free_ char *source = r == 0 ? local_path(here) : NULL;
         if (r < 0)
                 return r;
@@ -188,9 +196,17 @@ static int compile_for_cluster(struct preparation *p, struct fst_error *error)
 
 /* -------------------------------------------------------------------------------------------------------- the whole */
 
+static const char *getenv_const(const char *name)
+{
+        return getenv(name);
+}
+
 int preparation_resolve_files(struct preparation *p, struct fst_error *error)
 {
-        int r = resolve_packages(p, error);
+        struct remote_files_options options = {.conf = &p->a->properties, .env = getenv_const};
+        int r = remote_files_new(&options, &p->files, error);
+        if (r == 0)
+                r = resolve_packages(p, error);
         if (r == 0)
                 r = check_keytab(p, error);
         if (r == 0)
@@ -198,7 +214,7 @@ int preparation_resolve_files(struct preparation *p, struct fst_error *error)
         if (r == 0 && !p->s->cluster_mode)
                 r = download(p, error);
         if (r == 0 && p->kubernetes_driver)
-                vec_push(&p->s->classpath, mem_strdup("."));
+                r = move_to_working_directory(p, error);
         if (r == 0)
                 r = compile_for_cluster(p, error);
         if (r == 0 && p->s->manager == MANAGER_YARN)
@@ -219,7 +235,7 @@ static int read_main_class(struct preparation *p, const char *name, char **class
                 return error_set(error, -EPROTONOSUPPORT, "No FileSystem for scheme \"local\"");
         if (!uri.scheme.text && access(name, F_OK) < 0)
                 return error_set(error, -ENOENT, "File %s does not exist", name);
-        int r = uri.scheme.text ? keep(p->files, name, &here, error) : 0;
+        int r = uri.scheme.text ? remote_files_download(p->files, name, &here, error) : 0;
         _cleanup_free_ char *path = r == 0 ? local_path(here ? here : name) : NULL;
         return r == 0 && path ? jar_manifest_attribute(path, "Main-Class", true, class, error) : r;
 }
