@@ -50,6 +50,7 @@ check-spark: build ## genuine Spark (SPARK_HOME, or PyPI's pyspark) reads what w
 	@tests/spark/check_launcher $(BUILD)
 	@tests/spark/check_java_command $(BUILD)
 	@tests/spark/check_spark_submit $(BUILD)
+	@tests/spark/check_packages $(BUILD)
 
 check-kerberos: build ## --principal and --keytab against a real KDC (krb5-kdc, krb5-admin-server)
 	@tests/kerberos/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status

@@ -56,6 +56,46 @@ static int read_info(struct reader *r, const struct xml_node *info)
         return 0;
 }
 
+/*
+ * Configurations that extend nothing but what is finished are finished; if no more can be, the rest goes in circles.
+ * The number of those that are not finished.
+ */
+static size_t unfinished(const struct module *m, const char **name)
+{
+        struct texts done = {0};
+        size_t left = 0, before;
+        do {
+                before = done.len;
+                left = 0;
+                for (const struct configuration *c = m->configurations; c; c = c->next) {
+                        size_t open = 0;
+                        for (size_t i = 0; i < c->extends.len; i++)
+                                open += !texts_contain(&done, c->extends.data[i]);
+                        if (open == 0) {
+                                texts_add(&done, c->name);
+                        } else {
+                                left++;
+                                *name = c->name;
+                        }
+                }
+        } while (done.len > before);
+        free(done.data);
+        return left;
+}
+
+static int check_configurations(struct reader *r)
+{
+        const char *name;
+        for (const struct configuration *c = r->module->configurations; c; c = c->next)
+                for (size_t i = 0; i < c->extends.len; i++)
+                        if (!module_configuration(r->module, c->extends.data[i]))
+                                return error_set(r->error, -EINVAL, "unknown configuration '%s'. It is extended by %s",
+                                                 c->extends.data[i], c->name);
+        if (unfinished(r->module, &name) > 0)
+                return error_set(r->error, -EINVAL, "illegal cycle detected in configuration extension: %s", name);
+        return 0;
+}
+
 static int read_configurations(struct reader *r, const struct xml_node *of)
 {
         if (of) {
@@ -85,7 +125,7 @@ static int read_configurations(struct reader *r, const struct xml_node *of)
                 r->module->configurations = module_new(r->names, struct configuration);
                 r->module->configurations->name = "default";
         }
-        return 0;
+        return check_configurations(r);
 }
 
 /* An <artifact> for each configuration in @confs; for "*" of a publication each that there is. */

@@ -11,12 +11,13 @@
 
 #define MAX_DEPTH 300
 #define MAX_NODES 20000
+#define MAX_NESTED 5000 /* steps of the walk within each other */
 
 struct engine {
         struct graph *graph;
         const struct module_source *source;
         struct fst_error *error;
-        int failed;
+        int failed, nested;
         VEC(const char *) walked; /* "organisation#name;revision|conf" */
 };
 
@@ -603,12 +604,13 @@ static void walk(struct engine *e, struct visit *v, const char *conf, bool shoul
 {
         if (e->failed)
                 return;
-        if (v->depth > MAX_DEPTH || e->graph->all.len > MAX_NODES) {
+        if (v->depth > MAX_DEPTH || e->nested > MAX_NESTED || e->graph->all.len > MAX_NODES) {
                 e->failed = error_set(e->error, -ELOOP, "%s: there are too many dependencies", v->node->id->text);
                 return;
         }
         struct visit *before = e->graph->current;
         e->graph->current = v;
+        e->nested++;
         const struct dependency *d = node_dependency(v->node, parent_node(v));
         if (d && !(v->parent->node->is_root && revision_is_dynamic(d->id->revision)))
                 settle_all(e, v);
@@ -620,6 +622,7 @@ static void walk(struct engine *e, struct visit *v, const char *conf, bool shoul
         }
         if (node_is_evicted(v->node))
                 walk_winners(e, v, conf);
+        e->nested--;
         e->graph->current = before;
 }
 
