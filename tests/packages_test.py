@@ -3,6 +3,7 @@ how Ivy reads POMs. tests/spark/check_packages compares with genuine Ivy."""
 import contextlib
 import hashlib
 import http.server
+import json
 import os
 import subprocess
 import threading
@@ -599,3 +600,18 @@ def test_ivy_uris(place):
 ])
 def test_ivy_uris_that_are_refused(place, uri, says):
     assert place.error(uri=uri) == "error EINVAL: " + says
+
+
+def test_spark_submit_takes_them(place):
+    place.repository.module("g:a:1", dependency("g:b:1"))
+    place.repository.module("g:b:1")
+    words = ["--master", "local", "--packages", "g:a:1", "--conf", f"spark.jars.ivy={place.ivy}", "--dry-run", "--output",
+             "json", "--class", "X", "app.jar"]
+    place.repository.jar("g:app:1")
+    place.repository.path("g:app:1", ".jar").rename(place.folder / "app.jar")
+    done = subprocess.run([os.path.join(BUILD, "src", "spark-submit"), *words], env=place.environment(),
+                          capture_output=True, text=True, timeout=60, check=False, cwd=place.folder)
+    assert done.returncode == 0, done.stderr
+    jars = json.loads(done.stdout)["conf"]["spark.jars"].split(",")
+    assert [os.path.basename(j) for j in jars[:2]] == ["g_a-1.jar", "g_b-1.jar"]
+    assert "\tfound g#b;1 in central\n" in done.stderr

@@ -132,7 +132,7 @@ static int read_exclusions(struct resolution *r, struct fst_error *error)
 static int read_settings(struct resolution *r, bool without_local_m2, struct fst_error *error)
 {
         const struct packages_request *q = r->request;
-        const char *user_dir = settings_user_dir(&r->names, q->ivy_path, q->compat != NULL);
+        const char *user_dir = settings_user_dir(&r->names, q->ivy_path, q->compat && atoi(q->compat) < 4);
         FILE *out = without_local_m2 ? NULL : q->out;
         r->settings = (struct settings){.without_local_m2 = without_local_m2};
         if (blank(q->ivy_settings)) {
