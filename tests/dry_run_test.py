@@ -128,12 +128,65 @@ def test_the_manifest_names_the_main_class(tmp_path):
     assert prepare(tmp_path, "--conf", "spark.firesteel.compat=2.4", "good.jar")["mainClass"] == "org.example.Main"
 
 
+def test_patterns_become_files(tmp_path):
+    for name in "b.jar", "a.jar", "c.txt":
+        (tmp_path / name).write_text(name)
+    shown = prepare(tmp_path, "--class", "C", "--jars", "*.jar,/nonexistent/*", "--files", "c.*#here", "app.jar")
+    assert shown["classpath"] == [f"file:{tmp_path}/{name}" for name in ("app.jar", "a.jar", "b.jar")]
+    assert shown["conf"]["spark.files"] == f"file:{tmp_path}/c.txt#here"  # file:///… for a plain name
+    assert "resolves ambiguously to multiple files" in refusal(tmp_path, "--class", "C", "--files", "*.jar#x", "a.jar")
+
+
+def test_client_mode_downloads(tmp_path, site):
+    root, address, asked = site
+    jar(root / "app.jar", "Main-Class: Far\r\n")
+    (root / "lib.py").write_text("x = 1")
+    shown = prepare(tmp_path, "--py-files", f"{address}/lib.py", f"{address}/app.jar")
+    assert shown["mainClass"] == "Far"
+    assert shown["classpath"][0].startswith("file:/") and shown["classpath"][0].endswith("/app.jar")
+    assert shown["conf"]["spark.jars"] == f"{address}/app.jar"
+    assert shown["conf"]["spark.files"] == f"{address}/lib.py"
+    assert shown["conf"]["spark.submit.pyFiles"].endswith("/lib.py")
+    assert sorted(set(asked)) == ["/app.jar", "/lib.py"]
+    assert not os.path.exists(shown["classpath"][0].removeprefix("file:"))  # a dry run leaves nothing
+
+
 def test_the_cluster_downloads_for_itself(tmp_path, site):
     _, address, asked = site
     shown = prepare(tmp_path, "--master", "k8s://h", "--deploy-mode", "cluster", "--class", "C", "--jars",
                     f"{address}/b.jar", f"{address}/app.jar")
     assert shown["conf"]["spark.jars"] == f"{address}/b.jar,{address}/app.jar"
     assert asked == []
+
+
+def test_yarn_gets_local_copies_of_what_it_cannot_fetch(tmp_path, site):
+    root, address, _ = site
+    (root / "a.jar").write_text("a")
+    words = ["--master", "yarn", "--deploy-mode", "cluster", "--class", "C", "--jars", f"{address}/a.jar", "app.jar"]
+    plain = prepare(tmp_path, *words, HADOOP_CONF_DIR=str(tmp_path))
+    assert plain["conf"]["spark.yarn.dist.jars"] == f"{address}/a.jar"  # Hadoop reads http itself
+    forced = prepare(tmp_path, "--conf", "spark.yarn.dist.forceDownloadSchemes=http", *words,
+                     HADOOP_CONF_DIR=str(tmp_path))
+    assert forced["conf"]["spark.yarn.dist.jars"].startswith("file:/")
+    assert forced["classpath"][1] == forced["conf"]["spark.yarn.dist.jars"]
+
+
+def test_the_driver_s_pod_has_all_in_its_working_directory(tmp_path, site):
+    root, address, _ = site
+    pod = tmp_path / "pod"
+    pod.mkdir()
+    for name in "a.jar", "f.txt", "l.py":
+        (root / name).write_text(name)
+    jar(root / "z.zip", more=[("inner/x", "y")])
+    shown = prepare(pod, "--master", "k8s://h", "--conf", "spark.kubernetes.submitInDriver=true", "--class", "C",
+                    "--jars", f"{address}/a.jar", "--files", f"{address}/f.txt#renamed", "--py-files",
+                    f"{address}/l.py", "--archives", f"{address}/z.zip#dir", "local:///opt/app.jar")
+    assert shown["classpath"][:2] == [".", "local:///opt/app.jar"]
+    assert (pod / "a.jar").read_text() == "a.jar"
+    assert (pod / "renamed").read_text() == "f.txt"
+    assert (pod / "l.py").read_text() == "l.py"
+    assert (pod / "dir" / "inner" / "x").read_text() == "y"
+    assert shown["conf"]["spark.jars"].startswith("file:/")
 
 
 def test_c_goes_into_a_cluster_compiled(tmp_path):

@@ -5,6 +5,7 @@
 
 #include "deploy/submit/arguments.h"
 #include "deploy/submit/cluster_manager.h"
+#include "deploy/submit/hadoop_security.h"
 #include "deploy/submit/submission.h"
 
 struct fst_error;
@@ -22,6 +23,7 @@ struct preparation {
         bool kubernetes_driver; /* the inner submit, in the driver's pod of a cluster submission */
         bool proxy_classpath;   /* spark.submit.proxyUser.allowCustomClasspathInClusterMode */
         struct remote_files *files;
+        struct hadoop_security security;
         char *local_primary;    /* client mode: where the application is on this machine; NULL otherwise */
         char *local_jars, *local_py_files;
 };

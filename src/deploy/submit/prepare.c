@@ -249,6 +249,9 @@ static void put_conf(struct preparation *p)
         add_application_jar(p);
         if (p->s->manager == MANAGER_YARN && p->language == LANGUAGE_PYTHON)
                 strmap_set(conf, "spark.yarn.isPython", "true");
+        /* Hadoop asks for tokens in the name of a resource manager, which is not there. */
+        if ((p->s->manager == MANAGER_MESOS || p->s->manager == MANAGER_KUBERNETES) && p->security.enabled)
+                strmap_set(conf, "spark.hadoop.yarn.resourcemanager.principal", p->security.user);
 }
 
 static int finish(struct preparation *p, struct fst_error *error)
@@ -289,9 +292,7 @@ static void check_proxy_classpath(struct preparation *p)
 
 static int prepare(struct preparation *p, struct fst_error *error)
 {
-        int r = submit_compat_parse(property(p, "spark.firesteel.compat"), &p->compat, error);
-        if (r == 0)
-                r = choose_gateway(p, error);
+        int r = choose_gateway(p, error);
         if (r == 0)
                 choose_local_connect(p);
         if (r == 0)
@@ -321,12 +322,14 @@ static int prepare(struct preparation *p, struct fst_error *error)
 
 int submission_prepare(struct submit_arguments *a, struct submission *s, struct fst_error *error)
 {
-        struct preparation p = {.a = a, .s = s, .language = submit_language_of(a->primary_resource)};
+        struct preparation p = {
+                .a = a, .s = s, .compat = a->compat, .language = submit_language_of(a->primary_resource)};
         strmap_merge(&s->conf, &a->properties);
         int r = prepare(&p, error);
         free(p.local_primary);
         free(p.local_jars);
         free(p.local_py_files);
+        hadoop_security_deinit(&p.security);
         if (p.files)
                 s->temp_dir = remote_files_take_directory(p.files);
         remote_files_free(p.files);

@@ -546,6 +546,8 @@ int main(void)
                 cmocka_unit_test(what_is_only_unwise_is_warned_of),
                 cmocka_unit_test(both_forms_are_printed),
         };
-        unsetenv("SPARK_HOME");
+        static const char *const foreign[] = {"SPARK_HOME", "SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR"};
+        for (size_t i = 0; i < ARRAY_SIZE(foreign); i++)
+                unsetenv(foreign[i]);
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

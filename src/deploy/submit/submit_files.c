@@ -77,8 +77,14 @@ static int resolve_packages(struct preparation *p, struct fst_error *error)
 
 /* ------------------------------------------------------------------------------------------------------------ keytab */
 
+static bool is_about_kerberos(const struct preparation *p)
+{
+        return p->s->manager == MANAGER_KUBERNETES || p->s->manager == MANAGER_MESOS ||
+               (p->a->value[SUBMIT_PRINCIPAL] && p->a->value[SUBMIT_KEYTAB]);
+}
+
 /* Kerberos is for all but the standalone cluster and Mesos. "local:" is a path on the cluster's machines. */
-static int check_keytab(struct preparation *p, struct fst_error *error)
+static int log_in(struct preparation *p, struct fst_error *error)
 {
         const char *keytab = p->a->value[SUBMIT_KEYTAB];
         struct uri uri;
@@ -90,9 +96,11 @@ static int check_keytab(struct preparation *p, struct fst_error *error)
                 keytab = p->a->value[SUBMIT_KEYTAB];
                 local = false;
         }
-        if (local || access(keytab, F_OK) == 0)
+        if (local)
                 return 0;
-        return error_set(error, -ENOENT, "requirement failed: Keytab file: %s does not exist", keytab);
+        if (access(keytab, F_OK) < 0)
+                return error_set(error, -ENOENT, "requirement failed: Keytab file: %s does not exist", keytab);
+        return hadoop_security_login(&p->security, p->a->value[SUBMIT_PRINCIPAL], keytab, error);
 }
 
 /* ------------------------------------------------------------------------------------------------- where files are */
@@ -205,10 +213,12 @@ int preparation_resolve_files(struct preparation *p, struct fst_error *error)
 {
         struct remote_files_options options = {.conf = &p->a->properties, .env = getenv_const};
         int r = remote_files_new(&options, &p->files, error);
+        if (r == 0 && is_about_kerberos(p))
+                r = hadoop_security_init(&p->security, getenv_const, error);
         if (r == 0)
                 r = resolve_packages(p, error);
         if (r == 0)
-                r = check_keytab(p, error);
+                r = log_in(p, error);
         if (r == 0)
                 r = resolve_globs(p, error);
         if (r == 0 && !p->s->cluster_mode)
