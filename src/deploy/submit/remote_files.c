@@ -180,11 +180,14 @@ static int match(struct remote_files *files, const struct uri *uri, const char *
                 put_name(list, base);
                 *n = 1;
         }
+        /* Hadoop names a local file that no pattern led to with an empty host: file:///x. */
+        bool is_plain_file = uri_has_scheme(uri, "file") && !glob_has_magic(path_local(pattern));
         for (size_t i = 0; i < found.len; i++) {
                 if (found.data[i].directory || is_checksum(found.data[i].path))
                         continue;
                 _cleanup_free_ char *name = path_uri(found.data[i].path);
-                put_name(list, name);
+                _cleanup_free_ char *plain = is_plain_file ? mem_printf("file://%s", path_local(name)) : NULL;
+                put_name(list, plain ? plain : name);
                 ++*n;
         }
         return 0;

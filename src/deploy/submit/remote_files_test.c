@@ -207,8 +207,8 @@ static void local_patterns(void **state)
         write_file(".one.jar.crc", "");
         assert_int_equal(mkdir(sub, 0700), 0);
         assert_globs("@/*.jar", "file:@/one.jar,file:@/sp%20ace.jar,file:@/two.jar");
-        assert_globs("@/[ot]*.jar, file:@/one.jar", "file:@/one.jar,file:@/two.jar,file:@/one.jar");
-        assert_globs("@/one.jar#x", "file:@/one.jar#x");
+        assert_globs("@/[ot]*.jar, file:@/one.jar", "file:@/one.jar,file:@/two.jar,file://@/one.jar");
+        assert_globs("@/one.jar#x", "file://@/one.jar#x");
         assert_globs("@/missing.jar", "file:@/missing.jar");
         assert_globs("@/missing.jar#m", "file:@/missing.jar#m");
         assert_globs("@/missing*", "");
