@@ -114,7 +114,7 @@ def test_defaults_and_spark_env(folder):
     (["--master", "foo", "x.so"], "Master must either be yarn or start with spark, k8s, or local"),
     (["nonexistent.so"], "nonexistent.so: No such file or directory"),
     (["x.jar"], "is a Java archive"),
-    (["hdfs://h/x.so"], "is not a local file"),
+    (["s3x://b/x.so"], "No FileSystem for scheme \"s3x\""),
     (["--kill", "driver-1", "--master", "local"],
      "No external SparkSubmitOperations clients found for master url: 'local'"),
 ])
