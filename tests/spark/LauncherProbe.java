@@ -52,6 +52,8 @@ public class LauncherProbe {
         String action = words[3];
         File file = new File(words[4]);
         SparkLauncher launcher = new SparkLauncher().setSparkHome(words[0]).setMaster(words[1]).setAppResource(words[2]);
+        if (words[2].endsWith(".jar"))
+            launcher.setMainClass("org.example.Main");
         int i = 5;
         for (; !words[i].equals("--"); i++)
             launcher.setConf(words[i].split("=", 2)[0], words[i].split("=", 2)[1]);

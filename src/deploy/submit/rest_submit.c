@@ -3,6 +3,10 @@
  *
  * Lines without a time are those that Spark's spark-submit prints itself, the others those of the client's log. Signals
  * end a JVM with the status 128 + N and without a word, and leave the driver alone; so here.
+ *
+ * A launcher that started this process (driver/launcher_backend.h) is told the driver's id and states. As Spark's YARN
+ * client does, a client with a launcher stays until the driver has ended, whatever waitAppCompletion says; Spark's
+ * standalone client tells a launcher nothing. The launcher's Stop kills the driver.
  */
 #include "deploy/submit/rest_client.h"
 
@@ -10,7 +14,9 @@
 #include "base/log.h"
 #include "conf/conf.h"
 #include "conf/log4j2.h"
+#include "deploy/submit/driver_state.h"
 #include "deploy/submit/submission.h"
+#include "driver/launcher_backend.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -19,7 +25,10 @@
 
 #define COMPONENT "RestSubmissionClient"
 
+#define STOPPED (-1) /* in the place of a signal: the launcher said Stop */
+
 static int signalled; /* the signal that came; atomic */
+static struct launcher_backend *launcher; /* NULL: nobody has launched this process */
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 static void on_signal(int number)
@@ -39,6 +48,17 @@ static void watch_signals(struct sigaction before[])
         }
 }
 
+static void on_stop(struct launcher_backend *b, void *context)
+{
+        int none = 0;
+        __atomic_compare_exchange_n(&signalled, &none, STOPPED, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static bool stop_asked(void)
+{
+        return __atomic_load_n(&signalled, __ATOMIC_RELAXED) == STOPPED;
+}
+
 /* The master answers nothing more: the signal's status, or the error. */
 static int end(struct rest_client *c, const struct sigaction before[], int r, int *ended, struct fst_error *error)
 {
@@ -48,7 +68,7 @@ static int end(struct rest_client *c, const struct sigaction before[], int r, in
         int number = __atomic_exchange_n(&signalled, 0, __ATOMIC_RELAXED);
         if (r == -ECANCELED && number) {
                 error_deinit(error);
-                *ended = 128 + number;
+                *ended = number == STOPPED ? 1 : 128 + number;
                 return 0;
         }
         return r;
@@ -68,18 +88,43 @@ static int begin(const char *master, const struct strmap *conf, struct sigaction
         return 0;
 }
 
+static void tell_state(void *context, const struct rest_answer *status)
+{
+        enum launcher_state state = driver_state_parse(status->driver_state);
+        if (state != LAUNCHER_UNKNOWN)
+                launcher_backend_set_state(launcher, state);
+}
+
+/* What the launcher asked for; from here on it is waited for the driver's end again. */
+static int kill_it(struct rest_client *c, const char *id, struct fst_error *error)
+{
+        _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
+        __atomic_store_n(&signalled, 0, __ATOMIC_RELAXED);
+        error_deinit(error);
+        int r = rest_client_kill(c, id, &answer, error);
+        if (r == 0 && answer.success != REST_TRUE)
+                log_warn(COMPONENT, "The driver %s is not killed: %s", id, answer.message ? answer.message : "null");
+        return r;
+}
+
 /* The driver's end as the exit status. */
 static int wait_for_end(struct rest_client *c, const char *id, const struct fst_conf *conf, int *status,
                         struct fst_error *error)
 {
-        struct rest_waiting waiting = {0};
+        struct rest_waiting waiting = {.changed = tell_state};
         _cleanup_free_ char *state = NULL;
         int r = conf_get_ms(conf, "spark.firesteel.submit.reportInterval", &waiting.interval_ms, error);
         if (r == 0)
                 r = conf_get_ms(conf, "spark.firesteel.submit.masterTimeout", &waiting.away_ms, error);
         if (r == 0)
                 r = rest_client_wait(c, id, &waiting, &state, error);
+        while (r == -ECANCELED && stop_asked()) {
+                r = kill_it(c, id, error);
+                if (r == 0)
+                        r = rest_client_wait(c, id, &waiting, &state, error);
+        }
         if (r == 0) {
+                launcher_backend_set_state(launcher, driver_state_parse(state));
                 log_info(COMPONENT, "State of driver %s is %s, exiting spark-submit JVM.", id, state);
                 *status = strcmp(state, "FINISHED") == 0 ? 0 : 1;
         } else if (r != -ECANCELED) {
@@ -104,10 +149,13 @@ static int follow(struct rest_client *c, const struct rest_answer *answer, const
         } else {
                 log_info(COMPONENT, "Submission successfully created as %s. Polling submission state...",
                          answer->submission_id);
+                launcher_backend_set_app_id(launcher, answer->submission_id);
+                launcher_backend_set_state(launcher, LAUNCHER_SUBMITTED);
+                wait = wait || launcher_backend_is_connected(launcher) || stop_asked();
                 r = rest_client_report(c, answer->submission_id, error);
-                if (r == -ECANCELED)
+                if (r == -ECANCELED && !stop_asked())
                         return r;
-                if (r != 0)
+                if (r != 0 && r != -ECANCELED)
                         log_error(COMPONENT, "The state of driver %s is not known: %s", answer->submission_id,
                                   error_message(error));
                 error_deinit(error);
@@ -161,7 +209,9 @@ int rest_submit(const struct submission *s, int *status, struct fst_error *error
         int r = begin(master, &s->conf, before, &c, error);
         if (r < 0)
                 return r;
-        r = end(c, before, create(c, s, &ended, error), &ended, error);
+        r = launcher_backend_connect(&s->conf, on_stop, NULL, &launcher, error);
+        r = end(c, before, r ? r : create(c, s, &ended, error), &ended, error);
+        launcher_backend_close(steal(launcher));
         if (r == FST_REST_E_NO_SERVER && !standalone)
                 r = -ENOTCONN; /* there is no other way into Mesos */
         if (r == FST_REST_E_NO_SERVER)

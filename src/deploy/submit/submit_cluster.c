@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "deploy/submit/driver_state.h"
 #include "deploy/submit/rest_client.h"
 
 extern char **environ;
@@ -179,29 +180,12 @@ static int start(fst_submission *app, struct rest_client **client, char **master
 
 /* ---------------------------------------------------------------------------------------------------- watching */
 
-static int state_of(const char *driver_state)
-{
-        static const struct {
-                const char *driver;
-                int state;
-        } states[] = {{"SUBMITTED", FST_SUBMIT_SUBMITTED},   {"RUNNING", FST_SUBMIT_RUNNING},
-                      {"RELAUNCHING", FST_SUBMIT_SUBMITTED}, {"QUEUED", FST_SUBMIT_SUBMITTED},
-                      {"RETRYING", FST_SUBMIT_SUBMITTED},    {"FINISHED", FST_SUBMIT_FINISHED},
-                      {"FAILED", FST_SUBMIT_FAILED},         {"ERROR", FST_SUBMIT_FAILED},
-                      {"KILLED", FST_SUBMIT_KILLED}};
-        for (size_t i = 0; driver_state && i < ARRAY_SIZE(states); i++) {
-                if (strcmp(states[i].driver, driver_state) == 0)
-                        return states[i].state;
-        }
-        return FST_SUBMIT_UNKNOWN;
-}
-
 /* Under the lock: what a master says of a driver. */
 static void take_status(fst_submission *app, const struct rest_answer *answer)
 {
         app->away_since_ms = 0;
         bool known = take_answer(app, answer);
-        int state = known ? state_of(answer->driver_state) : FST_SUBMIT_UNKNOWN;
+        int state = known ? (int)driver_state_parse(answer->driver_state) : FST_SUBMIT_UNKNOWN;
         app->unknown_times = state == FST_SUBMIT_UNKNOWN ? app->unknown_times + 1 : 0;
         if (state == FST_SUBMIT_FAILED)
                 submission_set_error(app, answer->message ? answer->message : "the driver has failed");
