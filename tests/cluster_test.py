@@ -188,7 +188,7 @@ def test_executors_end_with_their_driver(world, mode, sent, status):
 @pytest.mark.parametrize("conf, message", [
     ("spark.executor.memory=2g", "Asked to launch cluster with 1024 MiB/worker but requested 2048 MiB/executor"),
     ("spark.executor.cores=2", "spark.executor.cores is 2, but each worker has 1 core"),
-    ("spark.executor.memory=much", "spark.executor.memory"),
+    ("spark.executor.memory=much", "Executor memory must be a positive number"),
 ])
 def test_what_no_worker_can_give_is_refused(world, conf, message):
     done = world.run("app.c", "same", "in.txt", conf=[conf])
