@@ -144,23 +144,32 @@ static const char *set_end(const char *p)
         return NULL;
 }
 
+/* Hadoop makes a regular expression of each component, and says which one was wrong. */
+static int unclosed(const char *what, const char *pattern, const char *at, struct fst_error *error)
+{
+        while (at > pattern && at[-1] != '/')
+                at--;
+        size_t n = strcspn(at, "/");
+        return error_set(error, -EINVAL, "Illegal file pattern: error parsing regexp: %s at pos %zu: `%.*s`", what, n,
+                         (int)n, at);
+}
+
 int glob_check(const char *pattern, struct fst_error *error)
 {
         const char *close;
         bool slash;
         for (const char *p = find_brace(pattern, &close, &slash); *p; p = find_brace(close + 1, &close, &slash))
                 if (!close)
-                        return error_set(error, -EINVAL, "Illegal file pattern: Unclosed group: `%s`", pattern);
+                        return unclosed("Unclosed group", pattern, p, error);
         for (const char *p = pattern; *p; p++) {
                 if (*p == '\\' && !*++p)
                         return error_set(error, -EINVAL, "Illegal file pattern: Missing escaped character: `%s`",
                                          pattern);
                 if (*p == '[' && (p == pattern || p[-1] != '\\')) {
-                        p = set_end(p);
-                        if (!p)
-                                return error_set(error, -EINVAL, "Illegal file pattern: Unclosed character class: `%s`",
-                                                 pattern);
-                        p--;
+                        const char *end = set_end(p);
+                        if (!end)
+                                return unclosed("Unclosed character class", pattern, p, error);
+                        p = end - 1;
                 }
         }
         return 0;

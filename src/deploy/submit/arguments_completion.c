@@ -38,7 +38,9 @@ static int read_file(struct submit_arguments *a, const char *path, struct strmap
                 return error_set(error, -EINVAL, "Invalid properties file '%s'.", path);
         int r = properties_load(&file, path, error);
         if (r < 0)
-                return r;
+                return strstr(error_message(error), "malformed \\u")
+                               ? error_set(error, r, "Malformed \\uxxxx encoding.")
+                               : r;
         a->usage_error = false;
         if (a->verbose)
                 tell_file(a, path, &file);

@@ -37,7 +37,8 @@ int submit_compat_parse(const char *text, enum submit_compat *out, struct fst_er
         return error_set(error, -EINVAL, "spark.firesteel.compat is '%s', but may be 2.4, 3.5 or 4.3", text);
 }
 
-/* -------------------------------------------------------------------------------------------- the application's kind */
+/* -------------------------------------------------------------------------------------------- the application's kind
+ */
 
 enum submit_language submit_language_of(const char *resource)
 {
@@ -76,7 +77,13 @@ bool submit_is_sql_shell(const char *class)
         return class && strcmp(class, "org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver") == 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ masters */
+bool submit_is_connect_server(const char *class)
+{
+        return class && strcmp(class, "org.apache.spark.sql.connect.service.SparkConnectServer") == 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ masters
+ */
 
 int cluster_manager_parse(const char *master, enum submit_compat compat, enum cluster_manager *out,
                           struct fst_error *error)
@@ -143,6 +150,8 @@ int kubernetes_master_resolve(const char *master, char **out, const char **warni
                 if (!good)
                         return error_set(error, -EINVAL, "Illegal character in scheme name at index %zu: %s", i, url);
         }
+        if (!end[3])
+                return error_set(error, -EINVAL, "Expected authority at index %zu: %s", n + 3, url);
         if (n == 4 && strncasecmp(url, "http", 4) == 0)
                 *warning = "Kubernetes master URL uses HTTP instead of HTTPS.";
         else if (n != 5 || strncasecmp(url, "https", 5) != 0)
@@ -161,8 +170,7 @@ static int check_class(enum cluster_manager manager, const char *class, enum sub
                 return error_set(error, -EINVAL, "Cluster deploy mode is not applicable to Spark SQL shell.");
         if (class && strcmp(class, "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2") == 0)
                 return error_set(error, -EINVAL, "Cluster deploy mode is not applicable to Spark Thrift server.");
-        if (compat == COMPAT_2_4 || !class ||
-            strcmp(class, "org.apache.spark.sql.connect.service.SparkConnectServer") != 0)
+        if (compat == COMPAT_2_4 || !submit_is_connect_server(class))
                 return 0;
         if (compat == COMPAT_3_5)
                 return error_set(error, -EINVAL, "Cluster deploy mode is not applicable to Spark Connect server.");

@@ -62,4 +62,5 @@ int cluster_manager_check(enum cluster_manager manager, bool cluster_mode, const
                           const char *class, enum submit_compat compat, struct fst_error *error);
 
 /* The class of the SQL shell, to which --verbose is passed on. */
+bool submit_is_connect_server(const char *class);
 bool submit_is_sql_shell(const char *class);

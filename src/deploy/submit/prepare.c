@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "deploy/submit/python_path.h"
 #include "deploy/submit/remote_files.h"
 
@@ -96,7 +97,7 @@ static int choose_manager(struct preparation *p, struct fst_error *error)
         if (r < 0)
                 return r;
         if (warning)
-                preparation_warn(p, "%s", warning);
+                log_warn("submit", "%s", warning); /* what Spark logs, not prints */
         preparation_set(p, SUBMIT_MASTER, url);
         return 0;
 }
@@ -124,6 +125,9 @@ static int choose_mode(struct preparation *p, struct fst_error *error)
                 preparation_set(p, SUBMIT_DEPLOY_MODE, mem_strdup("client"));
         p->yarn_cluster = s->manager == MANAGER_YARN && s->cluster_mode;
         p->mesos_cluster = s->manager == MANAGER_MESOS && s->cluster_mode;
+        if (p->yarn_cluster && p->compat == COMPAT_4_3 && submit_is_connect_server(p->a->value[SUBMIT_CLASS]))
+                vec_push(&s->messages, mem_strdup("SparkConnectServer is starting in cluster deploy mode. Use `yarn "
+                                                  "application -kill` command or YARN client API to stop the server."));
         p->kubernetes_cluster = s->manager == MANAGER_KUBERNETES && s->cluster_mode;
         p->standalone = s->cluster_mode && strncmp(submit_arguments_master(p->a), "spark://", 8) == 0;
         if (p->compat > COMPAT_2_4 && s->manager == MANAGER_KUBERNETES && !s->cluster_mode)
@@ -194,12 +198,9 @@ static void add_application_jar(struct preparation *p)
 
 static void resolve_paths(struct strmap *conf, enum submit_compat compat)
 {
-        static const char *const keys[] = {"spark.jars",
-                                           "spark.files",
-                                           "spark.yarn.dist.files",
-                                           "spark.yarn.dist.archives",
-                                           "spark.yarn.dist.jars",
-                                           "spark.archives"};
+        static const char *const keys[] = {
+                "spark.jars",           "spark.files",   "spark.yarn.dist.files", "spark.yarn.dist.archives",
+                "spark.yarn.dist.jars", "spark.archives"};
         for (size_t i = 0; i < ARRAY_SIZE(keys) - (compat == COMPAT_2_4); i++) {
                 const char *value = strmap_get(conf, keys[i]);
                 _cleanup_free_ char *resolved = value ? submit_resolve_uris(value) : NULL;
@@ -278,14 +279,12 @@ static void check_proxy_classpath(struct preparation *p)
                         (p->s->manager == MANAGER_STANDALONE && p->s->cluster_mode));
         if (!refused || p->s->classpath.len == 0)
                 return;
-        _cleanup_(buf_deinit) struct buf list = BUF_INIT;
-        for (size_t i = 0; i < p->s->classpath.len; i++) {
-                buf_printf(&list, "%s%s", i ? ", " : "", p->s->classpath.data[i]);
+        for (size_t i = 0; i < p->s->classpath.len; i++)
                 free(p->s->classpath.data[i]);
-        }
         p->s->classpath.len = 0;
-        preparation_warn(p, "Ignore classpath %s with proxy user specified in Cluster mode when %s is disabled",
-                         buf_text(&list), proxy_classpath_key);
+        /* Spark means to name the class path here, but has emptied it before. */
+        preparation_warn(p, "Ignore classpath  with proxy user specified in Cluster mode when %s is disabled",
+                         proxy_classpath_key);
 }
 
 /* -------------------------------------------------------------------------------------------------------- the whole */

@@ -193,6 +193,23 @@ static int match(struct remote_files *files, const struct uri *uri, const char *
         return 0;
 }
 
+/* What Spark cannot look at, in the words of Hadoop and Java. */
+static int check_name(const char *name, const struct uri *uri, struct fst_error *error)
+{
+        if (uri_has_scheme(uri, "file")) {
+                if (uri->authority.len > 0)
+                        return error_set(error, -EINVAL, "Wrong FS: file://%.*s%.*s, expected: file:///",
+                                         (int)uri->authority.len, uri->authority.text, (int)uri->path.len,
+                                         uri->path.text);
+                return uri->opaque ? error_set(error, -EINVAL, "%s names no file: its path is to begin with /", name)
+                                   : 0;
+        }
+        if (!uri->opaque)
+                return 0;
+        return error_set(error, -EPROTONOSUPPORT, "No FileSystem for scheme \"%.*s\"", (int)uri->scheme.len,
+                         uri->scheme.text);
+}
+
 static int resolve_glob(struct remote_files *files, const char *name, struct buf *list, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf matched = BUF_INIT;
@@ -203,10 +220,13 @@ static int resolve_glob(struct remote_files *files, const char *name, struct buf
         if (r < 0)
                 return r;
         _cleanup_free_ char *base = mem_strndup(text, strcspn(text, "#"));
-        if (uri.opaque || is_web(&uri) || uri_has_scheme(&uri, "local")) {
+        if (is_web(&uri) || uri_has_scheme(&uri, "local")) {
                 put_name(list, text);
                 return 0;
         }
+        r = check_name(name, &uri, error);
+        if (r < 0)
+                return r;
         r = match(files, &uri, base, &matched, &n, error);
         if (r < 0)
                 return r;
@@ -284,16 +304,19 @@ static int fetch_web(struct remote_files *files, const char *url, struct downloa
         if (r < 0)
                 return r;
         _cleanup_free_ char *bare = mem_strndup(url, strcspn(url, "#"));
-        r = http_perform(remote_fs_client(files->fs),
-                         &(struct http_request){.url = bare, .follow = true, .connect_timeout_ms = ms,
-                                                .sink = write_piece, .context = d},
-                         &answer, error);
+        r = http_perform(
+                remote_fs_client(files->fs),
+                &(struct http_request){
+                        .url = bare, .follow = true, .connect_timeout_ms = ms, .sink = write_piece, .context = d},
+                &answer, error);
         if (r < 0)
                 return r;
         if (answer.status < 200 || answer.status > 299) {
                 _cleanup_free_ char *shown = http_printable_url(bare);
-                return error_set(error, answer.status == 404 ? -ENOENT : -EIO,
-                                 "Server returned HTTP response code: %d for URL: %s", answer.status, shown);
+                if (answer.status == 404 || answer.status == 410) /* Java's FileNotFoundException says no more */
+                        return error_set(error, -ENOENT, "%s", shown);
+                return error_set(error, -EIO, "Server returned HTTP response code: %d for URL: %s", answer.status,
+                                 shown);
         }
         return 0;
 }
@@ -430,8 +453,8 @@ int remote_files_download_list(struct remote_files *files, const char *list, cha
 /* Whether Hadoop has a file system for the scheme: its own, and those that fs.SCHEME.impl names. */
 static int is_known(struct remote_files *files, const struct uri *uri, bool *known, struct fst_error *error)
 {
-        static const char *const schemes[] = {"hdfs", "webhdfs", "swebhdfs", "viewfs", "har", "ftp", "s3a", "wasb",
-                                              "wasbs", "abfs", "abfss", "adl", "gs", "obs", "http", "https"};
+        static const char *const schemes[] = {"hdfs",  "webhdfs", "swebhdfs", "viewfs", "har", "ftp", "s3a",  "wasb",
+                                              "wasbs", "abfs",    "abfss",    "adl",    "gs",  "obs", "http", "https"};
         const char *compat = setting(files, "spark.firesteel.compat");
         size_t n = ARRAY_SIZE(schemes) - (compat && strcmp(compat, "2.4") == 0 ? 2 : 0);
         const struct hadoop_conf *conf;

@@ -265,7 +265,7 @@ static void downloads(void **state)
         _cleanup_free_ char *list = mem_printf("/a.jar, s3a://bucket/lib/x.jar,%s", other);
         _cleanup_free_ char *local = mem_printf("/a.jar,%s,%s", s3, web);
         assert_gives(remote_files_download_list, list, local);
-        assert_fails(remote_files_download, none, -ENOENT, "Server returned HTTP response code: 404 for URL: http://");
+        assert_fails(remote_files_download, none, -ENOENT, "http://");
         assert_fails(remote_files_download, "s3a://bucket/none", -ENOENT, "No such file or directory: s3a://bucket/none");
         assert_fails(remote_files_download, "foo://h/x", -EPROTONOSUPPORT, "No FileSystem for scheme \"foo\"");
         set_hadoop("fs.s3a.secret.key", "");

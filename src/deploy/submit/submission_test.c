@@ -477,13 +477,14 @@ static void what_is_only_unwise_is_warned_of(void **state)
         static const struct {
                 const char *line, *message;
         } cases[] = {
-                {"--master k8s://http://h --class C /n/a.jar",
-                 "Warning: Kubernetes master URL uses HTTP instead of HTTPS."},
+                {"--master yarn --deploy-mode cluster --class org.apache.spark.sql.connect.service.SparkConnectServer /n/a.jar",
+                 "SparkConnectServer is starting in cluster deploy mode. Use `yarn application -kill` command or YARN "
+                 "client API to stop the server."},
                 {V24 "--master yarn-client --class C /n/a.jar",
                  "Warning: Master yarn-client is deprecated since 2.0. Please use master \"yarn\" with specified "
                  "deploy mode instead."},
                 {"--master yarn --deploy-mode cluster --proxy-user u --jars /n/1.jar --class C /n/a.jar",
-                 "Warning: Ignore classpath file:/n/a.jar, file:/n/1.jar with proxy user specified in Cluster mode "
+                 "Warning: Ignore classpath  with proxy user specified in Cluster mode "
                  "when spark.submit.proxyUser.allowCustomClasspathInClusterMode is disabled"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

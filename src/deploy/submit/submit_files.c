@@ -288,5 +288,6 @@ int preparation_choose_class(struct preparation *p, struct fst_error *error)
                                  error_message(&why));
         }
         preparation_set(p, SUBMIT_CLASS, class);
-        return class ? 0 : error_set(error, -EINVAL, "No main class set in JAR; please specify one with --class.");
+        return class ? 0 : error_set(error, -EINVAL, "No main class set in JAR; please specify one with --class%s",
+                                     p->compat == COMPAT_2_4 ? "" : ".");
 }

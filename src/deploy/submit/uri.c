@@ -72,15 +72,19 @@ char *submit_resolve_uri(const char *path)
         bool is_uri = uri_parse(path, &parsed);
         if (is_uri && parsed.scheme.text)
                 return mem_strdup(path);
-        if (!is_uri || !parsed.fragment.text) {
+        if (!is_uri || (!parsed.fragment.text && !parsed.query.text)) {
                 put_file(&out, path);
                 return buf_steal(&out);
         }
         _cleanup_free_ char *file = uri_decode(parsed.path);
-        _cleanup_free_ char *fragment = uri_decode(parsed.fragment);
         put_file(&out, file);
-        buf_putc(&out, '#');
-        uri_put_fragment(&out, fragment);
+        if (parsed.query.text)
+                buf_printf(&out, "?%.*s", (int)parsed.query.len, parsed.query.text);
+        if (parsed.fragment.text) {
+                _cleanup_free_ char *fragment = uri_decode(parsed.fragment);
+                buf_putc(&out, '#');
+                uri_put_fragment(&out, fragment);
+        }
         return buf_steal(&out);
 }
 

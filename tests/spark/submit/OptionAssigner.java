@@ -32,6 +32,11 @@ public class OptionAssigner {
         rows.add(this);
     }
 
+    /* Spark 2.4.0 merges nothing. */
+    public OptionAssigner(String value, int clusterManager, int deployMode, String clOption, String confKey) {
+        this(value, clusterManager, deployMode, clOption, confKey, Option.apply(null));
+    }
+
     public String value() { return value; }
     public int clusterManager() { return clusterManager; }
     public int deployMode() { return deployMode; }

@@ -8,7 +8,7 @@ import sys
 import tarfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PACKAGES = {"4.3": "pyspark>=4.3,<4.4", "3.5": "pyspark>=3.5,<3.6", "2.4": "pyspark==2.4.8"}
+PACKAGES = {"4.3": "pyspark>=4.3,<4.4", "3.5": "pyspark>=3.5,<3.6", "2.4": "pyspark==2.4.0"}
 build = "build"
 LOGGING = {
     "log4j2.properties": "rootLogger.level = off\nrootLogger.appenderRef.none.ref = none\nappender.none.type = Null\n"
@@ -32,8 +32,8 @@ def cache_directory():
 
 
 def download(version, directory):
-    """Only the archive: nothing of pyspark is installed or run. 2.4 has but a source archive, whose setup wants an old
-    pypandoc."""
+    """Only the archive: nothing of pyspark is installed or run. 2.4 is 2.4.0, whose table of options is what compat 2.4
+    means; its archive's setup wants an old pypandoc."""
     environment = dict(os.environ)
     if version == "2.4":
         constraints = os.path.join(directory, "constraints.txt")
@@ -59,7 +59,7 @@ def jars_of(version):
     for core in glob.glob(os.path.join(build, "spark-venv/lib/python3*/site-packages/pyspark/jars/spark-core_*.jar")):
         if f"-{version}." in os.path.basename(core):
             return os.path.dirname(core)
-    directory = os.path.join(cache_directory(), "spark-" + version)
+    directory = os.path.join(cache_directory(), "spark-" + {"2.4": "2.4.0"}.get(version, version))
     jars = os.path.join(directory, "jars")
     if os.path.isdir(jars):
         return jars
