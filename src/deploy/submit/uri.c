@@ -78,7 +78,7 @@ char *submit_resolve_uri(const char *path)
         }
         _cleanup_free_ char *file = uri_decode(parsed.path);
         put_file(&out, file);
-        if (parsed.query.text)
+        if (parsed.query.text && !parsed.fragment.text) /* with a fragment Spark forgets it */
                 buf_printf(&out, "?%.*s", (int)parsed.query.len, parsed.query.text);
         if (parsed.fragment.text) {
                 _cleanup_free_ char *fragment = uri_decode(parsed.fragment);
