@@ -65,6 +65,7 @@ static const char spark_names[][48] = {
         "scheduler.EventLoggingListener",
         "scheduler.StatsReportListener",
         "scheduler.TaskSetExcludelist",
+        "scheduler.dynalloc.ExecutorMonitor",
         "scheduler.cluster.StandaloneSchedulerBackend",
         "scheduler.cluster.CoarseGrainedSchedulerBackend",
         "scheduler.local.LocalSchedulerBackend",
