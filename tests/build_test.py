@@ -74,6 +74,18 @@ def test_moved_program_compiles_with_the_header_beside_it(moved, tmp_path):
     assert (done.returncode, done.stdout) == (0, "moved\n"), done.stderr
 
 
+def test_moved_library_finds_the_program_for_what_it_submits(moved, tmp_path):
+    flags = run("pkg-config", "--cflags", "--libs", "firesteel",
+                env=dict(os.environ, PKG_CONFIG_PATH=str(moved / "lib/pkgconfig"))).stdout.split()
+    done = run("cc", "-o", tmp_path / "submitting", os.path.join(TOP, "examples/submitting.c"), *flags,
+               "-Wl,-rpath," + str(moved / "lib"))
+    assert done.returncode == 0, done.stderr
+    done = run(tmp_path / "submitting", "1", "--master", "local", os.path.join(TOP, "examples/spark_pi.c"),
+               env=dict(os.environ, HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path / "cache")))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Pi is roughly" in done.stdout and "FINISHED" in done.stdout
+
+
 def test_nothing_to_install_is_quick_and_silent():
     listed = run("dpkg-query", "-W", "libcmocka-dev")
     if listed.returncode != 0:

@@ -264,6 +264,15 @@ def test_status(server):
         "Error: Server responded with message of unexpected type SubmissionStatusResponse.\n")
 
 
+@pytest.mark.parametrize("option", ["--kill", "--status"])
+def test_a_dry_run_asks_no_master(server, option):
+    done = run("--master", server.url, option, "driver-7", "--dry-run")
+    assert done.status == 1 and done.error == (
+        "Error: --dry-run shows what would be submitted, but --kill and --status submit nothing: leave --dry-run out to "
+        "ask the master\n")
+    assert server.requests == []
+
+
 def test_ids_and_masters_that_cannot_be(server):
     done = run("--master", server.url, "--status", "a b")
     at = len(f"http://{server.address}/v1/submissions/status/a")

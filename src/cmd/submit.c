@@ -202,8 +202,12 @@ static int show(struct submit_arguments *a, struct fst_error *error)
 
 static int act(struct submit_arguments *a, int argc, char **argv, int *status, struct fst_error *error)
 {
-        if (!a->dry_run || a->action != SUBMIT_ACTION_SUBMIT)
+        if (!a->dry_run)
                 return runner_run(a, argc - 1, argv + 1, status, error);
+        if (a->action != SUBMIT_ACTION_SUBMIT)
+                return error_set(error, -EINVAL,
+                                 "--dry-run shows what would be submitted, but --kill and --status submit nothing: leave "
+                                 "--dry-run out to ask the master");
         int r = show(a, error);
         *status = r < 0;
         return r;

@@ -36,8 +36,8 @@ static int check_master(const struct submit_arguments *a, struct fst_error *erro
                 return r;
         if (url.kind != MASTER_LOCAL && url.kind != MASTER_LOCAL_CLUSTER)
                 return error_set(error, -ENOTSUP,
-                                 "master '%s' is not supported by this version of Firesteel: it runs "
-                                 "local masters only (local, local[N], local[*], local[N,maxFailures])",
+                                 "master '%s': this version of Firesteel runs applications on local masters only "
+                                 "(local, local[N], local[*], local[N,maxFailures], local-cluster[N,cores,MiB])",
                                  master);
         if (a->value[SUBMIT_DEPLOY_MODE] && strcmp(a->value[SUBMIT_DEPLOY_MODE], "cluster") == 0)
                 return error_set(error, -EINVAL, "Cluster deploy mode is not compatible with master \"local\"");
