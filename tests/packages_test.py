@@ -510,6 +510,31 @@ def test_a_download_that_breaks_is_no_file(place):
     assert [p for p in place.ivy.rglob("*") if p.is_file() and p.suffix in (".jar", ".part")] == []
 
 
+def test_a_checksum_that_cannot_be_read_is_none_that_is_right(place):
+    place.repository.module("g:a:1")
+
+    def hang_up(handler):
+        handler.close_connection = handler.path.endswith(".jar.sha1")
+        return handler.close_connection
+
+    with server(place.repository.folder, hang_up) as (url, _):
+        assert "download failed: g#a;1!a.jar" in place.error("g:a:1", central="file:/nowhere", repositories=url)
+    assert [p for p in place.ivy.rglob("*") if p.is_file() and p.suffix in (".jar", ".part")] == []
+
+
+def test_a_pom_does_not_grow_without_end(place):
+    properties = "".join(f"<p{i}>{f'${{p{i + 1}}}' * 9}</p{i}>" for i in range(30)) + "<p30></p30>"
+    place.repository.module("g:a:1", dependency("g:b:${p0}"), head=f"<properties>{properties}</properties>")
+    assert "too many properties within each other" in place.run("g:a:1").stderr
+    entities = '<!ENTITY e0 "' + "x" * 100 + '">' + "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 9}">' for i in range(1, 30))
+    pom = f"<!DOCTYPE project [{entities}]><project><artifactId>&e29;</artifactId></project>"
+    place.repository.put(place.repository.path("g:a:1", ".pom"), pom.encode())
+    assert "amplification" in place.run("g:a:1").stderr
+    pom = f'<!DOCTYPE project [<!ENTITY e "{"x" * 1000000}">]><project>{"<a>&e;</a>" * 20}</project>'
+    place.repository.put(place.repository.path("g:a:1", ".pom"), pom.encode())
+    assert "its entities make it too large" in place.run("g:a:1").stderr
+
+
 def test_a_host_that_does_not_answer_is_asked_once(place):
     with server(place.folder) as (url, _):
         pass
@@ -549,6 +574,34 @@ def test_ivysettings(place):
           </filesystem></chain></resolvers></ivysettings>""")
     assert place.jars("g:a:1", ivy_settings=settings) == ["a-1", "b-1"]
     assert place.jars("g:a:1", ivy_settings=f"file:{settings}") == ["a-1", "b-1"]
+
+
+def test_credentials_go_to_their_host_only(place):
+    said = []
+
+    def ask_who(handler):
+        who = handler.headers.get("Authorization")
+        said.append((handler.path, who))
+        if who is None:
+            handler.send_response(401)
+            handler.send_header("WWW-Authenticate", "Basic realm=x")
+            handler.send_header("Content-Length", "0")
+            handler.end_headers()
+        return who is None
+
+    place.repository.module("g:a:1")
+    settings = place.folder / "ivysettings.xml"
+    with server(place.repository.folder, ask_who) as (url, _):
+        for root, host, goes in ((url, "127.0.0.1", True), (url + "/.", "127.0.0.1", True),
+                                 (url.replace("http://", "http://known:x@"), "known", False)):
+            around = ("", "") if root == url else ("<credentials>", "</credentials>")
+            settings.write_text(f"""<ivysettings><settings defaultResolver="r"/>
+              {around[0]}<credentials host="{host}" username="me" passwd="secret"/>{around[1]}
+              <resolvers><ibiblio name="r" m2compatible="true" root="{root}"/></resolvers></ivysettings>""")
+            said.clear()
+            place.run("g:a:1", ivy_settings=settings, ivy_path=place.folder / f"ivy-{len(root)}")
+            assert said
+            assert ("Basic bWU6c2VjcmV0" in {who for _, who in said}) == goes, root
 
 
 @pytest.mark.parametrize("content, says", [

@@ -1,6 +1,6 @@
 /*
- * See fetch.h. A file is written under another name beside its own, which holds the process id, so that processes that
- * fetch the same thing at once do not meet; what an interrupted one leaves is never taken for the file.
+ * See fetch.h. A file is written under another name beside its own, which nobody else writes to (fetch_part_name); what
+ * an interrupted process leaves is never taken for the file.
  */
 #include "deploy/ivy/fetch.h"
 
@@ -62,11 +62,14 @@ static char *local_path(const char *location)
         return path;
 }
 
+/* The host is what curl goes to: "http://known.host:x@other/" is at "other". */
 static const char *password_for(const struct fetcher *f, const char *url)
 {
         const char *host = strstr(url, "://");
         host = host ? host + 3 : url;
-        size_t len = strcspn(host, "/:");
+        const char *at = memrchr(host, '@', strcspn(host, "/?#"));
+        host = at ? at + 1 : host;
+        size_t len = strcspn(host, "/:?#");
         for (const struct credential *c = f->credentials; c; c = c->next)
                 if (strlen(c->host) == len && strncmp(c->host, host, len) == 0)
                         return c->user_password;
@@ -82,8 +85,10 @@ static int perform(struct fetcher *f, struct http_request *request, struct http_
         request->follow = true;
         request->user_password = password_for(f, request->url);
         r = http_perform(f->client, request, answer, error);
-        if (r == 0 && answer->status != 200)
-                r = error_set(error, -ENOENT, "%s: HTTP status %d", request->url, answer->status);
+        if (r == 0 && answer->status != 200) {
+                _cleanup_free_ char *url = http_printable_url(request->url);
+                r = error_set(error, -ENOENT, "%s: HTTP status %d", url, answer->status);
+        }
         return r;
 }
 
@@ -193,12 +198,18 @@ static void part_deinit(struct part *p)
         free(p->name);
 }
 
+char *fetch_part_name(const char *path)
+{
+        static unsigned last; /* of this process; atomic */
+        return mem_printf("%s.%ld-%u.part", path, (long)getpid(), __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED));
+}
+
 static int part_open(struct part *p, const char *path, struct fst_error *error)
 {
         int r = fetch_make_folder(path, error);
         if (r < 0)
                 return r;
-        p->name = mem_printf("%s.%ld.part", path, (long)getpid());
+        p->name = fetch_part_name(path);
         p->fd = open(p->name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
         if (p->fd >= 0)
                 return 0;
@@ -297,11 +308,15 @@ static int check_one(struct fetcher *f, const struct part *part, const char *loc
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         _cleanup_free_ char *beside = mem_printf("%s.%s", location, algorithm);
-        if (fetch_text(f, beside, &text, NULL) < 0)
+        int r = fetch_text(f, beside, &text, error);
+        if (r == -ENOENT) {
+                error_deinit(error);
                 return 1;
+        }
         char computed[2 * DIGEST_MAX + 1];
         size_t digits = 0;
-        int r = digest_of(part, algorithm, computed, &digits, error);
+        if (r == 0)
+                r = digest_of(part, algorithm, computed, &digits, error);
         if (r < 0)
                 return r;
         _cleanup_free_ char *expected = checksum_word(buf_text(&text), digits);

@@ -37,14 +37,17 @@ bool fetch_exists(struct fetcher *f, const char *location);
 /*
  * A file into @path, whose folder is made. It appears there only when it is whole and, unless @checksums is NULL, has
  * the checksum that lies beside it: the first of these ("sha1,md5") that is there decides; with none of them .sha256
- * is looked for; none at all is accepted, as Ivy does. -ENOENT as fetch_text; -EBADMSG with Ivy's sentence for a wrong
- * checksum. *@size is its length.
+ * is looked for; none at all is accepted, as Ivy does, but not one that cannot be read: whether the file is whole is
+ * then not known. -ENOENT as fetch_text; -EBADMSG with Ivy's sentence for a wrong checksum. *@size is its length.
  */
 int fetch_file(struct fetcher *f, const char *location, const char *path, const char *checksums, size_t *size,
                struct fst_error *error);
 
 /* Write @len bytes to @path, in one step for those who read it; its folder is made. */
 int fetch_store(const char *path, const void *data, size_t len, struct fst_error *error);
+
+/* A name beside @path under which nobody else, in this process or another, writes it. The caller owns it. */
+char *fetch_part_name(const char *path);
 
 /* mkdir -p for the folder of @path. */
 int fetch_make_folder(const char *path, struct fst_error *error);

@@ -15,6 +15,7 @@
 
 #define MAX_EXPANDED 65536 /* bytes of one text with its properties put in */
 #define MAX_DEPTH 32       /* of properties within properties */
+#define MAX_PUT_IN 10000   /* properties into one text: they may be many without making it long */
 #define JAVA_VERSION "17"
 
 struct managed {
@@ -32,6 +33,7 @@ struct reader {
         const char *parent_group, *parent_version; /* NULL until known */
         const char *group, *artifact, *version;
         bool named; /* the project.* properties are there */
+        int put_in; /* properties into the text that is being read */
         struct fst_error *error;
 };
 
@@ -107,6 +109,8 @@ static int expand(struct reader *r, const char *text, struct buf *out, const cha
                                 return error_set(r->error, -EINVAL, "cyclic variable definition: ${%s}", name);
                 if (value && depth == MAX_DEPTH)
                         return error_set(r->error, -EINVAL, "properties are nested too deeply: ${%s}", name);
+                if (value && ++r->put_in > MAX_PUT_IN)
+                        return error_set(r->error, -EINVAL, "too many properties within each other: ${%s}", name);
                 within[depth < MAX_DEPTH ? depth : 0] = name;
                 int e = value ? expand(r, value, out, within, depth + 1) : 0;
                 if (e < 0)
@@ -140,6 +144,7 @@ static int value_of(struct reader *r, const char *text, const char **out)
                 return 0;
         }
         _cleanup_(buf_deinit) struct buf b = BUF_INIT;
+        r->put_in = 0;
         int e = expand(r, text, &b, within, 0);
         if (e == 0)
                 *out = trimmed(r->names, buf_text(&b));

@@ -218,19 +218,28 @@ static int read_properties_file(struct loader *l, const struct xml_node *node)
         return r;
 }
 
+static int add_credentials(struct loader *l, const struct xml_node *node)
+{
+        const char *host = attribute(l, node, "host"), *user = attribute(l, node, "username");
+        const char *password = attribute(l, node, "passwd");
+        if (strcmp(node->name, "credentials") != 0 || !host || !user)
+                return error_set(l->error, -EINVAL, "<credentials> needs host, username and passwd");
+        struct credential *new = module_new(l->names, struct credential);
+        *new = (struct credential){host, names_printf(l->names, "%s:%s", user, password ? password : ""),
+                                   l->settings->credentials};
+        l->settings->credentials = new;
+        return 0;
+}
+
+/* One element, or one around several. */
 static int read_credentials(struct loader *l, const struct xml_node *node)
 {
+        int r = node->attributes || !node->children ? add_credentials(l, node) : 0;
         xml_each(c, node) {
-                const char *host = attribute(l, c, "host"), *user = attribute(l, c, "username");
-                const char *password = attribute(l, c, "passwd");
-                if (strcmp(c->name, "credentials") != 0 || !host || !user)
-                        return error_set(l->error, -EINVAL, "<credentials> needs host, username and passwd");
-                struct credential *new = module_new(l->names, struct credential);
-                *new = (struct credential){host, names_printf(l->names, "%s:%s", user, password ? password : ""),
-                                           l->settings->credentials};
-                l->settings->credentials = new;
+                if (r == 0)
+                        r = add_credentials(l, c);
         }
-        return 0;
+        return r;
 }
 
 /* Patterns of a url or filesystem resolver. */

@@ -21,8 +21,8 @@ struct reader {
         struct arena *arena;
         struct xml_node *root;
         struct open_element open[XML_MAX_DEPTH];
-        size_t depth;
-        bool too_deep;
+        size_t depth, taken; /* elements that are open, bytes of names and text */
+        const char *refused;
 };
 
 static const char *local_name(const char *name)
@@ -31,26 +31,41 @@ static const char *local_name(const char *name)
         return colon ? colon + 1 : name;
 }
 
-static char *copy(struct arena *a, const char *text)
+static void refuse(struct reader *r, const char *why)
 {
-        return arena_copy(a, text, strlen(text));
+        r->refused = why;
+        XML_StopParser(r->parser, XML_FALSE);
+}
+
+/* Count what is about to be kept. */
+static void take(struct reader *r, size_t n)
+{
+        r->taken += n;
+        if (r->taken > XML_MAX_TEXT)
+                refuse(r, "its entities make it too large");
+}
+
+static char *copy(struct reader *r, const char *text)
+{
+        size_t n = strlen(text);
+        take(r, n);
+        return arena_copy(r->arena, text, n);
 }
 
 static void start_element(void *data, const XML_Char *name, const XML_Char **attributes)
 {
         struct reader *r = data;
         if (r->depth == XML_MAX_DEPTH) {
-                r->too_deep = true;
-                XML_StopParser(r->parser, XML_FALSE);
+                refuse(r, "elements are nested too deeply");
                 return;
         }
         struct xml_node *node = arena_alloc(r->arena, sizeof(*node));
-        *node = (struct xml_node){.name = copy(r->arena, local_name(name)), .text = ""};
+        *node = (struct xml_node){.name = copy(r, local_name(name)), .text = ""};
         struct xml_attribute **end = &node->attributes;
         for (size_t i = 0; attributes[i]; i += 2) {
                 struct xml_attribute *a = arena_alloc(r->arena, sizeof(*a));
-                *a = (struct xml_attribute){copy(r->arena, local_name(attributes[i])),
-                                            copy(r->arena, attributes[i + 1]), NULL};
+                *a = (struct xml_attribute){copy(r, local_name(attributes[i])), copy(r, attributes[i + 1]),
+                                            NULL};
                 *end = a;
                 end = &a->next;
         }
@@ -78,7 +93,8 @@ static void end_element(void *data, const XML_Char *name)
 static void characters(void *data, const XML_Char *text, int length)
 {
         struct reader *r = data;
-        if (r->depth > 0)
+        take(r, (size_t)length);
+        if (r->depth > 0 && !r->refused)
                 buf_append(&r->open[r->depth - 1].text, text, (size_t)length);
 }
 
@@ -112,8 +128,7 @@ int xml_parse(struct arena *arena, const char *data, size_t len, struct xml_node
         XML_SetCharacterDataHandler(r.parser, characters);
         if (XML_Parse(r.parser, data, (int)len, XML_TRUE) != XML_STATUS_OK)
                 return error_set(error, -EINVAL, "line %lu: %s", (unsigned long)XML_GetCurrentLineNumber(r.parser),
-                                 r.too_deep ? "elements are nested too deeply" :
-                                              XML_ErrorString(XML_GetErrorCode(r.parser)));
+                                 r.refused ? r.refused : XML_ErrorString(XML_GetErrorCode(r.parser)));
         *root = r.root;
         return 0;
 }

@@ -1,9 +1,9 @@
 /*
  * A small XML document as a tree: POMs, ivy.xml, ivysettings.xml, maven-metadata.xml. The parser is expat's.
  *
- * What comes from a repository is untrusted: a document has at most XML_MAX_BYTES and XML_MAX_DEPTH; nothing outside
- * of it is ever read; an entity that it does not define itself (POMs use HTML's) is left out. Names are without their
- * namespace's prefix, so that "m:x" and "x" are the same.
+ * What comes from a repository is untrusted: a document has at most XML_MAX_BYTES and XML_MAX_DEPTH, and its entities
+ * make at most XML_MAX_TEXT of it; nothing outside of it is ever read; an entity that it does not define itself (POMs
+ * use HTML's) is left out. Names are without their namespace's prefix, so that "m:x" and "x" are the same.
  */
 #pragma once
 
@@ -13,7 +13,8 @@
 struct arena;
 struct fst_error;
 
-#define XML_MAX_BYTES (32u << 20)
+#define XML_MAX_BYTES (8u << 20)
+#define XML_MAX_TEXT (2 * XML_MAX_BYTES)
 #define XML_MAX_DEPTH 100
 
 struct xml_attribute {

@@ -213,11 +213,11 @@ static bool same_file(const char *a, const char *b)
 /* A jar of the cache in the folder: linked, or copied where that cannot be. */
 static int put(const char *from, const char *to, struct fst_error *error)
 {
-        _cleanup_free_ char *other = mem_printf("%s.%ld.part", to, (long)getpid());
+        _cleanup_free_ char *other = fetch_part_name(to);
         int r = fetch_make_folder(to, error);
         if (r < 0)
                 return r;
-        unlink(other);
+        unlink(other); /* of a process that had this one's id */
         if (link(from, other) == 0) {
                 if (rename(other, to) == 0) {
                         unlink(other); /* rename does nothing if both are the same file */
