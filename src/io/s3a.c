@@ -102,6 +102,12 @@ static int refusal(const struct http_answer *answer, const char *path, struct fs
                          end ? (int)(end - start - 9) : 0, start ? start + 9 : "");
 }
 
+/* What a server says of a region becomes part of a host's name. */
+static bool is_region(const char *text)
+{
+        return *text && text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
+}
+
 /* Ask for @key of the path's bucket: 0 with r->answer of any status. */
 static int ask(struct remote_fs *r, const char *method, const char *path, const char *key, const char *query,
                remote_sink sink, void *context, struct fst_error *error)
@@ -131,7 +137,7 @@ static int ask(struct remote_fs *r, const char *method, const char *path, const 
                 /* A bucket of another region says which. */
                 char *told = r->answer.status == 200 || tries > 0 ? NULL
                                                                   : http_answer_header(&r->answer, "x-amz-bucket-region");
-                if (!told || strcmp(told, where) == 0) {
+                if (!told || strcmp(told, where) == 0 || !is_region(told)) {
                         free(told);
                         return 0;
                 }

@@ -137,10 +137,25 @@ static bool is_standby(const struct http_answer *answer)
         return answer->status == 403 && strstr(buf_text(&answer->body), "StandbyException");
 }
 
+/* The caller's sink, and whether anything went into it: then no other namenode may begin again. */
+struct delivery {
+        remote_sink sink;
+        void *context;
+        bool began;
+};
+
+static int deliver(void *context, const char *data, size_t n)
+{
+        struct delivery *d = context;
+        d->began = true;
+        return d->sink(d->context, data, n);
+}
+
 /* Ask for @operation about @path: 0 with r->answer of status 200. */
 static int ask(struct remote_fs *r, const char *path, const char *operation, remote_sink sink, void *context,
                struct fst_error *error)
 {
+        struct delivery delivery = {.sink = sink, .context = context};
         _cleanup_(url_list_deinit) struct url_list urls = {0};
         _cleanup_free_ char *how = hadoop_conf_get(r->conf, "hadoop.security.authentication");
         _cleanup_free_ char *user = hadoop_conf_user(r->conf);
@@ -157,10 +172,11 @@ static int ask(struct remote_fs *r, const char *path, const char *operation, rem
                         uri_put_quoted(&url, user, "");
                 }
                 int got = http_perform(r->http,
-                                       &(struct http_request){.url = buf_text(&url), .follow = true, .sink = sink,
-                                                              .context = context, .negotiate = kerberos},
+                                       &(struct http_request){.url = buf_text(&url), .follow = true,
+                                                              .sink = sink ? deliver : NULL, .context = &delivery,
+                                                              .negotiate = kerberos},
                                        &r->answer, error);
-                bool last = i + 1 == urls.len;
+                bool last = i + 1 == urls.len || delivery.began;
                 if (!last && (got == -ECONNREFUSED || got == -EHOSTUNREACH || got == -ETIMEDOUT ||
                               (got == 0 && is_standby(&r->answer))))
                         continue;

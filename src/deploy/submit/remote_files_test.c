@@ -63,6 +63,8 @@ static void serve_webhdfs(struct fixture_exchange *x)
         fixture_answer(x, 404, "", "{\"RemoteException\":{\"exception\":\"FileNotFoundException\",\"message\":\"no\"}}");
 }
 
+static int elsewhere; /* how often that was asked for */
+
 static void serve_s3(struct fixture_exchange *x)
 {
         char who[512] = "", token[64] = "";
@@ -79,6 +81,10 @@ static void serve_s3(struct fixture_exchange *x)
                         "<Contents><Key>lib/x.jar</Key><LastModified>2024-05-06T07:08:09.000Z</LastModified>"
                         "<Size>2</Size></Contents><Contents><Key>lib/y.jar</Key><Size>2</Size></Contents>"
                         "<CommonPrefixes><Prefix>lib/sub.jar/</Prefix></CommonPrefixes></ListBucketResult>");
+        if (strcmp(x->target, "/bucket/lib/elsewhere.jar") == 0) {
+                elsewhere++;
+                return fixture_answer(x, 301, "x-amz-bucket-region: other.host/\r\n", "");
+        }
         if (strcmp(x->target, "/bucket/lib/x.jar") == 0)
                 return fixture_answer(x, 200, "", "s3");
         fixture_answer(x, 404, "", "");
@@ -268,6 +274,8 @@ static void downloads(void **state)
         assert_fails(remote_files_download, none, -ENOENT, "http://");
         assert_fails(remote_files_download, "s3a://bucket/none", -ENOENT, "No such file or directory: s3a://bucket/none");
         assert_fails(remote_files_download, "foo://h/x", -EPROTONOSUPPORT, "No FileSystem for scheme \"foo\"");
+        assert_fails(remote_files_download, "s3a://bucket/lib/elsewhere.jar", -EIO, "the object store answers 301");
+        assert_int_equal(elsewhere, 1); /* nothing is asked again with what cannot be a region */
         set_hadoop("fs.s3a.secret.key", "");
 }
 
