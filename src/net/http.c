@@ -96,6 +96,7 @@ struct exchange {
         const struct http_request *request;
         struct http_answer *answer;
         int result; /* why a function below ended it */
+        const char *what; /* is too large */
         size_t limit;
 };
 
@@ -107,8 +108,11 @@ static int take_header(void *context, const char *line, size_t n)
         /* Each answer begins with its status: those of redirections and of a proxy are forgotten. */
         if (n >= 5 && memcmp(line, "HTTP/", 5) == 0)
                 buf_reset(&x->answer->headers);
-        if (n > MAX_HEADERS - x->answer->headers.len)
+        if (n > MAX_HEADERS - x->answer->headers.len) {
+                x->what = "headers are";
+                x->limit = MAX_HEADERS;
                 return x->result = -EFBIG;
+        }
         buf_append(&x->answer->headers, line, n);
         return 0;
 }
@@ -129,7 +133,8 @@ static int take_body(void *context, int status, const char *data, size_t n)
 int http_perform(struct http_client *client, const struct http_request *request, struct http_answer *answer,
                  struct fst_error *error)
 {
-        struct exchange x = {request, answer, 0, request->max_answer ? request->max_answer : HTTP_MAX_ANSWER};
+        struct exchange x = {.request = request, .answer = answer, .what = "answer is",
+                             .limit = request->max_answer ? request->max_answer : HTTP_MAX_ANSWER};
         struct http_receiver receiver = {.header = take_header, .body = take_body, .context = &x};
         char message[512] = "";
         buf_reset(&answer->body);
@@ -139,7 +144,7 @@ int http_perform(struct http_client *client, const struct http_request *request,
         if (r < 0) {
                 _cleanup_free_ char *url = http_printable_url(request->url ? request->url : "(no URL)");
                 if (x.result == -EFBIG)
-                        return error_set(error, -EFBIG, "%s: the answer is larger than %zu bytes", url, x.limit);
+                        return error_set(error, -EFBIG, "%s: the %s larger than %zu bytes", url, x.what, x.limit);
                 if (x.result < 0)
                         return error_set(error, x.result, "%s: the transfer was ended: %s", url, strerror(-x.result));
                 return error_set(error, r, "%s: %s", url, message);

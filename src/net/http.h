@@ -13,7 +13,7 @@
  *
  * Where nothing is said, libcurl's defaults and those of the program curl hold: http_proxy, https_proxy, all_proxy and
  * no_proxy of the environment (never for 127.*, ::1 and localhost), certificates are checked against the system's
- * store or CURL_CA_BUNDLE / SSL_CERT_FILE. A redirection never leads from a network to a file or another protocol.
+ * store or CURL_CA_BUNDLE / SSL_CERT_FILE. A redirection leads from http to http or https, from https to https only.
  */
 #pragma once
 

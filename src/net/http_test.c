@@ -19,6 +19,14 @@ static void serve(struct fixture_exchange *x)
 {
         char value[256];
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        if (strcmp(x->target, "/to-ftp") == 0)
+                return fixture_answer(x, 302, "Location: ftp://127.0.0.1:1/x\r\n", "");
+        if (strcmp(x->target, "/long-headers") == 0) {
+                _cleanup_(buf_deinit) struct buf headers = BUF_INIT;
+                for (int i = 0; i < 10; i++)
+                        buf_printf(&headers, "X-%d: %030000d\r\n", i, i);
+                return fixture_answer(x, 200, buf_text(&headers), "");
+        }
         if (strcmp(x->target, "/redirect") == 0)
                 return fixture_answer(x, 302, "Location: /echo?then\r\nX-From: redirect\r\n", "not this");
         if (strcmp(x->target, "/to-file") == 0)
@@ -129,6 +137,7 @@ static void redirections(void **state)
         assert_string_equal(answer.url, at("/echo?then"));
         assert_null(http_answer_header(&answer, "X-From")); /* the last answer's only */
         assert_int_equal(perform(&(struct http_request){.url = at("/to-file"), .follow = true}), -EPROTO);
+        assert_int_equal(perform(&(struct http_request){.url = at("/to-ftp"), .follow = true}), -EPROTO);
         assert_int_equal(perform(&(struct http_request){.url = at("/loop"), .follow = true}), -EPROTO);
 }
 
@@ -185,6 +194,8 @@ static void failures_have_their_number(void **state)
 {
         assert_int_equal(perform(&(struct http_request){.url = at("/large"), .max_answer = 1000}), -EFBIG);
         assert_non_null(strstr(error_message(&error), "/large: the answer is larger than 1000 bytes"));
+        assert_int_equal(perform(&(struct http_request){.url = at("/long-headers")}), -EFBIG);
+        assert_non_null(strstr(error_message(&error), "/long-headers: the headers are larger than 262144 bytes"));
         assert_int_equal(perform(&(struct http_request){.url = at("/broken")}), -EIO);
         assert_int_equal(perform(&(struct http_request){.url = at("/strange")}), -EPROTO);
         assert_int_equal(perform(&(struct http_request){.url = "file:///etc/hostname"}), -EINVAL);

@@ -12,7 +12,7 @@
 /* Installed beside the library; in the build tree from src/, fuzz/ or tests/, and bench/micro/. */
 static const char *const places[] = {"firesteel/", "net/", "../src/net/", "../../src/net/", ""};
 
-/* The folder of the object that holds this function, with a slash; "" if the system does not say. */
+/* The folder of the object that holds this function, with a slash; NULL if the system does not say. */
 static char *own_folder(void)
 {
         static const char mark;
@@ -24,13 +24,16 @@ static char *own_folder(void)
         if (!path)
                 path = realpath("/proc/self/exe", resolved);
         const char *slash = path ? strrchr(path, '/') : NULL;
-        return slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup("");
+        return slash ? mem_strndup(path, (size_t)(slash - path) + 1) : NULL;
 }
 
 int on_demand_load(const char *what, const char *file, const char *symbol, on_demand_fn *out, struct fst_error *error)
 {
         _cleanup_free_ char *folder = own_folder();
         _cleanup_(buf_deinit) struct buf tried = BUF_INIT;
+        if (!folder) /* never what lies in the working directory */
+                return error_set(error, -ENOENT, "the %s module %s is not found: it is not known where firesteel is", what,
+                                 file);
         for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
                 _cleanup_free_ char *path = mem_printf("%s%s%s", folder, places[i], file);
                 if (access(path, R_OK) != 0) {
