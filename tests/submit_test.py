@@ -101,6 +101,16 @@ def test_defaults_and_spark_env(folder):
     assert "master 'local[0]'" in done.stderr
 
 
+def test_what_spark_env_leaves_running_is_not_waited_for(folder):
+    conf = folder / "conf"
+    conf.mkdir()
+    (conf / "spark-env.sh").write_text("sleep 600 >/dev/null 2>&1 & echo $! >left\n")
+    try:
+        assert submit(folder, "echo.c", "4", env=environment(folder, SPARK_CONF_DIR=str(conf))).returncode == 4
+    finally:
+        os.kill(int((folder / "left").read_text()), signal.SIGKILL)
+
+
 @pytest.mark.parametrize("words, message", [
     (["--nope"], "Error: Unrecognized option: --nope\n\nUsage: spark-submit"),
     (["--version", "--nope"], "Error: Unrecognized option: --nope\n\nUsage: spark-submit"),

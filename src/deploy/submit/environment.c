@@ -1,6 +1,7 @@
 /*
  * spark-env.sh; see environment.h. The shell writes its environment to a descriptor of its own after the script ran,
- * each entry ended by a NUL, so that neither the script's output nor line breaks in values disturb.
+ * each entry ended by a NUL, so that neither the script's output nor line breaks in values disturb. The script itself
+ * does not have that descriptor: what it leaves running would hold it open.
  */
 #include "deploy/submit/environment.h"
 
@@ -55,7 +56,7 @@ static void take_over(char *entries, size_t len)
 
 static int run_script(const char *script, struct buf *out, struct fst_error *error)
 {
-        static char command[] = "set -a; . \"$1\"; exec env -0 >&3";
+        static char command[] = "set -a; . \"$1\" 3>&-; exec env -0 >&3";
         const char *shell = access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
         char *words[] = {(char *)shell, "-c", command, (char *)shell, (char *)script, NULL};
         int ends[2];
