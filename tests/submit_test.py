@@ -103,7 +103,7 @@ def test_defaults_and_spark_env(folder):
 
 def test_what_spark_env_leaves_running_is_not_waited_for(folder):
     conf = folder / "conf"
-    conf.mkdir()
+    conf.mkdir(exist_ok=True)
     (conf / "spark-env.sh").write_text("sleep 600 >/dev/null 2>&1 & echo $! >left\n")
     try:
         assert submit(folder, "echo.c", "4", env=environment(folder, SPARK_CONF_DIR=str(conf))).returncode == 4

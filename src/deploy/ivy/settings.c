@@ -419,5 +419,5 @@ int settings_load(struct names *n, struct settings *s, const char *file, const c
                 r = xml_parse(&n->arena, buf_text(&text), text.len, &root, error);
         if (r == 0)
                 r = read_settings(&l, root);
-        return r < 0 ? error_set(error, r, "Failed when loading Ivy settings from %s", file) : 0;
+        return r < 0 ? error_wrap(error, r, "Failed when loading Ivy settings from %s", file) : 0;
 }

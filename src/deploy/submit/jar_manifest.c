@@ -116,7 +116,8 @@ static int find_manifest(const struct archive_library *lib, struct archive *jar,
                          struct fst_error *error)
 {
         struct archive_entry *entry;
-        for (int i = 0; lib->archive_read_next_header(jar, &entry) >= ARCHIVE_WARN; i++) {
+        int r;
+        for (int i = 0; (r = lib->archive_read_next_header(jar, &entry)) == ARCHIVE_OK || r == ARCHIVE_WARN; i++) {
                 const char *name = lib->archive_entry_pathname(entry);
                 if (!name)
                         continue;

@@ -104,6 +104,7 @@ LOG = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d (DEBUG|INFO|WARN|ERROR) ")
 EXCUSED = [
     ("names that Java trips over", r"Cannot invoke .* because .* is null"),
     ("names that Java trips over", r"Illegal file pattern: error parsing regexp: invalid escape sequence: .*"),
+    ("causes of errors", r"Failed when loading Ivy settings from .*"),
     ("hdfs:// files of a submission", r"java\.net\.UnknownHostException: .*|Incomplete HDFS URI, no host: .*"),
     ("S3 files of a submission", r"java\.lang\.ClassNotFoundException: Class org\.apache\.hadoop\.fs\.s3a\..* not found"),
 ]
