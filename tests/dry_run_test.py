@@ -215,3 +215,48 @@ def test_r_on_yarn_ships_sparkr(tmp_path):
     assert shown["conf"]["spark.yarn.dist.archives"] == f"file:/n/z.zip,file:{home}/R/lib/sparkr.zip#sparkr"
     assert shown["conf"]["spark.yarn.dist.files"] == f"file:{tmp_path}/x.R"
     assert shown["arguments"] == ["--primary-r-file", "x.R", "--class", "org.apache.spark.deploy.RRunner", "--arg", "a"]
+
+
+FAKE_R = '#!/bin/sh\n[ "$1 $2 $3" = "CMD INSTALL -l" ] || exit 64\nmkdir "$4/pkg" && cp "$5/DESCRIPTION" "$4/pkg"\n'
+
+
+def r_application(folder):
+    """An application of R and a jar that brings a package, with a home of Spark and an R that copies: its environment."""
+    (folder / "bin").mkdir()
+    (folder / "bin" / "R").write_text(FAKE_R)
+    (folder / "bin" / "R").chmod(0o755)
+    (folder / "home" / "R" / "lib").mkdir(parents=True)
+    (folder / "home" / "R" / "lib" / "sparkr.zip").touch()
+    (folder / "tmp").mkdir()
+    (folder / "app.R").touch()
+    jar(folder / "r.jar", "Spark-HasRPackage: true\r\n", [("R/pkg/DESCRIPTION", "Package: pkg\n")])
+    return {"PATH": f"{folder}/bin:{os.environ['PATH']}", "SPARK_HOME": str(folder / "home"), "HADOOP_CONF_DIR": "/none",
+            "TMPDIR": str(folder / "tmp")}
+
+
+def test_r_packages_travel_to_yarn(tmp_path):
+    there = {**environment(tmp_path), **r_application(tmp_path)}
+    words = [os.path.join(BIN, "spark-submit"), "--dry-run", "--output", "json", "--jars", "r.jar"]
+    done = subprocess.run([*words, "--master", "yarn", "app.R"], cwd=tmp_path, env=there, capture_output=True, text=True,
+                          timeout=60, check=True)
+    sparkr, packages = json.loads(done.stdout)["conf"]["spark.yarn.dist.archives"].split(",")
+    assert sparkr == f"file:{tmp_path}/home/R/lib/sparkr.zip#sparkr"
+    assert packages.startswith(f"file:{tmp_path}/tmp/") and packages.endswith("/rpkg.zip#rpkg")
+    assert f"{tmp_path}/r.jar contains R source code. Now installing package.\n" in done.stderr
+    assert os.listdir(tmp_path / "tmp") == []  # it was a dry run
+
+    refused = subprocess.run([*words, "--master", "spark://h:7077", "app.R"], cwd=tmp_path, env=there, capture_output=True,
+                             text=True, timeout=60, check=False)
+    assert refused.returncode == 1
+    assert json.loads(refused.stdout)["error"] == "Distributing R packages with standalone cluster is not supported."
+    assert os.listdir(tmp_path / "tmp") == []
+
+
+def test_r_packages_of_a_hostile_jar(tmp_path):
+    there = {**environment(tmp_path), **r_application(tmp_path)}
+    jar(tmp_path / "evil.jar", "Spark-HasRPackage: true\r\n", [("R/pkg/../../../evil", "x")])
+    done = subprocess.run([os.path.join(BIN, "spark-submit"), "--dry-run", "--output", "json", "--jars", "r.jar,evil.jar",
+                           "app.R"], cwd=tmp_path, env=there, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["error"] == "Malicious zip entry escaping target dir: R/pkg/../../../evil"
+    assert not (tmp_path / "evil").exists() and os.listdir(tmp_path / "tmp") == []

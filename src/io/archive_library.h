@@ -13,6 +13,7 @@ struct fst_error;
         X(archive_read_new)                                                                                            \
         X(archive_read_support_filter_all)                                                                             \
         X(archive_read_support_format_all)                                                                             \
+        X(archive_read_support_format_zip_seekable)                                                                    \
         X(archive_read_support_format_zip_streamable)                                                                  \
         X(archive_read_open_filename)                                                                                  \
         X(archive_read_next_header)                                                                                    \

@@ -151,7 +151,10 @@ int jar_manifest_attribute(const char *path, const char *name, bool streamed, ch
         if (!jar)
                 return error_set(error, -ENOMEM, "no memory to read %s", path);
         /* The streaming reader sees the files in the order in which they lie in the jar. */
-        lib->archive_read_support_format_zip_streamable(jar);
+        if (streamed)
+                lib->archive_read_support_format_zip_streamable(jar);
+        else
+                lib->archive_read_support_format_zip_seekable(jar);
         if (lib->archive_read_open_filename(jar, path, 1 << 14) == ARCHIVE_OK)
                 r = find_manifest(lib, jar, streamed, &text, error);
         lib->archive_read_free(jar);

@@ -4,7 +4,7 @@
  */
 #include "deploy/submit/option_table.h"
 #include "deploy/submit/preparation.h"
-#include "deploy/submit/r_packages.h" /* the names of archives */
+#include "deploy/submit/r_packages.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -59,6 +59,13 @@ static int add_r_archives(struct preparation *p, struct fst_error *error)
         if (access(path, F_OK) < 0)
                 return error_set(error, -ENOENT, R_SPARKR_ARCHIVE " does not exist for R application in YARN mode.");
         add_archive(p, path, "sparkr");
+        if (!p->s->r_library)
+                return 0;
+        _cleanup_free_ char *packages = NULL;
+        int r = r_packages_zip(p->s->r_library, R_PACKAGES_ARCHIVE, &packages, error);
+        if (r < 0)
+                return error_wrap(error, r, "Failed to zip all the built R packages");
+        add_archive(p, packages, "rpkg");
         return 0;
 }
 

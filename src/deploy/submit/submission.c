@@ -3,28 +3,10 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/remove_tree.h"
 #include "conf/conf.h"
 #include "conf/redact.h"
 #include "driver/event_json.h"
-
-#include <ftw.h>
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-        (void)st;
-        (void)type;
-        (void)ftw;
-        remove(path);
-        return 0;
-}
-
-/* Steals its name. */
-static void remove_tree(char *directory)
-{
-        if (directory)
-                nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-        free(directory);
-}
 
 void submission_deinit(struct submission *s)
 {
@@ -40,6 +22,8 @@ void submission_deinit(struct submission *s)
         strmap_deinit(&s->conf);
         remove_tree(s->temp_dir);
         remove_tree(s->r_library);
+        free(s->temp_dir);
+        free(s->r_library);
         free(s->main_class);
         *s = SUBMISSION_INIT;
 }

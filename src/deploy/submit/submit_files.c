@@ -13,6 +13,7 @@
 #include "deploy/submit/option_table.h"
 #include "deploy/submit/packages.h"
 #include "deploy/submit/python_path.h"
+#include "deploy/submit/r_packages.h"
 #include "deploy/submit/remote_files.h"
 #include "exec/app_compiler.h"
 #include "io/uri.h"
@@ -53,7 +54,22 @@ static void add_package_jars(struct preparation *p, const struct package_jars *j
         }
 }
 
-/* In the standalone cluster and on Mesos the driver resolves them. */
+static bool is_blank(const char *text)
+{
+        return !text || text[strspn(text, " \t\r\n\f\v")] == 0;
+}
+
+/* An R application's jars, those of packages among them, may bring R packages. */
+static int build_r_packages(struct preparation *p, struct fst_error *error)
+{
+        const char *home = getenv("SPARK_HOME");
+        _cleanup_free_ char *sparkr = home ? mem_printf("%s/R/lib", home) : NULL;
+        if (p->language != LANGUAGE_R || is_blank(p->a->value[SUBMIT_JARS]))
+                return 0;
+        return r_packages_build(p->a->value[SUBMIT_JARS], sparkr, p->a->verbose, stderr, &p->s->r_library, error);
+}
+
+/* In the standalone cluster and on Mesos the driver resolves them, and builds what R packages they bring. */
 static int resolve_packages(struct preparation *p, struct fst_error *error)
 {
         _cleanup_(package_jars_deinit) struct package_jars jars = {0};
@@ -72,7 +88,7 @@ static int resolve_packages(struct preparation *p, struct fst_error *error)
         if (r < 0)
                 return r;
         add_package_jars(p, &jars);
-        return 0;
+        return build_r_packages(p, error);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ keytab */
