@@ -97,7 +97,8 @@ class Genuine:
         self.errors = open(world.path(f"driver-{version}.log"), "w+")
         options = ["-Xmx768m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dlog4j2.disable.jmx=true",
                    f"-Djava.io.tmpdir={world.path('tmp')}", f"-Duser.home={world.path('user')}",
-                   "-Dhttps.proxyHost=127.0.0.1", "-Dhttps.proxyPort=1", "-Djava.net.preferIPv4Stack=true"]
+                   "-Dhttps.proxyHost=127.0.0.1", "-Dhttps.proxyPort=1", "-Dhttp.proxyHost=127.0.0.1", "-Dhttp.proxyPort=1",
+                   "-Djava.net.preferIPv4Stack=true"]
         options += [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in
                     ("java.lang", "java.util", "java.net", "java.nio", "sun.nio.ch", "sun.security.action")]
         environment = dict(os.environ, LC_ALL="C.UTF-8", PATH=world.path("bin") + ":" + os.environ["PATH"])

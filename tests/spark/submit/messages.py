@@ -56,7 +56,7 @@ ERRORS = [
     (TWO_OLD, r"Distributing R packages with mesos cluster is not supported\."),
     (ALL, r".* resolves ambiguously to multiple files: .*"),
     (TWO_OLD, r"(requirement failed: )?Kubernetes master URL must start with k8s://\."),
-    (ALL, r"Invalid Kubernetes master scheme: .* found in URL: .*"),
+    (TWO_NEW, r"Invalid Kubernetes master scheme: .* found in URL: .*"),
     (TWO_OLD, r"assertion failed: Mesos cluster mode is only supported through the REST submission API"),
     (ALL, r"requirement failed: Provided Maven Coordinates must be in the form 'groupId:artifactId:version'\. The coordinate "
           r"provided is: .*"),
@@ -72,7 +72,8 @@ ERRORS = [
 ]
 
 PRINTED = [
-    (ALL, r"Warning: Ignoring non-Spark config property: .*"),
+    (TWO_NEW, r"Warning: Ignoring non-Spark config property: .*"),
+    (OLD, r"Warning: Ignoring non-spark config property: .*"),
     (ALL, r"Using properties file: .*"),
     (ALL, r"Adding default property: .*"),
     (OLD, r"Warning: Master yarn-c.* is deprecated since 2\.0\. Please use master \"yarn\" with specified deploy mode instead\."),
