@@ -9,9 +9,10 @@
  * it was adjusted; the add timer runs while tasks wait that came since it was last stopped; an attempt is kept while it
  * is submitted or tasks of it run.
  *
- * Where Spark differs: there a task that starts after its attempt ended counts as minus one waiting task for ever, and
+ * Where Spark differs: there a request that did not reach the cluster manager is repeated only if it changed a target,
+ * not if it began with one; a task that starts after its attempt ended counts as minus one waiting task for ever, and
  * a speculation told of after it keeps the queue from ever being empty. Here the one only counts as running, the other
- * is ignored.
+ * is ignored; nor is an attempt unschedulable any more that has ended.
  */
 #include "sched/executor_allocation.h"
 
@@ -68,6 +69,7 @@ struct executor_allocation {
         int n_submitted;
         int64_t add_time; /* INT64_MAX: no timer */
         bool initializing;
+        bool told;  /* the cluster manager heard the last request */
         bool dirty; /* something happened since the last tick */
         int64_t last_tick;
         int last_executors; /* how many there were at it */
@@ -181,8 +183,6 @@ static void drop_if_over(struct executor_allocation *a, struct stage_attempt *at
 {
         if (at->submitted || at->running > 0)
                 return;
-        at->unschedulable = false;
-        recount(a, at);
         for (size_t i = 0; i < a->attempts.len; i++)
                 if (a->attempts.data[i] == at) {
                         a->attempts.data[i] = a->attempts.data[--a->attempts.len];
@@ -255,13 +255,12 @@ static struct executor_request request_of(const struct profile *p)
 static bool request_total(struct executor_allocation *a)
 {
         VEC(struct executor_request) requests = {0};
-        bool reached;
 
         for (size_t i = 0; i < a->profiles.len; i++)
                 vec_push(&requests, request_of(&a->profiles.data[i]));
-        reached = a->ops->request_total(a->owner, requests.data, (int)requests.len);
+        a->told = a->ops->request_total(a->owner, requests.data, (int)requests.len);
         vec_deinit(&requests);
-        return reached;
+        return a->told;
 }
 
 static int needed(const struct executor_allocation *a, const struct profile *p)
@@ -325,15 +324,15 @@ static int64_t targets_taken(struct executor_allocation *a, int64_t now)
 
 int64_t executor_allocation_adjust(struct executor_allocation *a, int64_t now)
 {
-        bool grow = a->add_time != INT64_MAX && now >= a->add_time, changed = false;
+        bool grow = a->add_time != INT64_MAX && now >= a->add_time, changed = !a->told;
 
-        if (a->initializing)
-                return 0;
         for (size_t i = 0; i < a->profiles.len; i++) {
                 struct profile *p = &a->profiles.data[i];
                 int need = needed(a, p);
 
                 p->before = p->target;
+                if (a->initializing)
+                        continue;
                 if (need < p->target) {
                         p->target = MAX(need, a->config.min);
                         p->step = 1;
@@ -349,7 +348,6 @@ int64_t executor_allocation_adjust(struct executor_allocation *a, int64_t now)
         log_warn(LOG, "Unable to reach the cluster manager to request more executors!");
         for (size_t i = 0; i < a->profiles.len; i++)
                 a->profiles.data[i].target = a->profiles.data[i].before;
-        a->dirty = true;
         return 0;
 }
 
@@ -471,7 +469,7 @@ int64_t executor_allocation_deadline(const struct executor_allocation *a)
         /* a timer that has gone off, and could add nothing, waits for something to happen */
         if (!a->initializing && a->add_time > a->last_tick)
                 deadline = MIN(deadline, a->add_time);
-        if (a->dirty || executor_monitor_total(a->monitor).all != a->last_executors)
+        if (a->dirty || !a->told || executor_monitor_total(a->monitor).all != a->last_executors)
                 deadline = MIN(deadline, soon);
         return deadline == INT64_MAX ? deadline : MAX(deadline, soon);
 }
@@ -488,7 +486,7 @@ struct executor_allocation *executor_allocation_new(const struct executor_alloca
         a->owner = owner;
         a->monitor = executor_monitor_new(&config->monitor, ops->is_active, owner);
         a->add_time = INT64_MAX;
-        a->initializing = true;
+        a->initializing = a->told = true;
         a->last_tick = INT64_MIN;
         profile_add(a, 0, 0);
         return a;
@@ -522,7 +520,7 @@ void executor_allocation_reset(struct executor_allocation *a)
                 a->profiles.data[i].step = 1;
         }
         executor_monitor_reset(a->monitor);
-        a->dirty = true;
+        a->told = false;
 }
 
 static void take_hints(struct executor_allocation *a, struct stage_attempt *at, const struct stage_demand *stage)
@@ -573,7 +571,7 @@ void executor_allocation_stage_completed(struct executor_allocation *a, int stag
 
         if (!at || !at->submitted)
                 return;
-        at->submitted = false;
+        at->submitted = at->unschedulable = false;
         a->n_submitted--;
         attempt_clear(at);
         recount(a, at);
@@ -587,7 +585,7 @@ void executor_allocation_unschedulable(struct executor_allocation *a, int stage,
 {
         struct stage_attempt *at = attempt_find(a, stage, attempt);
 
-        if (!at || (yes && !at->submitted))
+        if (!at || !at->submitted)
                 return;
         at->unschedulable = yes;
         recount(a, at);

@@ -77,8 +77,8 @@ void executor_allocation_free(struct executor_allocation *a);
 void executor_allocation_start(struct executor_allocation *a);
 
 /*
- * The cluster manager lost track of the application: forget its executors, and begin again with the initial numbers.
- * Stages and tasks stay known.
+ * The cluster manager lost track of the application: forget its executors, and begin again with the initial numbers,
+ * which the next tick requests. Stages and tasks stay known.
  */
 void executor_allocation_reset(struct executor_allocation *a);
 
@@ -138,8 +138,9 @@ int64_t executor_allocation_deadline(const struct executor_allocation *a);
 #define EXECUTOR_ALLOCATION_INTERVAL INT64_C(100000000)
 
 /*
- * Lower the targets that are above the need, raise the others if it is time to. Does nothing before the first stage,
- * or the first executor whose idle time is over. Returns by how much the targets changed in all.
+ * Lower the targets that are above the need, raise the others if it is time to. Changes none before the first stage,
+ * or the first executor whose idle time is over. Repeats a request that did not reach the cluster manager. Returns by
+ * how much the targets changed in all.
  */
 int64_t executor_allocation_adjust(struct executor_allocation *a, int64_t now);
 
