@@ -1,5 +1,6 @@
 """spark-submit against a master's REST server: what it sends, prints and answers; masters that are away, come back, are
 no REST servers, or send nonsense. The client's half of Spark's StandaloneRestSubmitSuite, restated, and more."""
+import json
 import os
 import re
 import signal
@@ -267,9 +268,10 @@ def test_status(server):
 @pytest.mark.parametrize("option", ["--kill", "--status"])
 def test_a_dry_run_asks_no_master(server, option):
     done = run("--master", server.url, option, "driver-7", "--dry-run")
-    assert done.status == 1 and done.error == (
-        "Error: --dry-run shows what would be submitted, but --kill and --status submit nothing: leave --dry-run out to "
-        "ask the master\n")
+    assert (done.status, done.output, done.error) == (0, f"Would ask {server.url}: {option} driver-7\n", "")
+    done = run("--master", server.url, option, "driver-7", "--dry-run", "--output", "json")
+    assert (done.status, done.error) == (0, "")
+    assert json.loads(done.output) == {option[2:]: "driver-7", "master": server.url}
     assert server.requests == []
 
 

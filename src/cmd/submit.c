@@ -5,6 +5,7 @@
  * statuses are Spark's: 255 without any argument, 1 for what cannot be, 101 for a class that is not there, and
  * otherwise the application's own.
  */
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "cmd/command.h"
@@ -200,14 +201,32 @@ static int show(struct submit_arguments *a, struct fst_error *error)
         return fflush(stdout) == 0 ? 0 : error_errno(error, "standard output");
 }
 
+/* --dry-run of --kill or --status: whom it would ask for what. */
+static int show_request(const struct submit_arguments *a, int *status, struct fst_error *error)
+{
+        const char *what = a->action == SUBMIT_ACTION_KILL ? "kill" : "status";
+        const char *master = submit_arguments_master(a);
+        if (a->output == SUBMIT_OUTPUT_JSON) {
+                _cleanup_(buf_deinit) struct buf out = BUF_INIT;
+                buf_printf(&out, "{\"%s\":", what);
+                event_json_string(&out, a->submission);
+                buf_puts(&out, ",\"master\":");
+                event_json_string(&out, master);
+                buf_puts(&out, "}");
+                printf("%s\n", buf_text(&out));
+        } else {
+                printf("Would ask %s: --%s %s\n", master, what, a->submission);
+        }
+        *status = 0;
+        return fflush(stdout) == 0 ? 0 : error_errno(error, "standard output");
+}
+
 static int act(struct submit_arguments *a, int argc, char **argv, int *status, struct fst_error *error)
 {
         if (!a->dry_run)
                 return runner_run(a, argc - 1, argv + 1, status, error);
         if (a->action != SUBMIT_ACTION_SUBMIT)
-                return error_set(error, -EINVAL,
-                                 "--dry-run shows what would be submitted, but --kill and --status submit nothing: leave "
-                                 "--dry-run out to ask the master");
+                return show_request(a, status, error);
         int r = show(a, error);
         *status = r < 0;
         return r;
