@@ -271,6 +271,18 @@ def test_what_is_wrong_with_the_whole_fails(submitter, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_packages_are_looked_for_in_silence(submitter, tmp_path, capfd):
+    (tmp_path / "repository").mkdir()
+    (tmp_path / "ivysettings.xml").write_text(
+        f"""<ivysettings><settings defaultResolver="r"/><resolvers><filesystem name="r">
+        <artifact pattern="{tmp_path}/repository/[artifact]-[revision].[ext]"/></filesystem></resolvers></ivysettings>""")
+    app = submitter.new("--packages", "g:a:1", "--conf", f"spark.jars.ivySettings={tmp_path}/ivysettings.xml",
+                        "--conf", f"spark.jars.ivy={tmp_path}/ivy", "--class", "x", "a.jar")
+    assert app.call("prepare") < 0
+    assert "unresolved dependency: g#a;1: not found" in app.text("error")
+    assert capfd.readouterr() == ("", "")
+
+
 def test_prepared_is_what_a_dry_run_shows(submitter, tmp_path):
     (tmp_path / "spark-defaults.conf").write_text("spark.from.file yes\nnot.spark ignored\n")
     words = ["--master", "spark://h:6066", "--deploy-mode", "cluster", "--class", "Main", "--name", "n",

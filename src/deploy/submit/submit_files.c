@@ -8,6 +8,7 @@
 #include "deploy/submit/preparation.h"
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "deploy/submit/jar_manifest.h"
 #include "deploy/submit/option_table.h"
@@ -54,6 +55,14 @@ static void add_package_jars(struct preparation *p, const struct package_jars *j
         }
 }
 
+/* Where progress is told; in somebody else's program nothing is printed: NULL. */
+static FILE *progress(void)
+{
+        bool quiet = log_set_quiet(true);
+        log_set_quiet(quiet);
+        return quiet ? NULL : stderr;
+}
+
 static bool is_blank(const char *text)
 {
         return !text || text[strspn(text, " \t\r\n\f\v")] == 0;
@@ -80,7 +89,7 @@ static int resolve_packages(struct preparation *p, struct fst_error *error)
                 .ivy_path = property(p, "spark.jars.ivy"),
                 .ivy_settings = property(p, "spark.jars.ivySettings"),
                 .compat = property(p, "spark.firesteel.compat"),
-                .out = stderr,
+                .out = progress(),
         };
         if (p->mesos_cluster || (p->s->manager == MANAGER_STANDALONE && p->s->cluster_mode))
                 return 0;
