@@ -1,0 +1,36 @@
+/*
+ * Workers in order: by a number (free cores, free memory), then by id, kept while the numbers change. A treap whose
+ * nodes lie in the workers; insert, remove and the way to a neighbour take O(log n).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct index_node {
+        struct index_node *left, *right, *parent;
+        int64_t number;
+        const char *name; /* borrowed */
+        uint32_t priority;
+        bool inside;
+};
+
+struct worker_index {
+        struct index_node *root;
+};
+
+/* @node is not inside yet; @name stays valid while it is. */
+void worker_index_insert(struct worker_index *index, struct index_node *node, int64_t number, const char *name);
+
+/* Nothing happens if it is not inside. */
+void worker_index_remove(struct worker_index *index, struct index_node *node);
+
+/* Remove and insert, if the number is another. */
+void worker_index_move(struct worker_index *index, struct index_node *node, int64_t number);
+
+/* The least and greatest; the first one with a number of at least @number; the neighbours. NULL: there is none. */
+struct index_node *worker_index_first(const struct worker_index *index);
+struct index_node *worker_index_last(const struct worker_index *index);
+struct index_node *worker_index_from(const struct worker_index *index, int64_t number);
+struct index_node *worker_index_next(const struct index_node *node);
+struct index_node *worker_index_previous(const struct index_node *node);
