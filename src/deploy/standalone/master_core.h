@@ -217,7 +217,7 @@ struct master_ops {
         void (*worker_refused)(void *owner, uint64_t peer, const char *message);
         /* To whoever wanted to register: this master does not lead. */
         void (*in_standby)(void *owner, uint64_t peer);
-        /* To a worker that was given up and still sends heartbeats: register anew. */
+        /* To a worker that this master does not know and that takes itself for registered: register anew. */
         void (*reconnect_worker)(void *owner, uint64_t peer);
         void (*launch_executor)(void *owner, const struct master_executor *executor);
         void (*kill_executor)(void *owner, const struct master_worker *worker, const char *app_id, int executor);

@@ -337,7 +337,7 @@ static void a_worker_is_lost_and_comes_back(void **state)
         /* it was only slow: it registers again, and what it still runs is killed */
         master_heartbeat(m, 7, "w1", 60100);
         master_heartbeat(m, 8, "stranger", 60100);
-        said(&rec, "reconnect 7\n");
+        said(&rec, "reconnect 7\nreconnect 8\n");
         add_worker(m, "w1", 1, 4, 8192);
         assert_int_equal(m->n_dead, 0);
         struct executor_report old = {

@@ -347,15 +347,10 @@ void master_heartbeat(struct master *m, uint64_t peer, const char *worker_id, in
                 append(&m->workers, &m->last_worker, w);
         } else if (m->status == MASTER_STANDBY) {
                 return;
-        } else if (object_table_find(&m->dead_by_id, object_hash_text(worker_id), has_id, worker_id)) {
+        } else { /* dead for long, or never seen: it takes itself for registered, and nothing else would wake it */
                 master_log(m, LOG_WARN, "Got heartbeat from unregistered worker %s. Asking it to re-register.",
                            worker_id);
                 m->ops->reconnect_worker(m->owner, peer);
-        } else {
-                master_log(m, LOG_WARN,
-                           "Got heartbeat from unregistered worker %s. This worker was never registered, "
-                           "so ignoring the heartbeat.",
-                           worker_id);
         }
 }
 
@@ -528,6 +523,8 @@ void master_worker_state(struct master *m, uint64_t peer, const char *worker_id,
 
         if (!w) {
                 master_log(m, LOG_WARN, "Worker state from unknown worker: %s", worker_id);
+                if (m->status != MASTER_STANDBY)
+                        m->ops->reconnect_worker(m->owner, peer);
                 return;
         }
         w->peer = peer;
