@@ -104,20 +104,26 @@ static int add_property(struct submit_arguments *a, const char *pair, struct fst
         return 0;
 }
 
-/* The classes that allow words of theirs among the options, and the resource that each brings along. */
-static const char *resource_of_class(const char *class)
+/*
+ * The classes that allow words of theirs among the options, and the resource that each brings along. Spark 2.4, which
+ * has to be asked for before such a class is named, does not know Connect's.
+ */
+static const char *resource_of_class(const struct submit_arguments *a, const char *class)
 {
         static const struct {
                 const char *class, *resource;
+                bool is_connect;
         } classes[] = {
                 {"org.apache.spark.repl.Main", "spark-shell"},
-                {"org.apache.spark.sql.application.ConnectRepl", "connect-shell"},
+                {"org.apache.spark.sql.application.ConnectRepl", "connect-shell", true},
                 {"org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver", "spark-internal"},
                 {"org.apache.spark.sql.hive.thriftserver.HiveThriftServer2", "spark-internal"},
-                {"org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"},
+                {"org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal", true},
         };
+        const char *compat = strmap_get(&a->properties, "spark.firesteel.compat");
+        bool without_connect = compat && strcmp(compat, "2.4") == 0;
         for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
-                if (strcmp(classes[i].class, class) == 0)
+                if (strcmp(classes[i].class, class) == 0 && !(classes[i].is_connect && without_connect))
                         return classes[i].resource;
         }
         return NULL;
@@ -141,7 +147,7 @@ static void take_value(struct reading *r, enum submit_field field, const char *v
                 return;
         }
         replace(&a->value[field], o->is_uris ? submit_resolve_uris(copy) : mem_strdup(copy));
-        const char *resource = field == SUBMIT_CLASS ? resource_of_class(value) : NULL;
+        const char *resource = field == SUBMIT_CLASS ? resource_of_class(a, value) : NULL;
         if (resource) {
                 r->mixes = true;
                 set_application(a, mem_strdup(resource));

@@ -92,7 +92,7 @@ static int check_java_options(const struct submit_arguments *a, const char *key,
 /* What else Spark's launcher looks for. */
 static int check_early(struct submit_arguments *a, struct fst_error *error)
 {
-        int r = check_java_options(a, "spark.driver.defaultJavaOptions", error);
+        int r = a->compat > COMPAT_2_4 ? check_java_options(a, "spark.driver.defaultJavaOptions", error) : 0;
         if (r == 0)
                 r = check_java_options(a, "spark.driver.extraJavaOptions", error);
         if (r == 0 && !a->application && !a->is_special)
@@ -122,7 +122,10 @@ static void drop_foreign_keys(struct submit_arguments *a)
         for (struct strmap_entry *e = NULL; (e = strmap_next(&a->properties, e));) {
                 if (strncmp(e->key, "spark.", 6) == 0)
                         continue;
-                vec_push(&a->messages, mem_printf("Warning: Ignoring non-Spark config property: %s", e->key));
+                vec_push(&a->messages,
+                         a->compat == COMPAT_2_4
+                                 ? mem_printf("Warning: Ignoring non-spark config property: %s=%s", e->key, e->value)
+                                 : mem_printf("Warning: Ignoring non-Spark config property: %s", e->key));
                 _cleanup_free_ char *key = mem_strdup(e->key);
                 strmap_remove(&a->properties, key);
         }
@@ -131,8 +134,8 @@ static void drop_foreign_keys(struct submit_arguments *a)
 /* Spark 2.4 has options that only later got a key of their own, or got it under YARN's name. */
 static bool knows_key(enum submit_compat compat, const char *key)
 {
-        static const char *const later[] = {"spark.submit.pyFiles", "spark.archives", "spark.kerberos.principal",
-                                            "spark.kerberos.keytab", "spark.remote"};
+        static const char *const later[] = {"spark.archives", "spark.kerberos.principal", "spark.kerberos.keytab",
+                                            "spark.remote"};
         for (size_t i = 0; compat == COMPAT_2_4 && i < ARRAY_SIZE(later); i++) {
                 if (strcmp(later[i], key) == 0)
                         return false;
@@ -207,6 +210,8 @@ int submit_arguments_complete(struct submit_arguments *a, const char *defaults, 
         }
         if (a->compat < COMPAT_4_3 && defaults && !a->value[SUBMIT_PROPERTIES_FILE])
                 a->value[SUBMIT_PROPERTIES_FILE] = mem_strdup(defaults);
+        if (a->compat == COMPAT_2_4 && a->verbose && !a->value[SUBMIT_PROPERTIES_FILE])
+                vec_push(&a->messages, mem_strdup("Using properties file: null"));
         drop_foreign_keys(a);
         fill_fields(a, env);
         derive_name(a, env);

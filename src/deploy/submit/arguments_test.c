@@ -391,12 +391,21 @@ static void older_rules_can_be_asked_for(void **state)
         write_file(defaults, "spark.submit.pyFiles a.py\nspark.kerberos.keytab k\nspark.yarn.principal p\n");
         struct submit_arguments a;
         assert_int_equal(understand(&a, "-c spark.firesteel.compat=2.4 --driver-cores 0 /n/x.so", defaults, NULL), 0);
-        assert_null(a.value[SUBMIT_PY_FILES]);
+        assert_string_equal(a.value[SUBMIT_PY_FILES], "a.py");
         assert_null(a.value[SUBMIT_KEYTAB]);
         assert_string_equal(a.value[SUBMIT_PRINCIPAL], "p");
         _cleanup_free_ char *old = submit_arguments_report(&a);
         assert_null(strstr(old, "\n  remote "));
         assert_null(strstr(old, "\n  extraPropertiesFiles "));
+        submit_arguments_deinit(&a);
+        assert_int_equal(understand(&a,
+                                    "-c spark.firesteel.compat=2.4 -c other.key=1 --verbose -c "
+                                    "spark.driver.defaultJavaOptions=-Xmx1g /n/x.so",
+                                    NULL, NULL),
+                         0);
+        assert_int_equal(a.messages.len, 2);
+        assert_string_equal(a.messages.data[0], "Using properties file: null");
+        assert_string_equal(a.messages.data[1], "Warning: Ignoring non-spark config property: other.key=1");
         submit_arguments_deinit(&a);
         assert_int_equal(understand(&a, "-c spark.firesteel.compat=3.5 /n/x.so", defaults, NULL), 0);
         assert_string_equal(a.value[SUBMIT_PY_FILES], "a.py");

@@ -81,17 +81,25 @@ static int validate_submit(const struct submit_arguments *a, const char *(*env)(
         return 0;
 }
 
+/* Before Spark 3.0 only two managers could be asked. */
+static int validate_request(const struct submit_arguments *a, const char *asks, const char *what,
+                            struct fst_error *error)
+{
+        const char *master = submit_arguments_master(a);
+        if (a->compat == COMPAT_2_4 && strncmp(master, "spark://", 8) != 0 && strncmp(master, "mesos://", 8) != 0)
+                return error_set(error, -EINVAL, "%s is only supported in standalone or Mesos mode!", asks);
+        return a->submission[0] ? 0 : error_set(error, -EINVAL, "Please specify a submission to %s.", what);
+}
+
 int submit_arguments_validate(struct submit_arguments *a, const char *(*env)(const char *name), struct fst_error *error)
 {
         switch (a->action) {
         case SUBMIT_ACTION_SUBMIT:
                 return validate_submit(a, env, error);
         case SUBMIT_ACTION_KILL:
-                return a->submission[0] ? 0 : error_set(error, -EINVAL, "Please specify a submission to kill.");
+                return validate_request(a, "Killing submissions", "kill", error);
         case SUBMIT_ACTION_STATUS:
-                return a->submission[0] ? 0
-                                        : error_set(error, -EINVAL,
-                                                    "Please specify a submission to request status for.");
+                return validate_request(a, "Requesting submission statuses", "request status for", error);
         case SUBMIT_ACTION_VERSION:
         case SUBMIT_ACTION_HELP:
                 return 0;

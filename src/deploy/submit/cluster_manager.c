@@ -132,7 +132,7 @@ const char *cluster_manager_yarn_mode(const char *master, const char *mode, int 
         return NULL;
 }
 
-int kubernetes_master_resolve(const char *master, char **out, const char **warning, struct fst_error *error)
+int kubernetes_master_resolve(const char *master, enum submit_compat compat, char **out, const char **warning, struct fst_error *error)
 {
         if (!starts_with(master, "k8s://"))
                 return error_set(error, -EINVAL, "requirement failed: Kubernetes master URL must start with k8s://.");
@@ -155,8 +155,8 @@ int kubernetes_master_resolve(const char *master, char **out, const char **warni
         if (n == 4 && strncasecmp(url, "http", 4) == 0)
                 *warning = "Kubernetes master URL uses HTTP instead of HTTPS.";
         else if (n != 5 || strncasecmp(url, "https", 5) != 0)
-                return error_set(error, -EINVAL, "Invalid Kubernetes master scheme: %.*s found in URL: %s", (int)n, url,
-                                 url);
+                return error_set(error, -EINVAL, "Invalid Kubernetes master scheme: %.*s%s%s", (int)n, url,
+                                 compat == COMPAT_2_4 ? "" : " found in URL: ", compat == COMPAT_2_4 ? "" : url);
         *out = mem_strdup(master);
         return 0;
 }

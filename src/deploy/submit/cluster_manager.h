@@ -55,7 +55,8 @@ const char *cluster_manager_yarn_mode(const char *master, const char *mode, int 
  * A Kubernetes master as it is passed on: k8s://https://… stays, k8s://host gets https://, k8s://http://… stays with a
  * warning in *@warning (static text; untouched otherwise). The result is the caller's. -EINVAL with @error.
  */
-int kubernetes_master_resolve(const char *master, char **out, const char **warning, struct fst_error *error);
+int kubernetes_master_resolve(const char *master, enum submit_compat compat, char **out, const char **warning,
+                              struct fst_error *error);
 
 /* What cannot run in which mode: -EINVAL with Spark's sentence for the first that is wrong. @class may be NULL. */
 int cluster_manager_check(enum cluster_manager manager, bool cluster_mode, const char *primary_resource,

@@ -93,7 +93,7 @@ static int choose_manager(struct preparation *p, struct fst_error *error)
         if (p->s->manager != MANAGER_KUBERNETES)
                 return 0;
         char *url = NULL;
-        r = kubernetes_master_resolve(master, &url, &warning, error);
+        r = kubernetes_master_resolve(master, p->compat, &url, &warning, error);
         if (r < 0)
                 return r;
         if (warning)

@@ -108,6 +108,18 @@ static bool is_about_kerberos(const struct preparation *p)
                (p->a->value[SUBMIT_PRINCIPAL] && p->a->value[SUBMIT_KEYTAB]);
 }
 
+/* Spark 2.4 takes "local:" as it stands, leaves Kubernetes out, and tells all others what it has logged in with. */
+static int log_in_2_4(struct preparation *p, const char *keytab, struct fst_error *error)
+{
+        if (p->s->manager == MANAGER_KUBERNETES)
+                return 0;
+        if (access(keytab, F_OK) < 0)
+                return error_set(error, -ENOENT, "requirement failed: Keytab file: %s does not exist", keytab);
+        strmap_set(&p->s->conf, "spark.yarn.keytab", keytab);
+        strmap_set(&p->s->conf, "spark.yarn.principal", p->a->value[SUBMIT_PRINCIPAL]);
+        return hadoop_security_login(&p->security, p->a->value[SUBMIT_PRINCIPAL], keytab, error);
+}
+
 /* Kerberos is for all but the standalone cluster and Mesos. "local:" is a path on the cluster's machines. */
 static int log_in(struct preparation *p, struct fst_error *error)
 {
@@ -115,6 +127,8 @@ static int log_in(struct preparation *p, struct fst_error *error)
         struct uri uri;
         if (p->s->manager == MANAGER_STANDALONE || p->mesos_cluster || !p->a->value[SUBMIT_PRINCIPAL] || !keytab)
                 return 0;
+        if (p->compat == COMPAT_2_4)
+                return log_in_2_4(p, keytab, error);
         bool local = strncmp(keytab, "local:", 6) == 0;
         if (local && !p->s->cluster_mode && uri_parse(keytab, &uri) && !uri.opaque) {
                 preparation_set(p, SUBMIT_KEYTAB, uri_decode(uri.path));
