@@ -12,6 +12,7 @@
 #include "conf/properties.h"
 #include "conf/redact.h"
 #include "deploy/submit/cluster_manager.h"
+#include "deploy/submit/jar_manifest.h"
 #include "deploy/submit/option_string.h"
 
 #include <string.h>
@@ -170,6 +171,15 @@ static char *last_name(const char *uri)
         return mem_strndup(uri + start, end - start);
 }
 
+/* Spark 2.4 looks into the jar already here, so that its class names the application; errors are told later. */
+static void find_main_class(struct submit_arguments *a)
+{
+        const char *resource = a->primary_resource;
+        if (a->compat == COMPAT_2_4 && !a->value[SUBMIT_CLASS] && resource && !submit_is_native(resource) &&
+            submit_is_user_jar(resource, a->compat))
+                jar_main_class_2_4(resource, &a->value[SUBMIT_CLASS], NULL);
+}
+
 static void derive_name(struct submit_arguments *a, const char *(*env)(const char *name))
 {
         char **name = &a->value[SUBMIT_NAME];
@@ -214,6 +224,7 @@ int submit_arguments_complete(struct submit_arguments *a, const char *defaults, 
                 vec_push(&a->messages, mem_strdup("Using properties file: null"));
         drop_foreign_keys(a);
         fill_fields(a, env);
+        find_main_class(a);
         derive_name(a, env);
         return check_boolean(strmap_get(&a->properties, "spark.master.rest.enabled"), error);
 }

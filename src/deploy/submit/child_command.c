@@ -46,7 +46,7 @@ static void put_classpath(struct preparation *p, const char *list)
 static void put_client(struct preparation *p)
 {
         start(p, p->a->value[SUBMIT_CLASS]);
-        if (p->local_primary && submit_is_user_jar(p->local_primary))
+        if (p->local_primary && submit_is_user_jar(p->local_primary, p->compat))
                 vec_push(&p->s->classpath, mem_strdup(p->local_primary));
         put_classpath(p, p->local_jars);
         put_own(p, NULL);
@@ -161,7 +161,7 @@ int child_command_put(struct preparation *p, struct fst_error *error)
                 put_client(p);
         if (p->yarn_cluster) {
                 /* YARN's client runs here and may need what the application brings. */
-                if (submit_is_user_jar(p->a->primary_resource))
+                if (submit_is_user_jar(p->a->primary_resource, p->compat))
                         vec_push(&p->s->classpath, mem_strdup(p->a->primary_resource));
                 put_classpath(p, p->a->value[SUBMIT_JARS]);
         }

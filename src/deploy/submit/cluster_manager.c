@@ -40,11 +40,12 @@ int submit_compat_parse(const char *text, enum submit_compat *out, struct fst_er
 /* -------------------------------------------------------------------------------------------- the application's kind
  */
 
-enum submit_language submit_language_of(const char *resource)
+enum submit_language submit_language_of(const char *resource, enum submit_compat compat)
 {
         if (ends_with(resource, ".py") || strcmp(resource, "pyspark-shell") == 0)
                 return LANGUAGE_PYTHON;
-        if (ends_with(resource, ".R") || ends_with(resource, ".r") || strcmp(resource, "sparkr-shell") == 0)
+        if (ends_with(resource, ".R") || (compat > COMPAT_2_4 && ends_with(resource, ".r")) ||
+            strcmp(resource, "sparkr-shell") == 0)
                 return LANGUAGE_R;
         return LANGUAGE_JVM;
 }
@@ -60,10 +61,10 @@ bool submit_is_internal(const char *resource)
         return strcmp(resource, "spark-internal") == 0;
 }
 
-bool submit_is_user_jar(const char *resource)
+bool submit_is_user_jar(const char *resource, enum submit_compat compat)
 {
         return !submit_is_shell(resource) && !submit_is_internal(resource) &&
-               submit_language_of(resource) == LANGUAGE_JVM;
+               submit_language_of(resource, compat) == LANGUAGE_JVM;
 }
 
 bool submit_is_native(const char *resource)
@@ -183,7 +184,7 @@ static int check_class(enum cluster_manager manager, const char *class, enum sub
 int cluster_manager_check(enum cluster_manager manager, bool cluster_mode, const char *resource, const char *class,
                           enum submit_compat compat, struct fst_error *error)
 {
-        enum submit_language language = submit_language_of(resource);
+        enum submit_language language = submit_language_of(resource, compat);
         if (!cluster_mode)
                 return 0;
         if (manager == MANAGER_STANDALONE && language == LANGUAGE_PYTHON)

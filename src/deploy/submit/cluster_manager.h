@@ -27,7 +27,8 @@ enum submit_language {
         LANGUAGE_R
 };
 
-enum submit_language submit_language_of(const char *primary_resource);
+/* Spark 2.4 knows an R file by ".R" alone. */
+enum submit_language submit_language_of(const char *primary_resource, enum submit_compat compat);
 
 /* "spark-shell", "pyspark-shell", "sparkr-shell", "connect-shell". */
 bool submit_is_shell(const char *primary_resource);
@@ -36,7 +37,7 @@ bool submit_is_shell(const char *primary_resource);
 bool submit_is_internal(const char *primary_resource);
 
 /* What is to go on class paths: neither of these, nor Python nor R. */
-bool submit_is_user_jar(const char *primary_resource);
+bool submit_is_user_jar(const char *primary_resource, enum submit_compat compat);
 
 /* *.so or *.c, which may have a fragment. */
 bool submit_is_native(const char *primary_resource);

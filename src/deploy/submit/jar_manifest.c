@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "io/uri.h"
 
 #include <ctype.h>
 #include <strings.h>
@@ -165,4 +166,20 @@ int jar_manifest_attribute(const char *path, const char *name, bool streamed, ch
                                  "Cannot invoke \"java.util.jar.Manifest.getMainAttributes()\" because the return "
                                  "value of \"java.util.jar.JarInputStream.getManifest()\" is null");
         return manifest_attribute(buf_text(&text), text.len, name, out, error);
+}
+
+int jar_main_class_2_4(const char *resource, char **class, struct fst_error *error)
+{
+        struct uri uri;
+        bool is_uri = uri_parse(resource, &uri) && uri.scheme.text;
+        if (!is_uri || !uri_has_scheme(&uri, "file")) {
+                _cleanup_free_ char *scheme = is_uri ? mem_strndup(uri.scheme.text, uri.scheme.len) : NULL;
+                return error_set(error, -EINVAL,
+                                 "Cannot load main class from JAR %s with URI %s. Please specify a class through "
+                                 "--class.",
+                                 resource, scheme ? scheme : "null");
+        }
+        _cleanup_free_ char *path = uri_decode(uri.path);
+        int r = jar_manifest_attribute(path, "Main-Class", false, class, NULL);
+        return r < 0 ? error_set(error, r, "Cannot load main class from JAR %s", resource) : 0;
 }

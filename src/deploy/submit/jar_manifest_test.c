@@ -186,6 +186,23 @@ static void jars(void **state)
         unlink(text);
 }
 
+static void the_class_that_spark_2_4_finds(void **state)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        const char *const entries[] = {"x", "y", "META-INF/MANIFEST.MF", "Main-Class: e.F\n", NULL};
+        _cleanup_free_ char *path = make_jar(entries);
+        _cleanup_free_ char *uri = mem_printf("file:%s", path);
+        _cleanup_free_ char *class = NULL;
+        assert_int_equal(jar_main_class_2_4(uri, &class, &error), 0);
+        assert_string_equal(class, "e.F");
+        unlink(path);
+        assert_int_equal(jar_main_class_2_4("file:/nowhere/x.jar", &class, &error), -ENOENT);
+        assert_string_equal(error_message(&error), "Cannot load main class from JAR file:/nowhere/x.jar");
+        assert_int_equal(jar_main_class_2_4("spark-shell", &class, &error), -EINVAL);
+        assert_string_equal(error_message(&error), "Cannot load main class from JAR spark-shell with URI null. Please "
+                                                   "specify a class through --class.");
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -193,6 +210,7 @@ int main(void)
                 cmocka_unit_test(refused),
                 cmocka_unit_test(long_lines),
                 cmocka_unit_test(jars),
+                cmocka_unit_test(the_class_that_spark_2_4_finds),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,9 +46,9 @@ static const char *foreign_kind(const char *resource)
                 return "a shell of Spark";
         if (submit_is_internal(resource))
                 return "a class of Spark itself";
-        if (submit_language_of(resource) == LANGUAGE_PYTHON)
+        if (submit_language_of(resource, COMPAT_4_3) == LANGUAGE_PYTHON)
                 return "a Python program";
-        if (submit_language_of(resource) == LANGUAGE_R)
+        if (submit_language_of(resource, COMPAT_4_3) == LANGUAGE_R)
                 return "an R program";
         if (ends_with(resource, ".jar"))
                 return "a Java archive";

@@ -463,6 +463,7 @@ static void spark_2_4(void **state)
                  .error = "Killing submissions is only supported in standalone or Mesos mode!"},
                 {.line = V24 "--master local --status 1",
                  .error = "Requesting submission statuses is only supported in standalone or Mesos mode!"},
+                {.line = V24 "--master local --class C /n/x.r", .main_class = "C", .classpath = "file:/n/x.r"},
                 {.line = V24 "--master local /n/a.jar", .error = "Cannot load main class from JAR file:/n/a.jar"},
                 {.line = V24 "--master local hdfs://n/a.jar",
                  .error = "Cannot load main class from JAR hdfs://n/a.jar with URI hdfs. Please specify a class "

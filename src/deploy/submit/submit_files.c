@@ -289,23 +289,6 @@ static int read_main_class(struct preparation *p, const char *name, char **class
         return r == 0 && path ? jar_manifest_attribute(path, "Main-Class", true, class, error) : r;
 }
 
-/* Spark 2.4 read it while it parsed, from local files only, and with other words. */
-static int read_main_class_2_4(const char *resource, char **class, struct fst_error *error)
-{
-        struct uri uri;
-        bool is_uri = uri_parse(resource, &uri) && uri.scheme.text;
-        _cleanup_free_ char *path = local_path(resource);
-        if (!path || !is_uri) {
-                _cleanup_free_ char *scheme = is_uri ? mem_strndup(uri.scheme.text, uri.scheme.len) : NULL;
-                return error_set(error, -EINVAL,
-                                 "Cannot load main class from JAR %s with URI %s. Please specify a class through "
-                                 "--class.",
-                                 resource, scheme ? scheme : "null");
-        }
-        int r = jar_manifest_attribute(path, "Main-Class", false, class, NULL);
-        return r < 0 ? error_set(error, r, "Cannot load main class from JAR %s", resource) : 0;
-}
-
 int preparation_choose_class(struct preparation *p, struct fst_error *error)
 {
         const char *where = p->local_primary ? p->local_primary : p->a->primary_resource;
@@ -318,7 +301,7 @@ int preparation_choose_class(struct preparation *p, struct fst_error *error)
                 return 0;
         }
         if (p->compat == COMPAT_2_4) {
-                int r = read_main_class_2_4(where, &class, error);
+                int r = jar_main_class_2_4(where, &class, error);
                 if (r < 0)
                         return r;
         } else if (read_main_class(p, where, &class, &why) < 0) {
