@@ -62,6 +62,17 @@ static bool has_word(const char *list, const char *word, size_t len)
         return found;
 }
 
+static const char *setting(const struct remote_files *files, const char *key)
+{
+        return files->options.conf ? strmap_get(files->options.conf, key) : NULL;
+}
+
+static bool is_compat(const struct remote_files *files, const char *version)
+{
+        const char *compat = setting(files, "spark.firesteel.compat");
+        return compat && strcmp(compat, version) == 0;
+}
+
 int remote_files_new(const struct remote_files_options *options, struct remote_files **out, struct fst_error *error)
 {
         struct remote_files *files = new0(struct remote_files);
@@ -269,11 +280,6 @@ static int make_directory(struct remote_files *files, struct fst_error *error)
         return 0;
 }
 
-static const char *setting(const struct remote_files *files, const char *key)
-{
-        return files->options.conf ? strmap_get(files->options.conf, key) : NULL;
-}
-
 struct download {
         int fd;
         const char *path;
@@ -455,8 +461,7 @@ static int is_known(struct remote_files *files, const struct uri *uri, bool *kno
 {
         static const char *const schemes[] = {"hdfs",  "webhdfs", "swebhdfs", "viewfs", "har", "ftp", "s3a",  "wasb",
                                               "wasbs", "abfs",    "abfss",    "adl",    "gs",  "obs", "http", "https"};
-        const char *compat = setting(files, "spark.firesteel.compat");
-        size_t n = ARRAY_SIZE(schemes) - (compat && strcmp(compat, "2.4") == 0 ? 2 : 0);
+        size_t n = ARRAY_SIZE(schemes) - (is_compat(files, "2.4") ? 2 : 0);
         const struct hadoop_conf *conf;
         *known = false;
         for (size_t i = 0; i < n; i++)
@@ -532,30 +537,59 @@ static int copy_file(const char *from, const char *to, struct fst_error *error)
         return r;
 }
 
-/* Put the file at the path @source under the working directory's @name. */
-static int place(const char *source, const char *name, bool archive, struct fst_error *error)
+/*
+ * Put the file at the path @source, which @uri led to, under the working directory's @name: *@to. Spark removes what is
+ * there before it copies, and so finds nothing to copy when that is the file itself. Here it stays, but is refused, too.
+ */
+static int place(struct remote_files *files, const char *uri, const char *source, const char *name, bool archive,
+                 char **to, struct fst_error *error)
 {
         _cleanup_free_ char *from = realpath(source, NULL), *here = getcwd(NULL, 0);
-        if (!from || !here)
+        const struct file_system *fs;
+        if (!here || (!from && errno != ENOENT))
                 return error_errno(error, "%s", source);
         if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strchr(name, '/'))
                 return error_set(error, -EINVAL, "'%s' is no name for a file in the working directory", name);
-        _cleanup_free_ char *to = path_join(here, name), *full = mem_printf("file:%s", to);
-        if (strcmp(from, to) == 0)
-                return 0;
-        const struct file_system *fs;
+        _cleanup_free_ char *place = path_join(here, name), *full = mem_printf("file:%s", place);
+        _cleanup_free_ char *bare = http_printable_url(uri);
+        _cleanup_free_ char *shown = mem_printf("%s%s", bare, uri + strcspn(uri, "#"));
+        if (files->options.moved)
+                files->options.moved(files->options.context, shown, from ? from : source, place);
+        if (!from || strcmp(from, place) == 0)
+                return error_set(error, -ENOENT, "%s", from ? from : source); /* Java's exceptions say no more */
         int r = file_system_of(full, &fs, error);
         r = r < 0 ? r : fs->remove(fs, full, error);
-        if (r < 0 || !archive)
-                return r < 0 ? r : copy_file(from, to, error);
-        r = fs->mkdirs(fs, full, error);
-        return r < 0 ? r : archive_unpack(from, to, error);
+        if (r == 0 && !archive)
+                r = copy_file(from, place, error);
+        if (r == 0 && archive)
+                r = fs->mkdirs(fs, full, error);
+        if (r == 0 && archive)
+                r = archive_unpack(from, place, error);
+        if (r == 0)
+                *to = steal(place);
+        return r;
+}
+
+/*
+ * The name of what was moved. An archive keeps the name of what it was unpacked from; a file is where it is now, though
+ * Spark 3.5 went on naming what it was copied from.
+ */
+static void put_moved(const struct remote_files *files, const struct uri *local, const char *to, bool archives,
+                      const struct uri *uri, struct buf *list)
+{
+        _cleanup_free_ char *placed = archives || is_compat(files, "3.5") ? NULL : file_uri(to);
+        _cleanup_free_ char *name = placed ? steal(placed)
+                                           : mem_printf("%.*s:%.*s", (int)local->scheme.len, local->scheme.text,
+                                                        (int)local->path.len, local->path.text);
+        put_name(list, name);
+        if (uri->fragment.text)
+                buf_printf(list, "#%.*s", (int)uri->fragment.len, uri->fragment.text);
 }
 
 static int move_here(struct remote_files *files, const char *text, const struct uri *uri, bool archives,
                      struct buf *list, struct fst_error *error)
 {
-        _cleanup_free_ char *bare = mem_strndup(text, strcspn(text, "#")), *got = NULL;
+        _cleanup_free_ char *bare = mem_strndup(text, strcspn(text, "#")), *got = NULL, *to = NULL;
         struct uri local;
         int r = download(files, bare, false, &got, error);
         if (r < 0)
@@ -565,13 +599,10 @@ static int move_here(struct remote_files *files, const char *text, const struct 
                 return error_set(error, -EINVAL, "%s names no file", got);
         _cleanup_free_ char *path = uri_decode(local.path), *named = uri_decode(uri->fragment);
         const char *slash = strrchr(path, '/');
-        r = place(path, *named ? named : slash ? slash + 1 : path, archives, error);
-        if (r < 0)
-                return r;
-        put_name(list, again);
-        if (uri->fragment.text)
-                buf_printf(list, "#%s", uri->fragment.text);
-        return 0;
+        r = place(files, text, path, *named ? named : slash ? slash + 1 : path, archives, &to, error);
+        if (r == 0)
+                put_moved(files, &local, to, archives, uri, list);
+        return r;
 }
 
 int remote_files_to_working_directory(struct remote_files *files, const char *list, bool archives, const char *avoid,
@@ -580,6 +611,8 @@ int remote_files_to_working_directory(struct remote_files *files, const char *li
         _cleanup_(buf_deinit) struct buf all = BUF_INIT;
         _cleanup_(buf_deinit) struct buf remote = BUF_INIT;
         char *name;
+        if (is_compat(files, "3.5")) /* which knew no schemes to avoid */
+                avoid = NULL;
         while ((name = next_name(&list))) {
                 _cleanup_free_ char *given = name, *text = NULL;
                 struct uri uri;

@@ -30,6 +30,8 @@ struct remote_files_options {
         const char *(*env)(const char *name);
         /* Called before each download with the URL to show and where it goes. NULL: nobody is told. */
         void (*started)(void *context, const char *url, const char *path);
+        /* Called before a file is put into the working directory: the URL to show, where it is, where it goes. NULL too. */
+        void (*moved)(void *context, const char *url, const char *from, const char *to);
         void *context;
 };
 
@@ -68,7 +70,9 @@ int remote_files_localize_for_yarn(struct remote_files *files, const char *list,
 /*
  * For the driver's pod (spark.kubernetes.submitInDriver): download each of @list, then copy it into the working
  * directory as its fragment or its name says, replacing what is there; archives are unpacked into a directory of that
- * name. Schemes in @avoid (a comma list, "*": all; NULL: none) stay remote, at the end of the list.
+ * name. Schemes in @avoid (a comma list, "*": all; NULL: none) stay remote, at the end of the list. The result names
+ * the copies of files, and what archives were unpacked from; with compat 3.5 it names what was copied, and nothing is
+ * avoided. -ENOENT for what is not there, and for what lies in the working directory under that name already.
  */
 int remote_files_to_working_directory(struct remote_files *files, const char *list, bool archives, const char *avoid,
                                       char **out, struct fst_error *error);

@@ -311,6 +311,13 @@ static void yarn_downloads_what_it_must(void **state)
         assert_gives(remote_files_localize_for_yarn, "gs://b/x", "gs://b/x");
 }
 
+static struct buf told = BUF_INIT;
+
+static void tell(void *context, const char *url, const char *from, const char *to)
+{
+        buf_printf(&told, "%s from %s to %s\n", url, from, to);
+}
+
 static void working_directory(void **state)
 {
         _cleanup_free_ char *before = getcwd(NULL, 0), *here = mem_printf("%s/here", folder), *out = NULL;
@@ -318,15 +325,26 @@ static void working_directory(void **state)
                                                server.url);
         assert_int_equal(mkdir(here, 0700), 0);
         assert_int_equal(chdir(here), 0);
+        remote_files_free(files);
+        const struct remote_files_options options = {.conf = &conf, .env = env, .moved = tell};
+        assert_int_equal(remote_files_new(&options, &files, &error), 0);
         int r = remote_files_to_working_directory(files, list, false, "s3a", &out, &error);
-        assert_int_equal(chdir(before), 0);
         if (r < 0)
                 fail_msg("%s", error_message(&error));
+        /* What is there already is refused, and stays. */
+        char *again = NULL;
+        r = remote_files_to_working_directory(files, "b.jar", false, NULL, &again, &error);
+        assert_int_equal(chdir(before), 0);
+        assert_int_equal(r, -ENOENT);
+        error_deinit(&error);
         _cleanup_free_ char *mine = mem_printf("file:%s/mine.jar", here), *b = mem_printf("file:%s/b.jar", here);
         assert_content(mine, "web jar");
         assert_content(b, "hdfs");
-        assert_non_null(strstr(out, "/app.jar#mine.jar,file:"));
-        assert_non_null(strstr(out, "/b.jar,s3a://bucket/lib/x.jar"));
+        _cleanup_free_ char *expected = mem_printf("%s#mine.jar,%s,s3a://bucket/lib/x.jar", mine, b);
+        assert_string_equal(out, expected);
+        _cleanup_free_ char *line = mem_printf("/app.jar to %s/mine.jar\nhdfs://ns/lib/b.jar from ", here);
+        assert_non_null(strstr(buf_text(&told), line));
+        buf_deinit(&told);
 }
 
 static void anonymous_needs_to_be_said(void **state)

@@ -248,9 +248,16 @@ static const char *getenv_const(const char *name)
         return getenv(name);
 }
 
+static void tell_moved(void *context, const char *url, const char *from, const char *to)
+{
+        struct preparation *p = context;
+        vec_push(&p->s->messages, mem_printf("Files %s from %s to %s", url, from, to));
+}
+
 int preparation_resolve_files(struct preparation *p, struct fst_error *error)
 {
-        struct remote_files_options options = {.conf = &p->a->properties, .env = getenv_const};
+        struct remote_files_options options = {
+                .conf = &p->a->properties, .env = getenv_const, .moved = tell_moved, .context = p};
         int r = remote_files_new(&options, &p->files, error);
         if (r == 0 && is_about_kerberos(p))
                 r = hadoop_security_init(&p->security, getenv_const, error);
