@@ -129,6 +129,25 @@ static int read_exclusions(struct resolution *r, struct fst_error *error)
         return e;
 }
 
+static bool is_2_4(const struct packages_request *q)
+{
+        return q->compat && strcmp(q->compat, "2.4") == 0;
+}
+
+/* Spark 2.4 takes a URI for a path, in which Java makes one slash of several. */
+static int check_settings_path(const char *file, struct fst_error *error)
+{
+        _cleanup_free_ char *path = mem_strdup(file);
+        char *end = path;
+        for (const char *c = file; *c; c++)
+                if (*c != '/' || c[1] != '/')
+                        *end++ = *c;
+        *end = '\0';
+        if (access(path, F_OK) == 0)
+                return 0;
+        return error_set(error, -EINVAL, "requirement failed: Ivy settings file %s does not exist", path);
+}
+
 static int read_settings(struct resolution *r, bool without_local_m2, struct fst_error *error)
 {
         const struct packages_request *q = r->request;
@@ -138,7 +157,9 @@ static int read_settings(struct resolution *r, bool without_local_m2, struct fst
         if (blank(q->ivy_settings)) {
                 settings_defaults(&r->names, &r->settings, user_dir);
         } else {
-                int e = settings_load(&r->names, &r->settings, q->ivy_settings, user_dir, error);
+                int e = is_2_4(q) ? check_settings_path(q->ivy_settings, error) : 0;
+                if (e == 0)
+                        e = settings_load(&r->names, &r->settings, q->ivy_settings, user_dir, error);
                 if (e < 0)
                         return e;
         }
@@ -265,9 +286,12 @@ static int retrieve(struct resolution *r, struct package_jars *jars, struct fst_
 static int run(struct resolution *r, struct package_jars *jars, struct fst_error *error)
 {
         const char *failure = NULL;
+        const char *list = r->request->packages;
         int e = read_settings(r, false, error);
+        if (e == 0 && is_2_4(r->request) && list[strspn(list, ",")] == '\0')
+                return 0; /* nothing between the commas: for later versions, a package without a name */
         if (e == 0)
-                e = coordinates_parse(r->request->packages, &r->packages, error);
+                e = coordinates_parse(list, &r->packages, error);
         if (e < 0)
                 return e;
         say(r->request->out, names_printf(&r->names, "Ivy Default Cache set to: %s", r->settings.cache_dir));

@@ -464,6 +464,9 @@ static void spark_2_4(void **state)
                 {.line = V24 "--master local --status 1",
                  .error = "Requesting submission statuses is only supported in standalone or Mesos mode!"},
                 {.line = V24 "--master local --class C /n/x.r", .main_class = "C", .classpath = "file:/n/x.r"},
+                {.line = V24 "--packages , --class C /n/a.jar", .main_class = "C", .classpath = "file:/n/a.jar"},
+                {.line = V24 "--conf spark.jars.ivySettings=s3://x//y.xml --packages g:a:1 --class C /n/a.jar",
+                 .error = "requirement failed: Ivy settings file s3:/x/y.xml does not exist"},
                 {.line = V24 "--master local /n/a.jar", .error = "Cannot load main class from JAR file:/n/a.jar"},
                 {.line = V24 "--master local hdfs://n/a.jar",
                  .error = "Cannot load main class from JAR hdfs://n/a.jar with URI hdfs. Please specify a class "
