@@ -25,7 +25,7 @@ static const char usage_head[] =
         "Usage: spark-submit --status [submission ID] --master [spark://...]\n"
         "Usage: spark-submit run-example [options] example-class [example args]\n";
 
-#define OPTIONS_HELP                                                                                                   \
+#define FIRST_OPTIONS_HELP                                                                                                   \
         "\n"                                                                                                           \
         "Options:\n"                                                                                                   \
         "  --master MASTER_URL         Where to run: local, local[N], local[*], local[N,maxFailures];\n"               \
@@ -51,8 +51,12 @@ static const char usage_head[] =
         "                              of each executor.\n"                                                            \
         "\n"                                                                                                           \
         "  --conf, -c PROP=VALUE       A configuration property.\n"                                                    \
-        "  --properties-file FILE      A file with properties, instead of conf/spark-defaults.conf.\n"                 \
-        "  --load-spark-defaults       Read conf/spark-defaults.conf as well, below that file.\n"                      \
+        "  --properties-file FILE      A file with properties, instead of conf/spark-defaults.conf.\n"
+
+#define LOAD_DEFAULTS_HELP                                                                                             \
+        "  --load-spark-defaults       Read conf/spark-defaults.conf as well, below that file.\n"
+
+#define OTHER_OPTIONS_HELP                                                                                             \
         "\n"                                                                                                           \
         "  --driver-memory MEM         Memory of the driver: 1000M, 2G (Default: 1024M).\n"                            \
         "  --driver-java-options       Options for the driver's JVM.\n"                                                \
@@ -119,12 +123,15 @@ static const char sql_shell_help[] =
 
 const char command_submit_help[] =
         "Usage: firesteel submit [options] <app .so | .c file | jar | python file | R file> [app arguments]\n"
-        "The same as spark-submit.\n" OPTIONS_HELP;
+        "The same as spark-submit.\n" FIRST_OPTIONS_HELP LOAD_DEFAULTS_HELP OTHER_OPTIONS_HELP;
 
 static void print_usage(const struct submit_arguments *a)
 {
         const char *head = getenv("_SPARK_CMD_USAGE");
-        fprintf(stderr, "%s%s%s", head ? head : usage_head, head ? "\n" : "", OPTIONS_HELP);
+        enum submit_compat compat = COMPAT_4_3;
+        (void)submit_compat_parse(strmap_get(&a->properties, "spark.firesteel.compat"), &compat, NULL);
+        fprintf(stderr, "%s%s" FIRST_OPTIONS_HELP "%s" OTHER_OPTIONS_HELP, head ? head : usage_head, head ? "\n" : "",
+                compat == COMPAT_4_3 ? LOAD_DEFAULTS_HELP : "");
         if (submit_is_sql_shell(a->value[SUBMIT_CLASS]))
                 fputs(sql_shell_help, stderr);
 }

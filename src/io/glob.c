@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -90,7 +91,8 @@ static int expand(struct expansion *x, const char *pattern, size_t at)
         if (++x->steps > MAX_STEPS || x->words->len > MAX_PATTERNS)
                 return error_set(x->error, -E2BIG, "Illegal file pattern: its braces stand for more than %d patterns",
                                  MAX_PATTERNS);
-        if (!*open) {
+        /* A component of its own, glob_check says what is wrong with it. */
+        if (!*open || (!close && x->only_with_slash)) {
                 vec_push(x->words, mem_strdup(pattern));
                 return 0;
         }
@@ -154,6 +156,22 @@ static int unclosed(const char *what, const char *pattern, const char *at, struc
                          (int)n, at);
 }
 
+/*
+ * The length of the escape at @p, behind its `\\`, if the regular expressions that Hadoop makes of components (RE2) know
+ * no such; 0 if they do, or if it stands for a character that is no letter or digit.
+ */
+static size_t unknown_escape(const char *p)
+{
+        bool octal = p[0] >= '1' && p[0] <= '7' && p[1] >= '0' && p[1] <= '7';
+        if (!isalnum((unsigned char)*p) || octal || strchr("0AbBzQpPdDsSwWafnrtv", *p))
+                return 0;
+        if (*p != 'x' || !p[1])
+                return 1;
+        if (p[1] == '{' || (isxdigit((unsigned char)p[1]) && isxdigit((unsigned char)p[2])))
+                return 0;
+        return p[2] ? 3 : 2;
+}
+
 int glob_check(const char *pattern, struct fst_error *error)
 {
         const char *close;
@@ -162,10 +180,17 @@ int glob_check(const char *pattern, struct fst_error *error)
                 if (!close)
                         return unclosed("Unclosed group", pattern, p, error);
         for (const char *p = pattern; *p; p++) {
-                if (*p == '\\' && !*++p)
-                        return error_set(error, -EINVAL, "Illegal file pattern: Missing escaped character: `%s`",
-                                         pattern);
-                if (*p == '[' && (p == pattern || p[-1] != '\\')) {
+                if (*p == '\\') {
+                        size_t unknown = unknown_escape(++p);
+                        if (!*p)
+                                return error_set(error, -EINVAL,
+                                                 "Illegal file pattern: Missing escaped character: `%s`", pattern);
+                        if (unknown)
+                                return error_set(error, -EINVAL,
+                                                 "Illegal file pattern: error parsing regexp: invalid escape sequence: "
+                                                 "`%.*s`",
+                                                 (int)unknown + 1, p - 1);
+                } else if (*p == '[') {
                         const char *end = set_end(p);
                         if (!end)
                                 return unclosed("Unclosed character class", pattern, p, error);

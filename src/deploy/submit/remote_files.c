@@ -221,6 +221,25 @@ static int check_name(const char *name, const struct uri *uri, struct fst_error 
                          uri->scheme.text);
 }
 
+/* Spark takes the fragment off by making a new URI of the rest, in which brackets are no longer quoted; Java minds. */
+static int check_brackets(const struct remote_files *files, const char *base, const struct uri *uri,
+                          struct fst_error *error)
+{
+        _cleanup_free_ char *path = uri->opaque || is_compat(files, "2.4") ? mem_strdup("") : uri_decode(uri->path);
+        if (!strpbrk(path, "[]"))
+                return 0;
+        _cleanup_(buf_deinit) struct buf shown = BUF_INIT;
+        size_t at = 0;
+        for (const char *p = base; *p; p++) {
+                bool open = strncasecmp(p, "%5B", 3) == 0, closed = strncasecmp(p, "%5D", 3) == 0;
+                if ((open || closed) && at == 0)
+                        at = shown.len;
+                buf_putc(&shown, open ? '[' : closed ? ']' : *p);
+                p += open || closed ? 2 : 0;
+        }
+        return error_set(error, -EINVAL, "Illegal character in path at index %zu: %s", at, buf_text(&shown));
+}
+
 static int resolve_glob(struct remote_files *files, const char *name, struct buf *list, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf matched = BUF_INIT;
@@ -231,6 +250,9 @@ static int resolve_glob(struct remote_files *files, const char *name, struct buf
         if (r < 0)
                 return r;
         _cleanup_free_ char *base = mem_strndup(text, strcspn(text, "#"));
+        r = check_brackets(files, base, &uri, error);
+        if (r < 0)
+                return r;
         if (is_web(&uri) || uri_has_scheme(&uri, "local")) {
                 put_name(list, text);
                 return 0;

@@ -213,7 +213,15 @@ static void local_patterns(void **state)
         write_file(".one.jar.crc", "");
         assert_int_equal(mkdir(sub, 0700), 0);
         assert_globs("@/*.jar", "file:@/one.jar,file:@/sp%20ace.jar,file:@/two.jar");
-        assert_globs("@/[ot]*.jar, file:@/one.jar", "file:@/one.jar,file:@/two.jar,file://@/one.jar");
+        assert_globs("@/*e.jar, file:@/one.jar", "file:@/one.jar,file:@/sp%20ace.jar,file://@/one.jar");
+        _cleanup_free_ char *set = mem_printf("%s/[ot].jar", folder), *group = mem_printf("%s/{o", folder);
+        _cleanup_free_ char *where = mem_printf("Illegal character in path at index %zu: file:%s/[ot].jar",
+                                                strlen("file:/") + strlen(folder), folder);
+        assert_fails(remote_files_resolve_globs, set, -EINVAL, where);
+        assert_fails(remote_files_resolve_globs, group, -EINVAL,
+                     "Illegal file pattern: error parsing regexp: Unclosed group at pos 2: `{o`");
+        assert_fails(remote_files_resolve_globs, "C:\\x\\y", -EINVAL,
+                     "Illegal file pattern: error parsing regexp: invalid escape sequence: `\\x\\y`");
         assert_globs("@/one.jar#x", "file://@/one.jar#x");
         assert_globs("@/missing.jar", "file:@/missing.jar");
         assert_globs("@/missing.jar#m", "file:@/missing.jar#m");
