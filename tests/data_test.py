@@ -83,6 +83,7 @@ static void values(fst_context *sc)
                 expected += x + table[(size_t)x * 7919 % (20 * MIB)];
         printf("broadcast %s, accumulated %lld\n", sum == expected ? "right" : "wrong",
                (long long)fst_accumulator_sum_i64(sc, shared.seen));
+        free(table);
 }
 
 static void results(fst_context *sc)
