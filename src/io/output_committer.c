@@ -222,6 +222,7 @@ static int move_result(struct output_committer *c, int partition, int attempt, s
         _cleanup_free_ char *to = mem_printf("%s/task_%s_%04d_m_%06d", c->job_path, c->tracker, c->job, partition);
         r = c->fs->rename(c->fs, from, to, error);
         if (r == -ENOTEMPTY) { /* a commit whose outcome was not seen: this one is as good */
+                error_deinit(error);
                 r = c->fs->remove(c->fs, to, error);
                 if (r == 0)
                         r = c->fs->rename(c->fs, from, to, error);
