@@ -5,9 +5,10 @@ import subprocess
 
 import pytest
 
+from sanitizers import SANITIZED
+
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.environ.get("FIRESTEEL_BUILD", os.path.join(TOP, "build"))
-SANITIZED = os.path.basename(BUILD) in ("build-asan", "build-tsan")
 
 
 def run(*command, **options):

@@ -9,6 +9,8 @@ import uuid
 
 import pytest
 
+from sanitizers import SANITIZED
+
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
 CLUSTER, LOCAL = "local-cluster[2,1,1024]", "local[2,4]"
@@ -397,6 +399,7 @@ def test_the_reaper_ends_an_executor_whose_thread_loops(run):
     assert done.processes == []
 
 
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer has memory beside what a worker may allocate")
 def test_a_leak_in_a_worker_fails_the_task_by_name(run):
     done = run("grow", **{"spark.executor.memory": "64m", "spark.executor.memoryOverhead": "64m", "spark.task.maxFailures": "2"})
     assert done.out == ["-1", "1000"], done.err

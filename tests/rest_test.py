@@ -9,10 +9,11 @@ import subprocess
 
 import pytest
 
+from sanitizers import SANITIZED
+
 from rest_server import RestServer, http, message, wait_for
 
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "build", "src")
-SANITIZED = bool(os.environ.get("ASAN_OPTIONS")) or "asan" in BIN or "tsan" in BIN
 INFO = "RestSubmissionClient: "
 RUNNING = "Running Spark using the REST application submission protocol.\n"
 

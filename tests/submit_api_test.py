@@ -2,7 +2,6 @@
 import ctypes
 import json
 import os
-import re
 import select
 import signal
 import subprocess
@@ -10,6 +9,8 @@ import threading
 import time
 
 import pytest
+
+from sanitizers import SANITIZED
 
 from standalone_master import Master
 
@@ -20,8 +21,7 @@ LAUNCHED = os.path.join(HERE, "spark", "launched.c")
 PATIENCE_MS = 120000
 EALREADY, EINVAL, ESRCH, ENOTCONN, ENOTSUP, ENOENT = 114, 22, 3, 107, 95, 2
 
-sanitized = re.search(r"lib[at]san", subprocess.run(["ldd", LIBRARY], capture_output=True, text=True).stdout)
-pytestmark = pytest.mark.skipif(bool(sanitized), reason="a library with a sanitizer cannot be loaded into Python")
+pytestmark = pytest.mark.skipif(SANITIZED, reason="a library with a sanitizer cannot be loaded into Python")
 
 CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
 
