@@ -20,7 +20,8 @@ static void changed(void *context, fst_submission *app, int event)
                 return;
         fst_submit_id(app, id, sizeof(id));
         fst_submit_error(app, error, sizeof(error));
-        printf("%s %s %s\n", *id ? id : "(no id yet)", fst_submit_state_name(state), fst_submit_is_final(state) ? error : "");
+        printf("%s %s %s\n", *id ? id : "(no id yet)", fst_submit_state_name(state),
+               fst_submit_is_final(state) ? error : "");
 }
 
 int main(int argc, char **argv)

@@ -12,14 +12,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 abort();
         for (size_t i = 0; i < c.len; i++) {
                 const struct coordinate *one = &c.data[i];
-                struct revision_name *id = names_revision(&names, names_module(&names, one->group, one->artifact),
-                                                          one->version);
+                struct revision_name *id =
+                        names_revision(&names, names_module(&names, one->group, one->artifact), one->version);
                 const struct artifact a = {.name = one->artifact, .type = "jar", .ext = "jar"};
                 if (!*one->group || !*one->artifact || !*one->version || strchr(one->group, ':') ||
                     strchr(one->version, ','))
                         abort();
-                if (id != names_revision(&names, id->module, id->revision) &&
-                    strcmp(id->revision, one->version) == 0)
+                if (id != names_revision(&names, id->module, id->revision) && strcmp(id->revision, one->version) == 0)
                         abort();
                 pattern_fill(&names, "[organisation]/[module](-[classifier])/[revision]", id, &a, true);
                 pattern_fill(&names, text, id, &a, false);

@@ -49,7 +49,8 @@ static void resolve_it(struct input *in)
 {
         const struct module_source source = {in, find, say, exists};
         struct graph g = {.names = in->names};
-        struct module *root = module_default(in->names, names_revision(in->names, names_module(in->names, "", ""), "1"));
+        struct module *root =
+                module_default(in->names, names_revision(in->names, names_module(in->names, "", ""), "1"));
         struct dependency *d = module_new(in->names, struct dependency);
         d->of = root;
         d->id = in->module->id;

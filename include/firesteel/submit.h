@@ -36,7 +36,8 @@
  * most size - 1 bytes and a NUL, and what is returned is the length of the whole text, so that a result >= size says
  * how much room there must be. Buffers may be NULL where size is 0. Texts are UTF-8.
  *
- * Functions that can fail return 0 or a negative errno value; fst_submit_error has the sentence, which is spark-submit's.
+ * Functions that can fail return 0 or a negative errno value; fst_submit_error has the sentence, which is
+ * spark-submit's.
  */
 #pragma once
 
@@ -58,9 +59,9 @@ enum fst_submit_state {
         FST_SUBMIT_SUBMITTED = 2, /* the cluster has taken it */
         FST_SUBMIT_RUNNING = 3,
         FST_SUBMIT_FINISHED = 4,
-        FST_SUBMIT_FAILED = 5,    /* it could not be submitted, or ended with an error */
+        FST_SUBMIT_FAILED = 5, /* it could not be submitted, or ended with an error */
         FST_SUBMIT_KILLED = 6,
-        FST_SUBMIT_LOST = 7,      /* nobody can say what became of it */
+        FST_SUBMIT_LOST = 7, /* nobody can say what became of it */
 };
 
 /* "RUNNING": static text; "UNKNOWN" for a number that is none. */
@@ -110,8 +111,8 @@ FST_API int fst_submit_dispatch(fst_submitter *s, int timeout_ms);
 FST_API int fst_submit_parse(fst_submitter *s, int n, const char *const *words, fst_submission **out);
 
 /*
- * Release the handle. The application goes on, unheard. After it returned none of its callbacks runs or will run; called
- * on another thread than the one that is inside of such a callback, it waits for that. NULL is allowed.
+ * Release the handle. The application goes on, unheard. After it returned none of its callbacks runs or will run;
+ * called on another thread than the one that is inside of such a callback, it waits for that. NULL is allowed.
  */
 FST_API void fst_submit_free(fst_submission *app);
 
@@ -172,16 +173,17 @@ FST_API int fst_submit_wait(fst_submission *app, int timeout_ms);
 
 /*
  * Ask the application to end: a child process is sent Stop over the launcher socket (-ENOTCONN while it has not
- * connected, or not any more), the master of one in a cluster is asked to kill it. Returns at once; the state tells what
- * came of it, and fst_submit_answer what the master said. What is still being submitted is ended once it was. -ESRCH if it
- * was not started or has ended.
+ * connected, or not any more), the master of one in a cluster is asked to kill it. Returns at once; the state tells
+ * what came of it, and fst_submit_answer what the master said. What is still being submitted is ended once it was.
+ * -ESRCH if it was not started or has ended.
  */
 FST_API int fst_submit_stop(fst_submission *app);
 
 /* The same, but a child process is ended by SIGKILL, at any time. */
 FST_API int fst_submit_kill(fst_submission *app);
 
-/* Ask the master for the state now, out of turn. Returns at once. -ESRCH if it has no id yet, or has ended; -ENOTSUP for a child process. */
+/* Ask the master for the state now, out of turn. Returns at once. -ESRCH if it has no id yet, or has ended; -ENOTSUP
+ * for a child process. */
 FST_API int fst_submit_refresh(fst_submission *app);
 
 /* ----------------------------------------------------------------------------------------- what is known of one */

@@ -13,7 +13,8 @@ static const struct command {
         {"submit", "run an application (the same as spark-submit)", command_submit, command_submit_help},
         {"class", "start a class of Spark (the same as spark-class)", command_class, command_class_help},
         {"compile", "compile C files into a shared object that submit takes", command_compile, command_compile_help},
-        {"executor", "run an application's tasks: what cluster managers start", command_executor, command_executor_help},
+        {"executor", "run an application's tasks: what cluster managers start", command_executor,
+         command_executor_help},
         {"simulate", "run the scheduler under a virtual clock, or replay a trace of it", command_simulate,
          command_simulate_help},
 };

@@ -19,9 +19,9 @@
 
 struct shell {
         const char *name, *usage;
-        const char *words[5];                      /* before those of the command line */
-        int (*prepare)(struct fst_error *error);   /* the environment, beyond what all have; may be NULL */
-        bool keeps_terminal;                       /* the terminal is put right when it has ended */
+        const char *words[5];                    /* before those of the command line */
+        int (*prepare)(struct fst_error *error); /* the environment, beyond what all have; may be NULL */
+        bool keeps_terminal;                     /* the terminal is put right when it has ended */
 };
 
 static bool is_set(const char *name)
@@ -99,9 +99,10 @@ static int prepare_python(struct fst_error *error)
 {
         const char *home = getenv("SPARK_HOME"), *startup = getenv("PYTHONSTARTUP");
         if (is_set("IPYTHON") || is_set("IPYTHON_OPTS"))
-                return error_set(error, -EINVAL,
-                                 "IPYTHON and IPYTHON_OPTS are removed in Spark 2.0+. Remove these from the environment "
-                                 "and set PYSPARK_DRIVER_PYTHON and PYSPARK_DRIVER_PYTHON_OPTS instead.");
+                return error_set(
+                        error, -EINVAL,
+                        "IPYTHON and IPYTHON_OPTS are removed in Spark 2.0+. Remove these from the environment "
+                        "and set PYSPARK_DRIVER_PYTHON and PYSPARK_DRIVER_PYTHON_OPTS instead.");
         if (!is_set("PYSPARK_PYTHON"))
                 setenv("PYSPARK_PYTHON", "python3", 1);
         if (!is_set("PYSPARK_DRIVER_PYTHON"))

@@ -25,7 +25,7 @@ static const char usage_head[] =
         "Usage: spark-submit --status [submission ID] --master [spark://...]\n"
         "Usage: spark-submit run-example [options] example-class [example args]\n";
 
-#define FIRST_OPTIONS_HELP                                                                                                   \
+#define FIRST_OPTIONS_HELP                                                                                             \
         "\n"                                                                                                           \
         "Options:\n"                                                                                                   \
         "  --master MASTER_URL         Where to run: local, local[N], local[*], local[N,maxFailures];\n"               \
@@ -53,8 +53,7 @@ static const char usage_head[] =
         "  --conf, -c PROP=VALUE       A configuration property.\n"                                                    \
         "  --properties-file FILE      A file with properties, instead of conf/spark-defaults.conf.\n"
 
-#define LOAD_DEFAULTS_HELP                                                                                             \
-        "  --load-spark-defaults       Read conf/spark-defaults.conf as well, below that file.\n"
+#define LOAD_DEFAULTS_HELP "  --load-spark-defaults       Read conf/spark-defaults.conf as well, below that file.\n"
 
 #define OTHER_OPTIONS_HELP                                                                                             \
         "\n"                                                                                                           \
@@ -105,21 +104,20 @@ static const char usage_head[] =
         "  --queue QUEUE_NAME          The queue to submit to (Default: \"default\").\n"
 
 /* Under them, for the SQL shell. */
-static const char sql_shell_help[] =
-        "CLI options:\n"
-        " -d,--define <key=value>          Variable substitution to apply to Hive\n"
-        "                                  commands. e.g. -d A=B or --define A=B\n"
-        "    --database <databasename>     Specify the database to use\n"
-        " -e <quoted-query-string>         SQL from command line\n"
-        " -f <filename>                    SQL from files\n"
-        " -H,--help                        Print help information\n"
-        "    --hiveconf <property=value>   Use value for given property\n"
-        "    --hivevar <key=value>         Variable substitution to apply to Hive\n"
-        "                                  commands. e.g. --hivevar A=B\n"
-        " -i <filename>                    Initialization SQL file\n"
-        " -S,--silent                      Silent mode in interactive shell\n"
-        " -v,--verbose                     Verbose mode (echo executed SQL to the\n"
-        "                                  console)\n";
+static const char sql_shell_help[] = "CLI options:\n"
+                                     " -d,--define <key=value>          Variable substitution to apply to Hive\n"
+                                     "                                  commands. e.g. -d A=B or --define A=B\n"
+                                     "    --database <databasename>     Specify the database to use\n"
+                                     " -e <quoted-query-string>         SQL from command line\n"
+                                     " -f <filename>                    SQL from files\n"
+                                     " -H,--help                        Print help information\n"
+                                     "    --hiveconf <property=value>   Use value for given property\n"
+                                     "    --hivevar <key=value>         Variable substitution to apply to Hive\n"
+                                     "                                  commands. e.g. --hivevar A=B\n"
+                                     " -i <filename>                    Initialization SQL file\n"
+                                     " -S,--silent                      Silent mode in interactive shell\n"
+                                     " -v,--verbose                     Verbose mode (echo executed SQL to the\n"
+                                     "                                  console)\n";
 
 const char command_submit_help[] =
         "Usage: firesteel submit [options] <app .so | .c file | jar | python file | R file> [app arguments]\n"

@@ -112,10 +112,11 @@ static int read_identity(struct fst_context *sc, struct fst_error *error)
         if (r)
                 return r;
         if (sc->master.kind != MASTER_LOCAL && sc->master.kind != MASTER_LOCAL_CLUSTER)
-                return error_set(error, -ENOTSUP,
-                                 "master '%s': this version of Firesteel runs applications on local masters only (local, "
-                                 "local[N], local[*], local[N,maxFailures], local-cluster[N,cores,MiB])",
-                                 master);
+                return error_set(
+                        error, -ENOTSUP,
+                        "master '%s': this version of Firesteel runs applications on local masters only (local, "
+                        "local[N], local[*], local[N,maxFailures], local-cluster[N,cores,MiB])",
+                        master);
         sc->user = user_name();
         sc->started_ms = context_now_ms();
         return read_place(sc, error);
@@ -221,9 +222,10 @@ static void post_start(struct fst_context *sc)
                                  .name = sc->app_name, .id = sc->app_id, .ms = sc->started_ms, .user = sc->user});
         listener_bus_post_environment_update(sc->bus, &(struct environment_update){.spark_properties = &sc->conf->set});
         listener_bus_post_block_manager_added(
-                sc->bus, &(struct block_manager_added){.manager = manager,
-                                                       .ms = context_now_ms(),
-                                                       .max_on_heap_memory = (int64_t)memory_manager_pool(sc->env.memory)});
+                sc->bus,
+                &(struct block_manager_added){.manager = manager,
+                                              .ms = context_now_ms(),
+                                              .max_on_heap_memory = (int64_t)memory_manager_pool(sc->env.memory)});
 }
 
 static int start(struct fst_context *sc, struct fst_error *error)

@@ -35,7 +35,7 @@ struct fst_context {
         int64_t started_ms;
 
         struct exec_env env;
-        struct task_services services; /* of tasks in this process */
+        struct task_services services;        /* of tasks in this process */
         VEC(struct executor_ref *) executors; /* by the scheduler's number; the scheduler thread's, while it runs */
         struct job_runner *runner;
         struct accumulators *accumulators;

@@ -2,9 +2,9 @@
  * See launcher_backend.h. Matches Spark's LauncherBackend and LauncherConnection.
  *
  * Threads: whoever calls writes, under `lock`; one thread of the backend's own reads, because Stop may come at any
- * time. The reader ends when the connection does: launcher_backend_close says that nothing follows, whereupon the launcher
- * closes its end, and waits for the reader, so the descriptor stays what it is as long as somebody may use it. A socket
- * that was closed with something unread in it would take back what was said last.
+ * time. The reader ends when the connection does: launcher_backend_close says that nothing follows, whereupon the
+ * launcher closes its end, and waits for the reader, so the descriptor stays what it is as long as somebody may use it.
+ * A socket that was closed with something unread in it would take back what was said last.
  */
 #include "driver/launcher_backend.h"
 

@@ -4,9 +4,9 @@
  *
  * A launcher puts a port of this host's loopback and a secret into the environment (_SPARK_LAUNCHER_PORT,
  * _SPARK_LAUNCHER_SECRET); spark.launcher.port and spark.launcher.secret go before them. What is said and when is
- * Spark's: a local master says RUNNING, one with executors SUBMITTED before it, and both FINISHED when the context stops
- * or a signal ends the process, however its jobs ended: a launcher looks at the exit status as well, and makes FAILED of
- * it.
+ * Spark's: a local master says RUNNING, one with executors SUBMITTED before it, and both FINISHED when the context
+ * stops or a signal ends the process, however its jobs ended: a launcher looks at the exit status as well, and makes
+ * FAILED of it.
  *
  * A launcher that is gone is nothing to the application: what it would be told is dropped.
  */

@@ -296,8 +296,8 @@ static int local_cluster_start(struct executor_manager *manager, struct cluster_
                 return r;
         c->most_failures = retries < 0 ? INT32_MAX : (int)retries;
         for (int i = 0; i < count && r == 0; i++)
-                r = start_executor(c, cores, i % each_worker,
-                                   c->hosts.data[(size_t)(i / each_worker) % c->hosts.len], error);
+                r = start_executor(c, cores, i % each_worker, c->hosts.data[(size_t)(i / each_worker) % c->hosts.len],
+                                   error);
         return r;
 }
 

@@ -21,8 +21,7 @@ static void launched(const struct slot_run *from, struct slot_run *to)
 {
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
         run_launch_append(from, &bytes);
-        Firesteel__LaunchTasks *launch =
-                firesteel__launch_tasks__unpack(NULL, bytes.len, (const uint8_t *)bytes.data);
+        Firesteel__LaunchTasks *launch = firesteel__launch_tasks__unpack(NULL, bytes.len, (const uint8_t *)bytes.data);
         assert_non_null(launch);
         assert_int_equal(launch->n_runs, 1);
         assert_int_equal(run_launch_read(launch->runs[0], 4, to, NULL), 0);

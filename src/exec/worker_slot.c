@@ -37,7 +37,7 @@
 #include <unistd.h>
 
 #define GRACE_NS INT64_C(100000000) /* from the flag to SIGKILL */
-#define LEAVE_MS 2000              /* for an executor without a zygote to leave */
+#define LEAVE_MS 2000               /* for an executor without a zygote to leave */
 #define REPORT_MS 30000             /* for the zygote to report: a core dump takes its time */
 enum { MAX_FUTILE = 3 };
 

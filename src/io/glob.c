@@ -157,8 +157,8 @@ static int unclosed(const char *what, const char *pattern, const char *at, struc
 }
 
 /*
- * The length of the escape at @p, behind its `\\`, if the regular expressions that Hadoop makes of components (RE2) know
- * no such; 0 if they do, or if it stands for a character that is no letter or digit.
+ * The length of the escape at @p, behind its `\\`, if the regular expressions that Hadoop makes of components (RE2)
+ * know no such; 0 if they do, or if it stands for a character that is no letter or digit.
  */
 static size_t unknown_escape(const char *p)
 {

@@ -26,14 +26,14 @@ void glob_split_list(const char *text, struct glob_words *words);
 
 /*
  * The patterns without braces that @pattern stands for, in order, "{a,b}c" giving "ac" and "bc"; `\` stays. With
- * @only_with_slash braces that hold no slash are left alone, and those that are not closed; without it they are -EINVAL.
- * -E2BIG for more than 10,000 patterns.
+ * @only_with_slash braces that hold no slash are left alone, and those that are not closed; without it they are
+ * -EINVAL. -E2BIG for more than 10,000 patterns.
  */
 int glob_expand(const char *pattern, bool only_with_slash, struct glob_words *words, struct fst_error *error);
 
 /*
- * -EINVAL when a brace or a bracket of one path component is not closed, nothing follows a last `\`, or a letter or digit
- * does that Hadoop's regular expressions have no such escape for.
+ * -EINVAL when a brace or a bracket of one path component is not closed, nothing follows a last `\`, or a letter or
+ * digit does that Hadoop's regular expressions have no such escape for.
  */
 int glob_check(const char *pattern, struct fst_error *error);
 

@@ -90,9 +90,9 @@ static void include(struct reader *r, const char **attributes)
                                       MAX_INCLUDES);
         } else {
                 const char *file = strncmp(href, "file:", 5) == 0 ? href + 5 : href;
-                _cleanup_free_ char *path = slash && *file != '/' ? mem_printf("%.*s/%s", (int)(slash - r->name),
-                                                                               r->name, file)
-                                                                  : mem_strdup(file);
+                _cleanup_free_ char *path = slash && *file != '/'
+                                                    ? mem_printf("%.*s/%s", (int)(slash - r->name), r->name, file)
+                                                    : mem_strdup(file);
                 r->result = read_file(r->conf, path, r->includes + 1, r->error);
         }
         if (r->result < 0)
@@ -200,8 +200,7 @@ static int parse(struct hadoop_conf *conf, const char *text, size_t len, const c
         return r.result;
 }
 
-int hadoop_conf_parse(struct hadoop_conf *conf, const char *text, size_t len, const char *name,
-                      struct fst_error *error)
+int hadoop_conf_parse(struct hadoop_conf *conf, const char *text, size_t len, const char *name, struct fst_error *error)
 {
         return parse(conf, text, len, name, 0, false, error);
 }
@@ -254,7 +253,8 @@ static void load_aws(struct hadoop_conf *conf)
         static const char *const id[] = {"fs.s3.awsAccessKeyId", "fs.s3n.awsAccessKeyId", "fs.s3a.access.key", NULL};
         static const char *const secret[] = {"fs.s3.awsSecretAccessKey", "fs.s3n.awsSecretAccessKey",
                                              "fs.s3a.secret.key", NULL};
-        static const char *const endpoint[] = {"fs.s3a.endpoint", NULL}, *const token[] = {"fs.s3a.session.token", NULL};
+        static const char *const endpoint[] = {"fs.s3a.endpoint", NULL}, *const token[] = {"fs.s3a.session.token",
+                                                                                           NULL};
         if (!conf->env("AWS_ACCESS_KEY_ID") || !conf->env("AWS_SECRET_ACCESS_KEY"))
                 return;
         set_from_environment(conf, "AWS_ACCESS_KEY_ID", id);
@@ -296,8 +296,8 @@ static char *variable(const struct hadoop_conf *conf, const char *name)
         if (strncmp(name, "env.", 4) == 0) {
                 const char *text = strchr(name, '-');
                 bool or_empty = text && text > name + 4 && text[-1] == ':';
-                _cleanup_free_ char *key = mem_strndup(name + 4, text ? (size_t)(text - name - 4 - or_empty)
-                                                                      : strlen(name + 4));
+                _cleanup_free_ char *key =
+                        mem_strndup(name + 4, text ? (size_t)(text - name - 4 - or_empty) : strlen(name + 4));
                 value = conf->env(key);
                 if (text && (!value || (or_empty && !*value)))
                         value = text + 1;

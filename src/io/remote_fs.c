@@ -10,7 +10,8 @@
 
 static bool is_hdfs(const char *path)
 {
-        return strncmp(path, "hdfs:", 5) == 0 || strncmp(path, "webhdfs:", 8) == 0 || strncmp(path, "swebhdfs:", 9) == 0;
+        return strncmp(path, "hdfs:", 5) == 0 || strncmp(path, "webhdfs:", 8) == 0 ||
+               strncmp(path, "swebhdfs:", 9) == 0;
 }
 
 static bool is_s3(const char *path)

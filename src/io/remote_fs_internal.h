@@ -26,8 +26,7 @@ void url_list_deinit(struct url_list *urls);
 char *remote_authority(const char *path);
 
 /* The addresses of the namenodes that may know @path: "http://host:port", in order. -EINVAL without a host. */
-int webhdfs_addresses(const struct hadoop_conf *conf, const char *path, struct url_list *urls,
-                      struct fst_error *error);
+int webhdfs_addresses(const struct hadoop_conf *conf, const char *path, struct url_list *urls, struct fst_error *error);
 int webhdfs_stat(struct remote_fs *r, const char *path, struct file_status *status, struct fst_error *error);
 int webhdfs_list(struct remote_fs *r, const char *path, struct file_list *list, struct fst_error *error);
 int webhdfs_fetch(struct remote_fs *r, const char *path, remote_sink sink, void *context, struct fst_error *error);

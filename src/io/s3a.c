@@ -93,9 +93,7 @@ static int refusal(const struct http_answer *answer, const char *path, struct fs
 {
         const char *start = strstr(buf_text(&answer->body), "<Message>");
         const char *end = start ? strstr(start, "</Message>") : NULL;
-        int code = answer->status == 404                              ? -ENOENT
-                   : answer->status == 401 || answer->status == 403 ? -EACCES
-                                                                      : -EIO;
+        int code = answer->status == 404 ? -ENOENT : answer->status == 401 || answer->status == 403 ? -EACCES : -EIO;
         if (code == -ENOENT)
                 return error_set(error, code, "No such file or directory: %s", path);
         return error_set(error, code, "%s: the object store answers %d%s%.*s", path, answer->status, start ? ": " : "",
@@ -135,8 +133,9 @@ static int ask(struct remote_fs *r, const char *method, const char *path, const 
                 if (result < 0)
                         return error_wrap(error, result, "%s", path);
                 /* A bucket of another region says which. */
-                char *told = r->answer.status == 200 || tries > 0 ? NULL
-                                                                  : http_answer_header(&r->answer, "x-amz-bucket-region");
+                char *told = r->answer.status == 200 || tries > 0
+                                     ? NULL
+                                     : http_answer_header(&r->answer, "x-amz-bucket-region");
                 if (!told || strcmp(told, where) == 0 || !is_region(told)) {
                         free(told);
                         return 0;
@@ -163,8 +162,12 @@ static int64_t read_time(const char *text, const char *format)
 enum field { FIELD_NONE, FIELD_KEY, FIELD_SIZE, FIELD_TIME, FIELD_PREFIX, FIELD_TRUNCATED, FIELD_NEXT, N_FIELDS };
 
 static const char *const fields[N_FIELDS] = {
-        [FIELD_KEY] = "Key",       [FIELD_SIZE] = "Size",          [FIELD_TIME] = "LastModified",
-        [FIELD_PREFIX] = "Prefix", [FIELD_TRUNCATED] = "IsTruncated", [FIELD_NEXT] = "NextContinuationToken",
+        [FIELD_KEY] = "Key",
+        [FIELD_SIZE] = "Size",
+        [FIELD_TIME] = "LastModified",
+        [FIELD_PREFIX] = "Prefix",
+        [FIELD_TRUNCATED] = "IsTruncated",
+        [FIELD_NEXT] = "NextContinuationToken",
 };
 
 struct listing {

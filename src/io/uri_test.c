@@ -51,8 +51,9 @@ static void parts_are_found(void **state)
 static void what_is_no_uri(void **state)
 {
         static const char *const refused[] = {
-                "a b.jar", "x#a#b", "http://h/%zz", "http://h/a b", "http:",   "://x",   "1http://x", "http://",
-                "a[1]",    "C:\\x", "%4",           "a\"b",         "http://[::1", "http://[]/", "http://[::1]x/", "a{b}",
+                "a b.jar",     "x#a#b",      "http://h/%zz",   "http://h/a b", "http:", "://x",
+                "1http://x",   "http://",    "a[1]",           "C:\\x",        "%4",    "a\"b",
+                "http://[::1", "http://[]/", "http://[::1]x/", "a{b}",
         };
         struct uri u = {.opaque = true};
         for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {

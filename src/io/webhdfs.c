@@ -86,8 +86,7 @@ static bool put_configured(const struct hadoop_conf *conf, const char *authority
         return true;
 }
 
-int webhdfs_addresses(const struct hadoop_conf *conf, const char *path, struct url_list *urls,
-                      struct fst_error *error)
+int webhdfs_addresses(const struct hadoop_conf *conf, const char *path, struct url_list *urls, struct fst_error *error)
 {
         _cleanup_free_ char *authority = remote_authority(path), *policy = hadoop_conf_get(conf, "dfs.http.policy");
         bool web = strncmp(path, "hdfs:", 5) != 0;
@@ -116,9 +115,7 @@ int webhdfs_addresses(const struct hadoop_conf *conf, const char *path, struct u
 /* What an answer that is no 200 says: the exception's message, if there is one. */
 static int refusal(const struct http_answer *answer, const char *path, struct fst_error *error)
 {
-        int code = answer->status == 404                              ? -ENOENT
-                   : answer->status == 401 || answer->status == 403 ? -EACCES
-                                                                      : -EIO;
+        int code = answer->status == 404 ? -ENOENT : answer->status == 401 || answer->status == 403 ? -EACCES : -EIO;
         json_t *root = json_loadb(buf_text(&answer->body), answer->body.len, 0, NULL);
         json_t *exception = json_object_get(root, "RemoteException");
         const char *message = json_string_value(json_object_get(exception, "message"));
@@ -172,8 +169,10 @@ static int ask(struct remote_fs *r, const char *path, const char *operation, rem
                         uri_put_quoted(&url, user, "");
                 }
                 int got = http_perform(r->http,
-                                       &(struct http_request){.url = buf_text(&url), .follow = true,
-                                                              .sink = sink ? deliver : NULL, .context = &delivery,
+                                       &(struct http_request){.url = buf_text(&url),
+                                                              .follow = true,
+                                                              .sink = sink ? deliver : NULL,
+                                                              .context = &delivery,
                                                               .negotiate = kerberos},
                                        &r->answer, error);
                 bool last = i + 1 == urls.len || delivery.began;
@@ -232,8 +231,7 @@ int webhdfs_list(struct remote_fs *r, const char *path, struct file_list *list, 
         json_t *entries = json_object_get(json_object_get(root, "FileStatuses"), "FileStatus"), *entry;
         bool good = json_is_array(entries);
         size_t i;
-        json_array_foreach(entries, i, entry)
-        {
+        json_array_foreach(entries, i, entry) {
                 struct file_status status = {0};
                 const char *name = json_string_value(json_object_get(entry, "pathSuffix"));
                 if (!name || strchr(name, '/') || !fill_status(entry, &status)) {

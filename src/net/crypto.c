@@ -20,8 +20,9 @@ static int load_locked(struct fst_error *error)
                 return r;
         const struct crypto_ops *ops = get();
         if (!ops || ops->abi != CRYPTO_ABI)
-                return error_set(error, -ELIBBAD, "libfiresteel-crypto.so is not of this version of firesteel; "
-                                                  "install it again");
+                return error_set(error, -ELIBBAD,
+                                 "libfiresteel-crypto.so is not of this version of firesteel; "
+                                 "install it again");
         module.ops = ops;
         return 0;
 }

@@ -30,14 +30,14 @@ struct tls_context;
 /* What peers must prove. Either `psk` or, for certificates, the files; paths and passwords may be NULL. */
 struct tls_options {
         bool server;
-        const uint8_t *psk; /* 32 bytes; NULL: certificates */
-        const char *identity; /* of the key: travels in clear, at most 500 bytes */
-        const char *key_file, *key_password;        /* PEM */
-        const char *chain_file;                     /* PEM: own certificate first */
-        const char *store_file, *store_password;    /* PKCS#12 instead of the two above */
-        const char *trust_file, *trust_password;    /* certificates of whom to trust, PEM or PKCS#12 */
-        bool need_client; /* server: clients must have a certificate, too */
-        const char *suites; /* TLS 1.3 cipher suites, separated by colons; NULL: OpenSSL's */
+        const uint8_t *psk;                      /* 32 bytes; NULL: certificates */
+        const char *identity;                    /* of the key: travels in clear, at most 500 bytes */
+        const char *key_file, *key_password;     /* PEM */
+        const char *chain_file;                  /* PEM: own certificate first */
+        const char *store_file, *store_password; /* PKCS#12 instead of the two above */
+        const char *trust_file, *trust_password; /* certificates of whom to trust, PEM or PKCS#12 */
+        bool need_client;                        /* server: clients must have a certificate, too */
+        const char *suites;                      /* TLS 1.3 cipher suites, separated by colons; NULL: OpenSSL's */
 };
 
 struct crypto_ops {

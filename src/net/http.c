@@ -27,8 +27,9 @@ static int load_locked(struct fst_error *error)
                 return r;
         const struct http_ops *ops = get();
         if (!ops || ops->abi != HTTP_ABI)
-                return error_set(error, -ELIBBAD, "libfiresteel-http.so is not of this version of firesteel, or its "
-                                                  "libcurl does not start; install it again");
+                return error_set(error, -ELIBBAD,
+                                 "libfiresteel-http.so is not of this version of firesteel, or its "
+                                 "libcurl does not start; install it again");
         module.ops = ops;
         return 0;
 }
@@ -95,7 +96,7 @@ char *http_printable_url(const char *url)
 struct exchange {
         const struct http_request *request;
         struct http_answer *answer;
-        int result; /* why a function below ended it */
+        int result;       /* why a function below ended it */
         const char *what; /* is too large */
         size_t limit;
 };
@@ -133,7 +134,9 @@ static int take_body(void *context, int status, const char *data, size_t n)
 int http_perform(struct http_client *client, const struct http_request *request, struct http_answer *answer,
                  struct fst_error *error)
 {
-        struct exchange x = {.request = request, .answer = answer, .what = "answer is",
+        struct exchange x = {.request = request,
+                             .answer = answer,
+                             .what = "answer is",
                              .limit = request->max_answer ? request->max_answer : HTTP_MAX_ANSWER};
         struct http_receiver receiver = {.header = take_header, .body = take_body, .context = &x};
         char message[512] = "";

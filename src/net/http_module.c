@@ -190,7 +190,8 @@ static void set_identity(CURL *curl, const struct http_request *q)
 static void set_limits(CURL *curl, const struct http_request *q)
 {
         curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, NETWORK);
-        curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, strncasecmp(q->url, "https:", 6) == 0 ? "https" : "http,https");
+        curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR,
+                         strncasecmp(q->url, "https:", 6) == 0 ? "https" : "http,https");
         curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
         curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
                          (long)(q->connect_timeout_ms > 0 ? q->connect_timeout_ms : HTTP_CONNECT_TIMEOUT_MS));

@@ -18,7 +18,7 @@ struct http_receiver {
 };
 
 struct http_ops {
-        uint32_t abi; /* HTTP_ABI */
+        uint32_t abi;                            /* HTTP_ABI */
         struct http_handle *(*handle_new)(void); /* NULL: no memory */
         void (*handle_free)(struct http_handle *handle);
         /* 0, or negative as http_perform has it with a sentence that does not name the URL. */

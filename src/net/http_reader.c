@@ -211,8 +211,8 @@ ssize_t http_reader_take(struct http_reader *r, const char *data, size_t n, stru
         size_t used = 0;
         while (used < n && !r->done) {
                 bool body = r->state == BODY || r->state == CHUNK;
-                ssize_t step = body ? take_body(r, data + used, n - used, error)
-                                    : take_line(r, data + used, n - used, error);
+                ssize_t step =
+                        body ? take_body(r, data + used, n - used, error) : take_line(r, data + used, n - used, error);
                 if (step < 0)
                         return step;
                 used += (size_t)step;

@@ -24,7 +24,7 @@ struct fst_error;
 #define HTTP_MAX_HEADERS 65536
 
 struct http_reader {
-        int status;         /* 200, …; 0 until the first line came */
+        int status;             /* 200, …; 0 until the first line came */
         char content_type[128]; /* "" when not said; what is longer is cut */
         struct buf body;
         bool done;  /* the answer is whole */
@@ -40,13 +40,14 @@ struct http_reader {
 
 #define HTTP_READER_INIT ((struct http_reader){0})
 
-/* Expect a new answer, with a body of at most @max_body bytes. What an earlier one left is forgotten, not its memory. */
+/* Expect a new answer, with a body of at most @max_body bytes. What an earlier one left is forgotten, not its memory.
+ */
 void http_reader_begin(struct http_reader *r, size_t max_body);
 void http_reader_deinit(struct http_reader *r);
 
 /*
- * Take some of @n bytes: how many, all of them unless the answer is done. -EBADMSG for what is no HTTP answer, -EMSGSIZE
- * for one that is too large; @error says what is wrong, without naming the server.
+ * Take some of @n bytes: how many, all of them unless the answer is done. -EBADMSG for what is no HTTP answer,
+ * -EMSGSIZE for one that is too large; @error says what is wrong, without naming the server.
  */
 ssize_t http_reader_take(struct http_reader *r, const char *data, size_t n, struct fst_error *error);
 

@@ -35,7 +35,8 @@ static void test_answers(void **state)
         } cases[] = {
                 {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Type:  application/json \r\n\r\nhello", 200,
                  "application/json", "hello", false},
-                {"HTTP/1.1 200 OK\r\nConnection: keep-alive, Close\r\ncontent-length: 2\r\n\r\nab", 200, "", "ab", true},
+                {"HTTP/1.1 200 OK\r\nConnection: keep-alive, Close\r\ncontent-length: 2\r\n\r\nab", 200, "", "ab",
+                 true},
                 {"HTTP/1.1 468 \r\n\r\nuntil the end", 468, "", "until the end", true},
                 {"HTTP/1.0 404 Not Found\nContent-Length: 1\n\nx", 404, "", "x", true},
                 {"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 1\r\n\r\nx", 200, "", "x", false},

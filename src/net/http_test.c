@@ -85,8 +85,8 @@ static void requests_arrive(void **state)
         const char *const mine[] = {"X-Mine: 1", NULL}, *const json[] = {"Content-Type: application/json", NULL};
         assert_int_equal(perform(&(struct http_request){.url = at("/echo"), .headers = mine}), 0);
         assert_says("GET /echo|X-Mine: 1");
-        assert_int_equal(
-                perform(&(struct http_request){.url = at("/p"), .body = "{}", .body_len = 2, .headers = json}), 0);
+        assert_int_equal(perform(&(struct http_request){.url = at("/p"), .body = "{}", .body_len = 2, .headers = json}),
+                         0);
         assert_says("POST /p|Content-Type: application/json|{}");
         assert_int_equal(perform(&(struct http_request){.url = at("/p"), .method = "PUT", .body = "a", .body_len = 1}),
                          0);
@@ -235,9 +235,12 @@ static void proxies_are_used(void **state)
 static void printable_urls(void **state)
 {
         static const char *const cases[][2] = {
-                {"http://a:b@h:1/p?q=1", "http://h:1/p"}, {"http://h/p@x", "http://h/p@x"},
-                {"http://a@b@h#f", "http://h"},           {"ftp://h", "ftp://h"},
-                {"nonsense", "nonsense"},                 {"", ""},
+                {"http://a:b@h:1/p?q=1", "http://h:1/p"},
+                {"http://h/p@x", "http://h/p@x"},
+                {"http://a@b@h#f", "http://h"},
+                {"ftp://h", "ftp://h"},
+                {"nonsense", "nonsense"},
+                {"", ""},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 _cleanup_free_ char *text = http_printable_url(cases[i][0]);

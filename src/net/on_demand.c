@@ -32,8 +32,8 @@ int on_demand_load(const char *what, const char *file, const char *symbol, on_de
         _cleanup_free_ char *folder = own_folder();
         _cleanup_(buf_deinit) struct buf tried = BUF_INIT;
         if (!folder) /* never what lies in the working directory */
-                return error_set(error, -ENOENT, "the %s module %s is not found: it is not known where firesteel is", what,
-                                 file);
+                return error_set(error, -ENOENT, "the %s module %s is not found: it is not known where firesteel is",
+                                 what, file);
         for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
                 _cleanup_free_ char *path = mem_printf("%s%s%s", folder, places[i], file);
                 if (access(path, R_OK) != 0) {

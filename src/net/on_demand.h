@@ -1,7 +1,7 @@
 /*
  * Modules of our own that are loaded by the first who needs them: libraries that cost more to load than the rest of
- * the program together (OpenSSL, libcurl, MIT krb5) are linked only into such a module. A module exports one function, which
- * answers its table of operations, and uses no symbol of the core.
+ * the program together (OpenSSL, libcurl, MIT krb5) are linked only into such a module. A module exports one function,
+ * which answers its table of operations, and uses no symbol of the core.
  *
  * It is looked for relative to the object that this code lies in (libfiresteel.so, a test, a fuzz target), so that an
  * unpacked archive, an installation and a build tree work without a setting. It is never unloaded: such libraries

@@ -15,20 +15,38 @@
 
 /* ------------------------------------------------------------------------------------------------------ shapes */
 
-enum { TC_NULL = 0x70, TC_REFERENCE, TC_CLASSDESC, TC_OBJECT, TC_STRING, TC_ENDBLOCKDATA = 0x78, TC_RESET, TC_ENUM = 0x7e };
+enum {
+        TC_NULL = 0x70,
+        TC_REFERENCE,
+        TC_CLASSDESC,
+        TC_OBJECT,
+        TC_STRING,
+        TC_ENDBLOCKDATA = 0x78,
+        TC_RESET,
+        TC_ENUM = 0x7e
+};
 enum { FLAGS_SERIALIZABLE = 0x02, FLAGS_ENUM = 0x12 };
 
 #define HEADER "\xac\xed\0\5"
 #define FIRST_HANDLE 0x7e0000u
 
-enum shape_id { SHAPE_HELLO, SHAPE_SET_APP_ID, SHAPE_SET_STATE, SHAPE_STOP, SHAPE_MESSAGE, SHAPE_STATE, SHAPE_ENUM, SHAPES };
+enum shape_id {
+        SHAPE_HELLO,
+        SHAPE_SET_APP_ID,
+        SHAPE_SET_STATE,
+        SHAPE_STOP,
+        SHAPE_MESSAGE,
+        SHAPE_STATE,
+        SHAPE_ENUM,
+        SHAPES
+};
 enum type_id { TYPE_STRING, TYPE_STATE, TYPES };
 
 #define PACKAGE "org.apache.spark.launcher."
 #define NO_PARENT (-1)
 
-static const char *const type_names[TYPES] = {[TYPE_STRING] = "Ljava/lang/String;",
-                                              [TYPE_STATE] = "Lorg/apache/spark/launcher/SparkAppHandle$State;"};
+static const char *const type_names[TYPES] = {
+        [TYPE_STRING] = "Ljava/lang/String;", [TYPE_STATE] = "Lorg/apache/spark/launcher/SparkAppHandle$State;"};
 
 static const struct shape {
         const char *name;
@@ -71,9 +89,9 @@ static const struct shape {
 };
 
 static const char *const state_names[LAUNCHER_STATES] = {
-        [LAUNCHER_UNKNOWN] = "UNKNOWN",   [LAUNCHER_CONNECTED] = "CONNECTED", [LAUNCHER_SUBMITTED] = "SUBMITTED",
-        [LAUNCHER_RUNNING] = "RUNNING",   [LAUNCHER_FINISHED] = "FINISHED",   [LAUNCHER_FAILED] = "FAILED",
-        [LAUNCHER_KILLED] = "KILLED",     [LAUNCHER_LOST] = "LOST",
+        [LAUNCHER_UNKNOWN] = "UNKNOWN", [LAUNCHER_CONNECTED] = "CONNECTED", [LAUNCHER_SUBMITTED] = "SUBMITTED",
+        [LAUNCHER_RUNNING] = "RUNNING", [LAUNCHER_FINISHED] = "FINISHED",   [LAUNCHER_FAILED] = "FAILED",
+        [LAUNCHER_KILLED] = "KILLED",   [LAUNCHER_LOST] = "LOST",
 };
 
 const char *launcher_state_name(enum launcher_state state)
@@ -302,7 +320,8 @@ struct launcher_known {
         char *text; /* KNOWN_TEXT */
 };
 
-/* Where a message is being read. More is 0 when bytes are missing; then, and after an error, the rest is not looked at. */
+/* Where a message is being read. More is 0 when bytes are missing; then, and after an error, the rest is not looked at.
+ */
 struct cursor {
         struct launcher_reader *reader;
         const unsigned char *at, *end;

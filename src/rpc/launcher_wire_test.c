@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-/* One stream, as java.io.ObjectOutputStream wrote it with the launcher library of Spark 2.3.4, 2.4.8, 3.5.9 and 4.3.0. */
+/* One stream, as java.io.ObjectOutputStream wrote it with the launcher library of Spark 2.3.4, 2.4.8, 3.5.9 and 4.3.0.
+ */
 static const char *const golden[] = {
         "aced0005737200306f72672e6170616368652e737061726b2e6c61756e636865722e4c61756e6368657250726f746f63"
         "6f6c2448656c6c6f7f5afac86517b0cd0200024c00067365637265747400124c6a6176612f6c616e672f537472696e67"
@@ -155,18 +156,18 @@ static void refuses_every_other_byte(void **state)
 static void refuses_other_objects(void **state)
 {
         static const char *const hostile[] = {
-                "47455420",                                             /* GET of a browser */
-                "aced000570",                                           /* null */
-                "aced00057400016100",                                   /* a string */
-                "aced000571007e0000",                                   /* a reference to nothing */
-                "aced00057371007e0000",                                 /* the same as a class */
-                "aced000579",                                           /* a reset */
-                "aced000577020001",                                     /* block data */
-                "aced000575",                                           /* an array */
-                "aced00057372ffff",                                     /* a name of 65,535 bytes */
-                "aced0005737200116a6176612e7574696c2e486173684d6170",   /* java.util.HashMap */
-                "aced0005737d00000001",                                 /* a proxy */
-                "aced000573720010606162636465666768696a6b6c6d6e6f",     /* no class at all */
+                "47455420",                                           /* GET of a browser */
+                "aced000570",                                         /* null */
+                "aced00057400016100",                                 /* a string */
+                "aced000571007e0000",                                 /* a reference to nothing */
+                "aced00057371007e0000",                               /* the same as a class */
+                "aced000579",                                         /* a reset */
+                "aced000577020001",                                   /* block data */
+                "aced000575",                                         /* an array */
+                "aced00057372ffff",                                   /* a name of 65,535 bytes */
+                "aced0005737200116a6176612e7574696c2e486173684d6170", /* java.util.HashMap */
+                "aced0005737d00000001",                               /* a proxy */
+                "aced000573720010606162636465666768696a6b6c6d6e6f",   /* no class at all */
         };
         for (size_t i = 0; i < ARRAY_SIZE(hostile); i++) {
                 _cleanup_(buf_deinit) struct buf stream = BUF_INIT;
@@ -192,7 +193,8 @@ static void ends_a_stream_without_end(void **state)
 
 static void refuses_texts(void **state)
 {
-        static const char *const texts[] = {"\x80", "a\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf8\x88\x80\x80\x80"};
+        static const char *const texts[] = {"\x80",         "a\xc3",        "\xc0\x80",
+                                            "\xe0\x80\x80", "\xed\xa0\x80", "\xf8\x88\x80\x80\x80"};
         _cleanup_(buf_deinit) struct buf out = BUF_INIT;
         struct launcher_writer w = LAUNCHER_WRITER_INIT;
         struct fst_error error = FST_ERROR_INIT;
@@ -225,8 +227,8 @@ static void states_have_names(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(writes_what_java_writes), cmocka_unit_test(reads_what_java_writes),
-                cmocka_unit_test(refuses_every_other_byte), cmocka_unit_test(refuses_other_objects),
+                cmocka_unit_test(writes_what_java_writes),   cmocka_unit_test(reads_what_java_writes),
+                cmocka_unit_test(refuses_every_other_byte),  cmocka_unit_test(refuses_other_objects),
                 cmocka_unit_test(ends_a_stream_without_end), cmocka_unit_test(refuses_texts),
                 cmocka_unit_test(states_have_names),
         };

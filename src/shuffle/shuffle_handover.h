@@ -16,7 +16,8 @@
 
 /*
  * Writer's side: pages in memory move to a memfd, whose descriptor (or that of the file, if it was spilled) is *@fd:
- * the caller's to close; the key of @dirs encrypts it. The index is appended to @index. The output is of no further use: unref it.
+ * the caller's to close; the key of @dirs encrypts it. The index is appended to @index. The output is of no further
+ * use: unref it.
  */
 int shuffle_handover_give(struct shuffle_output *output, struct disk_dirs *dirs, int *fd, struct buf *index,
                           struct fst_error *error);

@@ -42,8 +42,8 @@ static long now_ms(void)
 
 static void tell(struct work *w, const char *form, const char *what, const char *detail, long ms)
 {
-        _cleanup_free_ char *line = detail ? mem_printf("\t[%s] %s: %s (%ldms)", form, what, detail, ms) :
-                                             mem_printf("\t[%s] %s (%ldms)", form, what, ms);
+        _cleanup_free_ char *line = detail ? mem_printf("\t[%s] %s: %s (%ldms)", form, what, detail, ms)
+                                           : mem_printf("\t[%s] %s (%ldms)", form, what, ms);
         pthread_mutex_lock(&w->lock);
         w->finder->say(w->finder->context, line);
         pthread_mutex_unlock(&w->lock);

@@ -76,8 +76,7 @@ static const char *password_for(const struct fetcher *f, const char *url)
         return NULL;
 }
 
-static int perform(struct fetcher *f, struct http_request *request, struct http_answer *answer,
-                   struct fst_error *error)
+static int perform(struct fetcher *f, struct http_request *request, struct http_answer *answer, struct fst_error *error)
 {
         int r = f->client ? 0 : http_client_new(&f->client, error);
         if (r < 0)

@@ -30,8 +30,8 @@ struct known_pom {
 void finder_init(struct finder *f, struct names *n, const struct settings *s,
                  void (*say)(void *context, const char *line), void *context)
 {
-        *f = (struct finder){.names = n, .settings = s, .fetcher = {NULL, s->credentials}, .say = say,
-                             .context = context};
+        *f = (struct finder){
+                .names = n, .settings = s, .fetcher = {NULL, s->credentials}, .say = say, .context = context};
 }
 
 void finder_deinit(struct finder *f)
@@ -59,10 +59,14 @@ static const char *token_value(const char *token, size_t len, const struct revis
 {
         const struct {
                 const char *name, *value;
-        } tokens[] = {{"organisation", id->module->organisation}, {"organization", id->module->organisation},
-                      {"orgPath", id->module->organisation},      {"module", id->module->name},
-                      {"revision", id->revision},                 {"artifact", a->name},
-                      {"type", a->type},                          {"ext", a->ext},
+        } tokens[] = {{"organisation", id->module->organisation},
+                      {"organization", id->module->organisation},
+                      {"orgPath", id->module->organisation},
+                      {"module", id->module->name},
+                      {"revision", id->revision},
+                      {"artifact", a->name},
+                      {"type", a->type},
+                      {"ext", a->ext},
                       {"classifier", a->classifier ? a->classifier : ""}};
         for (size_t i = 0; i < ARRAY_SIZE(tokens); i++)
                 if (strlen(tokens[i].name) == len && strncmp(tokens[i].name, token, len) == 0)
@@ -70,8 +74,8 @@ static const char *token_value(const char *token, size_t len, const struct revis
         return NULL;
 }
 
-const char *pattern_fill(struct names *n, const char *pattern, const struct revision_name *id,
-                         const struct artifact *a, bool m2)
+const char *pattern_fill(struct names *n, const char *pattern, const struct revision_name *id, const struct artifact *a,
+                         bool m2)
 {
         _cleanup_(buf_deinit) struct buf out = BUF_INIT;
         size_t part = 0; /* where an optional part began */
@@ -80,9 +84,9 @@ const char *pattern_fill(struct names *n, const char *pattern, const struct revi
                 size_t len = *p == '[' ? strcspn(p + 1, "]") : 0;
                 if (*p == '[' && p[len + 1] == ']') {
                         const char *value = token_value(p + 1, len, id, a);
-                        bool slashes = strncmp(p, "[orgPath]", 9) == 0 ||
-                                       (m2 && (strncmp(p, "[organisation]", 14) == 0 ||
-                                               strncmp(p, "[organization]", 14) == 0));
+                        bool slashes =
+                                strncmp(p, "[orgPath]", 9) == 0 || (m2 && (strncmp(p, "[organisation]", 14) == 0 ||
+                                                                           strncmp(p, "[organization]", 14) == 0));
                         has_token = true;
                         has_value |= value && *value;
                         if (!value && !optional)
@@ -107,8 +111,8 @@ const char *pattern_fill(struct names *n, const char *pattern, const struct revi
 
 const char *artifact_text(struct names *n, const struct revision_name *id, const struct artifact *a)
 {
-        return strcmp(a->type, a->ext) == 0 ? names_printf(n, "%s!%s.%s", id->text, a->name, a->ext) :
-                                              names_printf(n, "%s!%s.%s(%s)", id->text, a->name, a->ext, a->type);
+        return strcmp(a->type, a->ext) == 0 ? names_printf(n, "%s!%s.%s", id->text, a->name, a->ext)
+                                            : names_printf(n, "%s!%s.%s(%s)", id->text, a->name, a->ext, a->type);
 }
 
 /* One component of a path, and nothing that leads elsewhere. */
@@ -208,16 +212,16 @@ static const char *snapshot_pattern(struct finder *f, const struct repository *r
         if (!ends_with(id->revision, "-SNAPSHOT"))
                 return pattern;
         const struct artifact none = {.name = id->module->name, .type = "pom", .ext = "pom"};
-        const char *metadata = names_printf(f->names, "%s%s", r->root,
-                                            "[organisation]/[module]/[revision]/maven-metadata.xml");
+        const char *metadata =
+                names_printf(f->names, "%s%s", r->root, "[organisation]/[module]/[revision]/maven-metadata.xml");
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         if (get_text(f, pattern_fill(f->names, metadata, id, &none, true), &text) < 0)
                 return pattern;
         const char *stamp = metadata_snapshot(f->names, buf_text(&text), text.len);
         return stamp ? replace_first(f->names, pattern, "-[revision]",
                                      names_printf(f->names, "-%.*s%s", (int)(strlen(id->revision) - strlen("SNAPSHOT")),
-                                                  id->revision, stamp)) :
-                       pattern;
+                                                  id->revision, stamp))
+                     : pattern;
 }
 
 const char *finder_location(struct finder *f, const struct repository *r, const struct revision_name *id,
@@ -228,8 +232,8 @@ const char *finder_location(struct finder *f, const struct repository *r, const 
 
 static struct artifact description_of(const struct repository *r, const struct revision_name *id)
 {
-        return r->m2 && r->root ? (struct artifact){.name = id->module->name, .type = "pom", .ext = "pom"} :
-                                  (struct artifact){.name = "ivy", .type = "ivy", .ext = "xml"};
+        return r->m2 && r->root ? (struct artifact){.name = id->module->name, .type = "pom", .ext = "pom"}
+                                : (struct artifact){.name = "ivy", .type = "ivy", .ext = "xml"};
 }
 
 int metadata_revisions(struct names *n, const char *data, size_t len, struct texts *revisions)
@@ -238,7 +242,8 @@ int metadata_revisions(struct names *n, const char *data, size_t len, struct tex
         int r = xml_parse(&n->arena, data, len, &root, NULL);
         if (r < 0)
                 return r;
-        xml_each(v, xml_child(xml_child(root, "versioning"), "versions")) {
+        xml_each(v, xml_child(xml_child(root, "versioning"), "versions"))
+        {
                 const char *text = v->text + strspn(v->text, " \t\r\n");
                 size_t m = strcspn(text, " \t\r\n");
                 if (strcmp(v->name, "version") == 0 && m > 0)
@@ -292,7 +297,8 @@ static int compare_revisions(const void *a, const void *b)
 static const char *cache_path(struct finder *f, const struct revision_name *id, const char *pattern)
 {
         const struct artifact none = {.name = "ivy", .type = "ivy", .ext = "xml"};
-        return names_printf(f->names, "%s/%s", f->settings->cache_dir, pattern_fill(f->names, pattern, id, &none, false));
+        return names_printf(f->names, "%s/%s", f->settings->cache_dir,
+                            pattern_fill(f->names, pattern, id, &none, false));
 }
 
 #define ORIGINAL "[organisation]/[module]/ivy-[revision].xml.original"
@@ -309,15 +315,18 @@ static int check_names(const struct known_pom *k, const struct revision_name *id
         if (strcmp(is->organisation, wanted->organisation) != 0)
                 return error_set(error, -EINVAL,
                                  "inconsistent module descriptor file found in '%s': bad organisation: expected='%s' "
-                                 "found='%s'; ", location, wanted->organisation, is->organisation);
+                                 "found='%s'; ",
+                                 location, wanted->organisation, is->organisation);
         if (strcmp(is->name, wanted->name) != 0)
                 return error_set(error, -EINVAL,
                                  "inconsistent module descriptor file found in '%s': bad module name: expected='%s' "
-                                 "found='%s'; ", location, wanted->name, is->name);
+                                 "found='%s'; ",
+                                 location, wanted->name, is->name);
         if (strcmp(k->module->id->revision, id->revision) != 0 && timestamped(id->revision) == 0)
                 return error_set(error, -EINVAL,
                                  "inconsistent module descriptor file found in '%s': bad revision: expected='%s' "
-                                 "found='%s'; ", location, id->revision, k->module->id->revision);
+                                 "found='%s'; ",
+                                 location, id->revision, k->module->id->revision);
         return 0;
 }
 
@@ -471,14 +480,14 @@ static void warn_tried(struct finder *f, const struct repository *r, const struc
         const struct artifact jar = {.name = id->module->name, .type = "jar", .ext = "jar"};
         warn(f, names_printf(f->names, "==== %s: tried", r->name));
         for (size_t i = 0; i < r->ivy_patterns.len; i++)
-                warn(f, names_printf(f->names, "  %s", pattern_fill(f->names, r->ivy_patterns.data[i], id, &description,
-                                                                    r->m2)));
+                warn(f, names_printf(f->names, "  %s",
+                                     pattern_fill(f->names, r->ivy_patterns.data[i], id, &description, r->m2)));
         if (r->needs_descriptor)
                 return;
         warn(f, names_printf(f->names, "  -- artifact %s:", artifact_text(f->names, id, &jar)));
         for (size_t i = 0; i < r->artifact_patterns.len; i++)
-                warn(f, names_printf(f->names, "  %s", pattern_fill(f->names, r->artifact_patterns.data[i], id, &jar,
-                                                                    r->m2)));
+                warn(f, names_printf(f->names, "  %s",
+                                     pattern_fill(f->names, r->artifact_patterns.data[i], id, &jar, r->m2)));
 }
 
 /* The description of a revision that is not dynamic; looked for once. */
@@ -499,8 +508,9 @@ static struct known_pom *know(struct finder *f, struct revision_name *id)
         const char *why = NULL;
         if (reading > MAX_PARENTS || !is_safe(id)) {
                 k->failed = -EINVAL;
-                k->message = mem_printf(reading > MAX_PARENTS ? "%s: parents are nested too deeply" :
-                                                                "%s cannot be the name of a file", id->text);
+                k->message = mem_printf(reading > MAX_PARENTS ? "%s: parents are nested too deeply"
+                                                              : "%s cannot be the name of a file",
+                                        id->text);
                 return k;
         }
         k->reading = true;
@@ -545,9 +555,9 @@ static void find_latest(struct finder *f, const struct repository *r, const stru
                                 break;
                         struct revision_name *id = names_revision(f->names, asked->module, found.data[i]);
                         struct known_pom *k = know(f, id);
-                        if (k->failed || (revision_needs_status(asked->revision) &&
-                                          (k->module->is_default ||
-                                           !revision_accepts_status(asked->revision, k->module->status))))
+                        if (k->failed ||
+                            (revision_needs_status(asked->revision) &&
+                             (k->module->is_default || !revision_accepts_status(asked->revision, k->module->status))))
                                 continue;
                         *best = id;
                         break;
@@ -561,7 +571,8 @@ static int find(void *context, const struct dependency *d, struct found *found, 
         struct finder *f = context;
         struct revision_name *id = d->id;
         if (!f->settings->top)
-                return error_set(error, -ENOENT, "no resolver found for %s: check your configuration", id->module->text);
+                return error_set(error, -ENOENT, "no resolver found for %s: check your configuration",
+                                 id->module->text);
         if (!is_file_name(id->module->organisation) || !is_file_name(id->module->name))
                 return error_set(error, -EINVAL, "%s cannot be the name of a file", id->module->text);
         if (revision_is_dynamic(id->revision)) {

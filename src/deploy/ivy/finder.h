@@ -68,8 +68,8 @@ void finder_forget(struct finder *f, const struct revision_name *id);
  * Ivy's pattern: [organisation] [organization] [orgPath] [module] [revision] [artifact] [type] [ext] [classifier], and
  * (parts) that stay away if what is in them is empty. In the arena.
  */
-const char *pattern_fill(struct names *n, const char *pattern, const struct revision_name *id,
-                         const struct artifact *a, bool m2);
+const char *pattern_fill(struct names *n, const char *pattern, const struct revision_name *id, const struct artifact *a,
+                         bool m2);
 
 /* Revisions in a maven-metadata.xml, appended; -EINVAL for what is none. */
 int metadata_revisions(struct names *n, const char *data, size_t len, struct texts *revisions);

@@ -128,9 +128,9 @@ struct registration *graph_registration(const struct graph *g, const struct revi
 {
         for (size_t i = 0; i < g->registered.len; i++)
                 if (g->registered.data[i]->id == id)
-                        return g->registered.data[i]->node->id == id || g->registered.data[i]->visits.len > 0 ?
-                                       g->registered.data[i] :
-                                       graph_registration(g, g->registered.data[i]->node->id);
+                        return g->registered.data[i]->node->id == id || g->registered.data[i]->visits.len > 0
+                                       ? g->registered.data[i]
+                                       : graph_registration(g, g->registered.data[i]->node->id);
         return NULL;
 }
 
@@ -188,8 +188,12 @@ struct visit *graph_visit(struct graph *g, struct node *node, struct visit *pare
                           struct usage *usage)
 {
         struct visit *v = module_new(g->names, struct visit);
-        *v = (struct visit){.node = node, .parent = parent, .parent_conf = parent_conf, .usage = usage,
-                            .depth = parent ? parent->depth + 1 : 0, .circular = -1};
+        *v = (struct visit){.node = node,
+                            .parent = parent,
+                            .parent_conf = parent_conf,
+                            .usage = usage,
+                            .depth = parent ? parent->depth + 1 : 0,
+                            .circular = -1};
         graph_register(g, node->id, v);
         return v;
 }
@@ -541,8 +545,9 @@ void node_add_caller(struct node *n, struct node *by, const char *requested_conf
                 if (n->callers.data[i].id == id)
                         caller = &n->callers.data[i];
         if (!caller) {
-                vec_push(&n->callers, (struct caller){.id = id, .module = by->module, .dependency = d,
-                                                      .can_exclude = can_exclude(by)});
+                vec_push(&n->callers,
+                         (struct caller){
+                                 .id = id, .module = by->module, .dependency = d, .can_exclude = can_exclude(by)});
                 caller = &n->callers.data[n->callers.len - 1];
         }
         add_caller_conf(caller, requested_conf);

@@ -64,9 +64,13 @@ struct node {
         struct texts to_fetch, fetched;
         struct usage *usage;
         VEC(struct usage *) merged; /* of evicted nodes that this one stands for */
-        VEC(struct { struct revision_name *parent; const struct dependency *dependency; }) dependencies;
+        VEC(struct {
+                struct revision_name *parent;
+                const struct dependency *dependency;
+        })
+        dependencies;
         VEC(struct caller) callers;
-        
+
         VEC(struct choice) choices;
         bool evicted, transitively; /* transitively: everyone who needs it is evicted */
         struct nodes evicted_by;
@@ -94,7 +98,11 @@ struct graph {
         struct node *root;
         struct visit *current;
         VEC(struct registration *) registered; /* in order of first visit; several ids may share a node's visits */
-        VEC(struct { struct revision_name *id; struct node *node; }) reported;
+        VEC(struct {
+                struct revision_name *id;
+                struct node *node;
+        })
+        reported;
         VEC(struct node *) all;
         VEC(struct usage *) usages;
         VEC(struct registration *) registrations;

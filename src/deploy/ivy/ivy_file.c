@@ -102,7 +102,8 @@ static int read_configurations(struct reader *r, const struct xml_node *of)
                 const char *mapping = xml_attribute(of, "defaultconfmapping");
                 r->default_mapping = mapping;
         }
-        xml_each(node, of) {
+        xml_each(node, of)
+        {
                 const char *name = xml_attribute(node, "name"), *visibility = xml_attribute(node, "visibility");
                 const char *extends = xml_attribute(node, "extends");
                 if (strcmp(node->name, "conf") != 0 || !name)
@@ -133,8 +134,10 @@ static void add_artifact(struct reader *r, const struct xml_node *node, const ch
                          bool published, struct artifact **list)
 {
         const char *type = xml_attribute(node, "type"), *ext = xml_attribute(node, "ext");
-        struct artifact a = {.name = xml_attribute(node, "name"), .type = type ? type : "jar",
-                             .classifier = xml_attribute(node, "classifier"), .url = xml_attribute(node, "url")};
+        struct artifact a = {.name = xml_attribute(node, "name"),
+                             .type = type ? type : "jar",
+                             .classifier = xml_attribute(node, "classifier"),
+                             .url = xml_attribute(node, "url")};
         if (!a.name)
                 a.name = name;
         a.ext = ext ? ext : a.type;
@@ -162,17 +165,16 @@ static void read_publications(struct reader *r, const struct xml_node *of)
                 const struct xml_node none = {.name = "artifact", .text = ""};
                 add_artifact(r, &none, name, "*", true, &r->module->artifacts);
         }
-        xml_each(node, of) {
+        xml_each(node, of)
+        {
                 const char *confs = xml_attribute(node, "conf");
                 if (!confs)
                         confs = otherwise ? otherwise : "*";
                 if (strcmp(node->name, "artifact") != 0)
                         continue;
                 if (xml_child(node, "conf")) {
-                        xml_each(c, node)
-                                if (xml_attribute(c, "name"))
-                                        add_artifact(r, node, name, xml_attribute(c, "name"), true,
-                                                     &r->module->artifacts);
+                        xml_each(c, node) if (xml_attribute(c, "name"))
+                                add_artifact(r, node, name, xml_attribute(c, "name"), true, &r->module->artifacts);
                 } else {
                         add_artifact(r, node, name, confs, true, &r->module->artifacts);
                 }
@@ -232,13 +234,15 @@ static int read_dependency(struct reader *r, const struct xml_node *node)
         if (!organisation)
                 organisation = r->module->id->module->organisation;
         struct dependency *d = module_new(r->names, struct dependency);
-        *d = (struct dependency){.of = r->module, .force = force && strcasecmp(force, "true") == 0,
+        *d = (struct dependency){.of = r->module,
+                                 .force = force && strcasecmp(force, "true") == 0,
                                  .not_transitive = is_false(xml_attribute(node, "transitive"))};
         d->id = names_revision(r->names, names_module(r->names, organisation, name), revision);
         if (!confs)
                 confs = r->default_conf ? r->default_conf : r->default_mapping ? r->default_mapping : "*->*";
         add_mappings(r, d, confs, r->default_mapping);
-        xml_each(child, node) {
+        xml_each(child, node)
+        {
                 const char *of = xml_attribute(child, "conf");
                 if (strcmp(child->name, "artifact") == 0)
                         add_artifact(r, child, name, or_any(of), false, &d->artifacts);
@@ -256,7 +260,8 @@ static int read_dependencies(struct reader *r, const struct xml_node *of)
         if (of && xml_attribute(of, "defaultconfmapping"))
                 r->default_mapping = xml_attribute(of, "defaultconfmapping");
         r->default_conf = of ? xml_attribute(of, "defaultconf") : NULL;
-        xml_each(node, of) {
+        xml_each(node, of)
+        {
                 int e = 0;
                 if (strcmp(node->name, "dependency") == 0) {
                         e = read_dependency(r, node);
@@ -265,9 +270,9 @@ static int read_dependencies(struct reader *r, const struct xml_node *of)
                 } else if (strcmp(node->name, "override") == 0 && xml_attribute(node, "org") &&
                            xml_attribute(node, "module") && xml_attribute(node, "rev")) {
                         struct override *o = module_new(r->names, struct override);
-                        *o = (struct override){names_module(r->names, xml_attribute(node, "org"),
-                                                            xml_attribute(node, "module")),
-                                               xml_attribute(node, "rev"), NULL};
+                        *o = (struct override){
+                                names_module(r->names, xml_attribute(node, "org"), xml_attribute(node, "module")),
+                                xml_attribute(node, "rev"), NULL};
                         list_append(&r->module->overrides, o);
                 } else {
                         e = error_set(r->error, -ENOTSUP, "<%s> in <dependencies> is not supported", node->name);

@@ -54,7 +54,7 @@ struct dependency {
         struct mapping *mappings;
         struct artifact *artifacts;
         struct exclusion *exclusions;
-        const void *source; /* what the POM says, for those who inherit it */
+        const void *source;        /* what the POM says, for those who inherit it */
         struct dependency *clones; /* with other revisions, made while resolving; by their `next` */
         struct dependency *next;
 };

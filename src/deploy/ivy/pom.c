@@ -157,8 +157,8 @@ static int child_value(struct reader *r, const struct xml_node *node, const char
 }
 
 /* The project's own element, else the parent element's; for the parent, the other way round. */
-static int either_value(struct reader *r, const struct xml_node *first, const struct xml_node *second,
-                        const char *name, const char **out)
+static int either_value(struct reader *r, const struct xml_node *first, const struct xml_node *second, const char *name,
+                        const char **out)
 {
         const char *text = xml_child_text(first, name);
         return value_of(r, text ? text : xml_child_text(second, name), out);
@@ -274,8 +274,7 @@ static bool profile_is_active(struct reader *r, const struct xml_node *profile)
 
 static void add_properties(struct pom *pom, const struct xml_node *of)
 {
-        xml_each(p, xml_child(of, "properties"))
-                strmap_set_if_missing(&pom->properties, p->name, p->text);
+        xml_each(p, xml_child(of, "properties")) strmap_set_if_missing(&pom->properties, p->name, p->text);
 }
 
 /* Which of a project's profiles are active is decided once: later properties must not change it. */
@@ -286,12 +285,13 @@ struct profiles {
 
 static void read_profiles(struct reader *r, struct profiles *active)
 {
-        xml_each(profile, xml_child(r->pom->project, "profiles"))
-                if (strcmp(profile->name, "profile") == 0 && active->len < ARRAY_SIZE(active->data) &&
-                    profile_is_active(r, profile)) {
-                        active->data[active->len++] = profile;
-                        add_properties(r->pom, profile);
-                }
+        xml_each(profile, xml_child(r->pom->project, "profiles")) if (strcmp(profile->name, "profile") == 0 &&
+                                                                      active->len < ARRAY_SIZE(active->data) &&
+                                                                      profile_is_active(r, profile))
+        {
+                active->data[active->len++] = profile;
+                add_properties(r->pom, profile);
+        }
 }
 
 static struct managed *find_managed(const struct pom *pom, const struct module_name *module)
@@ -394,7 +394,8 @@ static int import_managed(struct reader *r, struct module_name *module, const ch
 
 static int read_managed(struct reader *r, const struct xml_node *of)
 {
-        xml_each(d, xml_child(xml_child(of, "dependencyManagement"), "dependencies")) {
+        xml_each(d, xml_child(xml_child(of, "dependencyManagement"), "dependencies"))
+        {
                 if (strcmp(d->name, "dependency") != 0)
                         continue;
                 struct module_name *module;
@@ -420,13 +421,18 @@ static const struct {
         const char *optional[5];
         const char *mapping[5][2];
 } scopes[] = {
-        {"compile", {"compile(*)", "master(*)"}, {{"compile", "compile(*)"}, {"compile", "master(*)"},
-                                                  {"runtime", "runtime(*)"}}},
-        {"provided", {"compile(*)", "provided(*)", "runtime(*)", "master(*)"},
-                     {{"provided", "compile(*)"}, {"provided", "provided(*)"}, {"provided", "runtime(*)"},
-                      {"provided", "master(*)"}}},
-        {"runtime", {"compile(*)", "provided(*)", "master(*)"},
-                    {{"runtime", "compile(*)"}, {"runtime", "runtime(*)"}, {"runtime", "master(*)"}}},
+        {"compile",
+         {"compile(*)", "master(*)"},
+         {{"compile", "compile(*)"}, {"compile", "master(*)"}, {"runtime", "runtime(*)"}}},
+        {"provided",
+         {"compile(*)", "provided(*)", "runtime(*)", "master(*)"},
+         {{"provided", "compile(*)"},
+          {"provided", "provided(*)"},
+          {"provided", "runtime(*)"},
+          {"provided", "master(*)"}}},
+        {"runtime",
+         {"compile(*)", "provided(*)", "master(*)"},
+         {{"runtime", "compile(*)"}, {"runtime", "runtime(*)"}, {"runtime", "master(*)"}}},
         {"test", {NULL}, {{"test", "runtime(*)"}, {"test", "master(*)"}}},
         {"system", {NULL}, {{"system", "master(*)"}}},
 };
@@ -451,8 +457,9 @@ static void map_scope(struct names *n, struct dependency *d, size_t scope, bool 
 
 static bool packed_as_jar(const char *packaging)
 {
-        static const char *const jars[] = {"ejb",           "bundle", "maven-plugin", "eclipse-plugin",
-                                           "jbi-component", "jbi-shared-library", "orbit", "hk2-jar"};
+        static const char *const jars[] = {
+                "ejb",   "bundle", "maven-plugin", "eclipse-plugin", "jbi-component", "jbi-shared-library",
+                "orbit", "hk2-jar"};
         for (size_t i = 0; i < ARRAY_SIZE(jars); i++)
                 if (strcmp(packaging, jars[i]) == 0)
                         return true;
@@ -463,8 +470,8 @@ static void add_artifact(struct reader *r, struct dependency *d, const char *con
                          const char *classifier)
 {
         struct artifact *a = module_new(r->names, struct artifact);
-        *a = (struct artifact){.name = d->id->module->name, .type = type, .ext = type, .classifier = classifier,
-                               .conf = conf};
+        *a = (struct artifact){
+                .name = d->id->module->name, .type = type, .ext = type, .classifier = classifier, .conf = conf};
         if (strcmp(type, "test-jar") == 0) {
                 a->ext = "jar";
                 if (!classifier)
@@ -480,7 +487,8 @@ static bool has_exclusions(const struct xml_node *exclusions, bool *all)
 {
         bool any = false;
         *all = false;
-        xml_each(e, exclusions) {
+        xml_each(e, exclusions)
+        {
                 const char *group = xml_child_text(e, "groupId"), *artifact = xml_child_text(e, "artifactId");
                 if (strcmp(e->name, "exclusion") != 0 || !group || !artifact)
                         continue;
@@ -493,7 +501,8 @@ static bool has_exclusions(const struct xml_node *exclusions, bool *all)
 
 static void add_exclusions(struct reader *r, struct dependency *d, const struct xml_node *exclusions)
 {
-        xml_each(e, exclusions) {
+        xml_each(e, exclusions)
+        {
                 const char *group = xml_child_text(e, "groupId"), *artifact = xml_child_text(e, "artifactId");
                 if (strcmp(e->name, "exclusion") != 0 || !group || !artifact ||
                     (strcmp(group, "*") == 0 && strcmp(artifact, "*") == 0))
@@ -582,8 +591,8 @@ static int add_dependency(struct reader *r, const struct xml_node *element)
         const char *conf = need.optional ? "optional" : scopes[need.scope].scope, *only = NULL;
         if (!existing) {
                 d = module_new(r->names, struct dependency);
-                *d = (struct dependency){.of = m, .id = need.id, .force = true, .not_transitive = need.without_all,
-                                         .source = element};
+                *d = (struct dependency){
+                        .of = m, .id = need.id, .force = true, .not_transitive = need.without_all, .source = element};
                 list_append(&m->dependencies, d);
         }
         for (const struct mapping *p = d->mappings; p; p = p->next)
@@ -602,7 +611,8 @@ static int add_dependency(struct reader *r, const struct xml_node *element)
 
 static int add_dependencies(struct reader *r, const struct xml_node *of)
 {
-        xml_each(d, xml_child(of, "dependencies")) {
+        xml_each(d, xml_child(of, "dependencies"))
+        {
                 int e = strcmp(d->name, "dependency") == 0 ? add_dependency(r, d) : 0;
                 if (e < 0)
                         return e;
@@ -687,8 +697,8 @@ static int read_name(struct reader *r, const struct xml_node *parent)
         m->id = names_revision(r->names, names_module(r->names, r->group, r->artifact),
                                r->version ? r->version : host_revision(r));
         size_t len = strlen(m->id->revision);
-        m->status = !r->version || (len >= 8 && strcmp(m->id->revision + len - 8, "SNAPSHOT") == 0) ? "integration" :
-                                                                                                      "release";
+        m->status = !r->version || (len >= 8 && strcmp(m->id->revision + len - 8, "SNAPSHOT") == 0) ? "integration"
+                                                                                                    : "release";
         module_add_maven_configurations(r->names, m);
         r->pom->module = m;
         return 0;
@@ -699,7 +709,8 @@ static int read_relocation(struct reader *r, const struct xml_node *relocation)
 {
         const char *group = xml_child_text(relocation, "groupId"), *artifact = xml_child_text(relocation, "artifactId");
         const char *version = xml_child_text(relocation, "version");
-        struct module_name *module = names_module(r->names, group ? group : r->group, artifact ? artifact : r->artifact);
+        struct module_name *module =
+                names_module(r->names, group ? group : r->group, artifact ? artifact : r->artifact);
         struct revision_name *id = names_revision(r->names, module, version ? version : r->pom->module->id->revision);
         if (module == r->pom->module->id->module) {
                 const struct pom *other;

@@ -26,7 +26,8 @@ static struct nodes reported(const struct graph *g)
 
 static int by_module(const void *a, const void *b)
 {
-        const struct module_name *x = (*(struct node *const *)a)->id->module, *y = (*(struct node *const *)b)->id->module;
+        const struct module_name *x = (*(struct node *const *)a)->id->module,
+                                 *y = (*(struct node *const *)b)->id->module;
         int c = strcmp(x->organisation, y->organisation);
         return c ? c : strcmp(x->name, y->name);
 }
@@ -55,8 +56,8 @@ static void say_modules(const struct report *r)
                 for (size_t j = 0; j < n->evicted_by.len && !n->transitively; j++)
                         buf_printf(&by, "%s%s", j ? ", " : "", node_resolved_id(n->evicted_by.data[j])->text);
                 say(r, n->transitively ? names_printf(r->names, "\t%s transitively in [" ROOT_CONF "]",
-                                                      node_resolved_id(n)->text) :
-                                         names_printf(r->names, "\t%s by [%s] in [" ROOT_CONF "]",
+                                                      node_resolved_id(n)->text)
+                                       : names_printf(r->names, "\t%s by [%s] in [" ROOT_CONF "]",
                                                       node_resolved_id(n)->text, buf_text(&by)));
         }
 }
@@ -152,8 +153,8 @@ void report_problems(const struct report *r, struct finder *f)
                 if (!any)
                         frame(f, downloads, ARRAY_SIZE(downloads));
                 any = true;
-                vec_push(&f->warnings, names_printf(r->names, "\t:: %s", artifact_text(r->names,
-                                                    node_resolved_id(d->node), d->artifact)));
+                vec_push(&f->warnings, names_printf(r->names, "\t:: %s",
+                                                    artifact_text(r->names, node_resolved_id(d->node), d->artifact)));
         }
         if (any)
                 vec_push(&f->warnings, FRAME "\n");

@@ -184,8 +184,8 @@ static bool load(struct engine *e, struct node *n, struct node *parent, const ch
                  bool should_be_public, struct usage *usage);
 
 /* A dynamic revision turned out to be one that there is already: that node takes over. */
-static void move_to(struct engine *e, struct node *n, struct node *real, const struct found *found,
-                    struct node *parent, const char *parent_conf, const char *conf, bool should_be_public)
+static void move_to(struct engine *e, struct node *n, struct node *real, const struct found *found, struct node *parent,
+                    const char *parent_conf, const char *conf, bool should_be_public)
 {
         if (!real->module) {
                 real->module = n->module;
@@ -200,8 +200,7 @@ static void move_to(struct engine *e, struct node *n, struct node *real, const s
         usage_merge(real->usage, n);
         n->usage = real->usage;
         graph_replace(e->graph, n->id, real);
-        e->source->say(e->source->context,
-                       names_printf(e->graph->names, "\t[%s] %s", real->id->revision, n->id->text));
+        e->source->say(e->source->context, names_printf(e->graph->names, "\t[%s] %s", real->id->revision, n->id->text));
 }
 
 /* Ask the source. False if there is a problem, or if @n gave way to another node (*moved). */
@@ -228,8 +227,8 @@ static bool find_module(struct engine *e, struct node *n, struct node *parent, c
                         *moved = n->problem == NULL;
                         return false;
                 }
-                e->source->say(e->source->context, names_printf(e->graph->names, "\t[%s] %s",
-                                                                found.module->id->revision, n->id->text));
+                e->source->say(e->source->context,
+                               names_printf(e->graph->names, "\t[%s] %s", found.module->id->revision, n->id->text));
         }
         n->downloaded = found.downloaded;
         n->searched = found.searched;
@@ -509,8 +508,8 @@ static bool settle(struct engine *e, struct visit *v, struct visit *ancestor, st
                 node_set_pending(ancestor->node, module, &conflicts);
                 return false;
         }
-        return nodes_contain(&winners, v->node) ? settle_won(e, v, ancestor, &winners, &selected) :
-                                                  settle_lost(e, v, ancestor, &winners, to_evict);
+        return nodes_contain(&winners, v->node) ? settle_won(e, v, ancestor, &winners, &selected)
+                                                : settle_lost(e, v, ancestor, &winners, to_evict);
 }
 
 static void settle_all(struct engine *e, struct visit *v)

@@ -13,7 +13,8 @@
 
 #include <cmocka.h>
 
-/* "name revision: needed needed …", each needed as name:revision, with "!" behind it if its own needs are not wanted. */
+/* "name revision: needed needed …", each needed as name:revision, with "!" behind it if its own needs are not wanted.
+ */
 struct world {
         struct names names;
         const char *const *lines;
@@ -125,8 +126,8 @@ static void own_choice_holds_below(void **state)
 /* The evicted revision's needs, several levels of them, are dropped, but not what others need, too. */
 static void losers_take_theirs_along(void **state)
 {
-        static const char *const lines[] = {"a 1: x:1", "x 1: p:1", "p 1: q:1 shared:1", "q 1:", "shared 1:",
-                                            "b 1: x:2 shared:1", "x 2:", NULL};
+        static const char *const lines[] = {
+                "a 1: x:1", "x 1: p:1", "p 1: q:1 shared:1", "q 1:", "shared 1:", "b 1: x:2 shared:1", "x 2:", NULL};
         check(lines, "a:1 b:1", "a:1 b:1 shared:1 x:2");
 }
 
@@ -154,9 +155,12 @@ static void not_transitive(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(latest_wins),  cmocka_unit_test(own_choice_holds_below),
-                cmocka_unit_test(losers_take_theirs_along), cmocka_unit_test(what_is_missing),
-                cmocka_unit_test(circles),      cmocka_unit_test(not_transitive),
+                cmocka_unit_test(latest_wins),
+                cmocka_unit_test(own_choice_holds_below),
+                cmocka_unit_test(losers_take_theirs_along),
+                cmocka_unit_test(what_is_missing),
+                cmocka_unit_test(circles),
+                cmocka_unit_test(not_transitive),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,7 +159,8 @@ bool revision_is_dynamic(const char *revision)
 {
         struct range range;
         size_t n = strlen(revision);
-        return strncmp(revision, "latest.", 7) == 0 || (n > 0 && revision[n - 1] == '+') || parse_range(revision, &range);
+        return strncmp(revision, "latest.", 7) == 0 || (n > 0 && revision[n - 1] == '+') ||
+               parse_range(revision, &range);
 }
 
 /* @bound against @found; the one is no C string of its own. */

@@ -19,6 +19,7 @@ bool revision_is_dynamic(const char *revision);
 /* Whether @found is what @asked allows; for one that is not dynamic: the same. "latest." allows all. */
 bool revision_accepts(const char *asked, const char *found);
 
-/* Whether only the module's status can tell (latest.release, latest.milestone). @status is "release" or "integration". */
+/* Whether only the module's status can tell (latest.release, latest.milestone). @status is "release" or "integration".
+ */
 bool revision_needs_status(const char *asked);
 bool revision_accepts_status(const char *asked, const char *status);

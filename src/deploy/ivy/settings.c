@@ -96,11 +96,12 @@ void settings_defaults(struct names *n, struct settings *s, const char *user_dir
         if (!s->without_local_m2)
                 add_m2(n, s, chain, "local-m2-cache", names_printf(n, "file:%s/.m2/repository", home ? home : ""));
         struct repository *local = new_repository(n, s, "local-ivy-cache");
-        local->ivy_patterns = one_pattern(
-                n, names_printf(n, "%s/local/[organisation]/[module]/[revision]/ivys/ivy.xml", user_dir));
-        local->artifact_patterns = one_pattern(
-                n, names_printf(n, "%s/local/[organisation]/[module]/[revision]/[type]s/"
-                                   "[artifact](-[classifier]).[ext]", user_dir));
+        local->ivy_patterns =
+                one_pattern(n, names_printf(n, "%s/local/[organisation]/[module]/[revision]/ivys/ivy.xml", user_dir));
+        local->artifact_patterns = one_pattern(n, names_printf(n,
+                                                               "%s/local/[organisation]/[module]/[revision]/[type]s/"
+                                                               "[artifact](-[classifier]).[ext]",
+                                                               user_dir));
         add_member(chain, local);
         add_m2(n, s, chain, "central", internal ? internal : CENTRAL);
         add_m2(n, s, chain, "spark-packages", internal ? internal : SPARK_PACKAGES);
@@ -174,8 +175,8 @@ static const char *attribute(struct loader *l, const struct xml_node *node, cons
 static bool flag(struct loader *l, const struct xml_node *node, const char *name, bool otherwise)
 {
         const char *text = attribute(l, node, name);
-        return text ? strcasecmp(text, "true") == 0 || strcasecmp(text, "yes") == 0 || strcasecmp(text, "on") == 0 :
-                      otherwise;
+        return text ? strcasecmp(text, "true") == 0 || strcasecmp(text, "yes") == 0 || strcasecmp(text, "on") == 0
+                    : otherwise;
 }
 
 /* Names of attributes that are understood; others would be passed over in silence. */
@@ -235,7 +236,8 @@ static int add_credentials(struct loader *l, const struct xml_node *node)
 static int read_credentials(struct loader *l, const struct xml_node *node)
 {
         int r = node->attributes || !node->children ? add_credentials(l, node) : 0;
-        xml_each(c, node) {
+        xml_each(c, node)
+        {
                 if (r == 0)
                         r = add_credentials(l, c);
         }
@@ -245,14 +247,16 @@ static int read_credentials(struct loader *l, const struct xml_node *node)
 /* Patterns of a url or filesystem resolver. */
 static int read_patterns(struct loader *l, const struct xml_node *node, struct repository *r)
 {
-        xml_each(p, node) {
+        xml_each(p, node)
+        {
                 const char *pattern = attribute(l, p, "pattern");
                 bool ivy = strcmp(p->name, "ivy") == 0;
                 if (!ivy && strcmp(p->name, "artifact") != 0)
                         return error_set(l->error, -ENOTSUP, "<%s> in the resolver '%s' is not supported", p->name,
                                          r->name);
                 if (!pattern)
-                        return error_set(l->error, -EINVAL, "<%s> in the resolver '%s' needs pattern", p->name, r->name);
+                        return error_set(l->error, -EINVAL, "<%s> in the resolver '%s' needs pattern", p->name,
+                                         r->name);
                 struct texts *list = ivy ? &r->ivy_patterns : &r->artifact_patterns;
                 const char **data = module_alloc(l->names, (list->len + 1) * sizeof(*data));
                 if (list->len)
@@ -263,8 +267,9 @@ static int read_patterns(struct loader *l, const struct xml_node *node, struct r
         return 0;
 }
 
-#define COMMON " name checkmodified changingPattern changingMatcher cache local latest checksums descriptor " \
-               "allownomd m2compatible "
+#define COMMON                                                                                                         \
+        " name checkmodified changingPattern changingMatcher cache local latest checksums descriptor "                 \
+        "allownomd m2compatible "
 
 static int read_patterned(struct loader *l, const struct xml_node *node, struct repository *r)
 {
@@ -293,7 +298,8 @@ static int read_resolver(struct loader *l, const struct xml_node *node, struct r
 
 static int read_members(struct loader *l, const struct xml_node *node, struct repository *chain)
 {
-        xml_each(member, node) {
+        xml_each(member, node)
+        {
                 int e = read_resolver(l, member, chain);
                 if (e < 0)
                         return e;
@@ -330,7 +336,8 @@ static int read_resolver(struct loader *l, const struct xml_node *node, struct r
         if (strcmp(node->name, "url") == 0 || strcmp(node->name, "filesystem") == 0)
                 return read_patterned(l, node, r);
         return error_set(l->error, -ENOTSUP,
-                         "the resolver <%s> is not supported; there are chain, ibiblio, url and filesystem", node->name);
+                         "the resolver <%s> is not supported; there are chain, ibiblio, url and filesystem",
+                         node->name);
 }
 
 static int read_element(struct loader *l, const struct xml_node *node, const char **top)
@@ -373,7 +380,8 @@ static int read_settings(struct loader *l, const struct xml_node *root)
         const char *top = NULL;
         if (strcmp(root->name, "ivysettings") != 0 && strcmp(root->name, "ivyconf") != 0)
                 return error_set(l->error, -EINVAL, "its root element is <%s>, not <ivysettings>", root->name);
-        xml_each(node, root) {
+        xml_each(node, root)
+        {
                 int e = read_element(l, node, &top);
                 if (e < 0)
                         return e;

@@ -19,8 +19,8 @@ struct repository {
         bool is_chain, return_first;
         struct repository *members; /* of a chain, by their `next_member` */
 
-        bool m2;          /* folders of the organisation; descriptions are POMs */
-        bool use_poms;    /* m2: without, there are only jars */
+        bool m2;       /* folders of the organisation; descriptions are POMs */
+        bool use_poms; /* m2: without, there are only jars */
         bool needs_descriptor;
         const char *root; /* m2: with a slash at its end; the patterns begin with it */
         struct texts ivy_patterns, artifact_patterns;
@@ -41,7 +41,8 @@ struct settings {
 /* $HOME/.ivy2.5.2 as Spark 4 has it, or with @legacy .ivy2; @path instead if it is not blank. Absolute. */
 const char *settings_user_dir(struct names *n, const char *path, bool legacy);
 
-/* Spark's: local-m2-cache, local-ivy-cache, central, spark-packages; DEFAULT_ARTIFACT_REPOSITORY replaces the last two. */
+/* Spark's: local-m2-cache, local-ivy-cache, central, spark-packages; DEFAULT_ARTIFACT_REPOSITORY replaces the last two.
+ */
 void settings_defaults(struct names *n, struct settings *s, const char *user_dir);
 
 /*

@@ -64,8 +64,7 @@ static void start_element(void *data, const XML_Char *name, const XML_Char **att
         struct xml_attribute **end = &node->attributes;
         for (size_t i = 0; attributes[i]; i += 2) {
                 struct xml_attribute *a = arena_alloc(r->arena, sizeof(*a));
-                *a = (struct xml_attribute){copy(r, local_name(attributes[i])), copy(r, attributes[i + 1]),
-                                            NULL};
+                *a = (struct xml_attribute){copy(r, local_name(attributes[i])), copy(r, attributes[i + 1]), NULL};
                 *end = a;
                 end = &a->next;
         }
@@ -135,9 +134,7 @@ int xml_parse(struct arena *arena, const char *data, size_t len, struct xml_node
 
 struct xml_node *xml_child(const struct xml_node *node, const char *name)
 {
-        xml_each(child, node)
-                if (strcmp(child->name, name) == 0)
-                        return child;
+        xml_each(child, node) if (strcmp(child->name, name) == 0) return child;
         return NULL;
 }
 

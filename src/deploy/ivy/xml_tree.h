@@ -43,4 +43,5 @@ const char *xml_child_text(const struct xml_node *node, const char *name);
 /* An attribute's value or NULL. */
 const char *xml_attribute(const struct xml_node *node, const char *name);
 
-#define xml_each(child, node) for (struct xml_node *child = (node) ? (node)->children : NULL; child; child = child->next)
+#define xml_each(child, node)                                                                                          \
+        for (struct xml_node *child = (node) ? (node)->children : NULL; child; child = child->next)

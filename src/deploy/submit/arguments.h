@@ -41,10 +41,7 @@ enum submit_action {
 };
 
 /* What --dry-run answers in: the lines of --verbose, or one JSON object for programs. */
-enum submit_output {
-        SUBMIT_OUTPUT_TEXT,
-        SUBMIT_OUTPUT_JSON
-};
+enum submit_output { SUBMIT_OUTPUT_TEXT, SUBMIT_OUTPUT_JSON };
 
 struct submit_arguments {
         enum submit_action action;
@@ -55,13 +52,13 @@ struct submit_arguments {
         VEC(char *) application_arguments;
         VEC(char *) extra_properties_files;
         bool supervise, verbose, load_spark_defaults;
-        bool dry_run;              /* prepare, show, and stop */
-        bool has_output;           /* --output was given: only with --dry-run */
+        bool dry_run;    /* prepare, show, and stop */
+        bool has_output; /* --output was given: only with --dry-run */
         enum submit_output output;
-        bool usage_error;         /* the usage belongs under the error; with SUBMIT_ACTION_HELP: to be told as one */
-        struct strmap properties; /* spark.* from --conf and files */
+        bool usage_error;          /* the usage belongs under the error; with SUBMIT_ACTION_HELP: to be told as one */
+        struct strmap properties;  /* spark.* from --conf and files */
         enum submit_compat compat; /* spark.firesteel.compat: whose rules are followed */
-        VEC(char *) messages;     /* warnings, and what --verbose tells of files: one line each */
+        VEC(char *) messages;      /* warnings, and what --verbose tells of files: one line each */
 
         /* Between parse and complete. */
         bool is_special; /* --kill and others that need no application */

@@ -120,8 +120,8 @@ static void a_dry_run_has_an_output(void **state)
         assert_int_equal(a.output, SUBMIT_OUTPUT_JSON);
         submit_arguments_deinit(&a);
         assert_error("--output json x.so", "--output is for --dry-run: add --dry-run to see what would be run", true);
-        assert_error("--dry-run --output yaml x.so",
-                     "--output must be either \"text\" or \"json\", but is 'yaml'", true);
+        assert_error("--dry-run --output yaml x.so", "--output must be either \"text\" or \"json\", but is 'yaml'",
+                     true);
 }
 
 static void dynamic_allocation_starts_without_executors(void **state)
@@ -151,7 +151,8 @@ static void what_follows_the_application_is_its_own(void **state)
 static void version_ends_the_reading(void **state)
 {
         struct submit_arguments a;
-        assert_int_equal(understand(&a, "--supervise --version --verbose --kill x --executor-memory 2g --master local app",
+        assert_int_equal(understand(&a,
+                                    "--supervise --version --verbose --kill x --executor-memory 2g --master local app",
                                     NULL, NULL),
                          0);
         assert_int_equal(a.action, SUBMIT_ACTION_VERSION);
@@ -302,13 +303,14 @@ static void the_stronger_place_wins(void **state)
 /* Of files that are named the later one is stronger; spark-defaults.conf counts unless one is --properties-file. */
 static void extra_files_override(void **state)
 {
-        char first[] = "/tmp/properties-XXXXXX", second[] = "/tmp/properties-XXXXXX", defaults[] = "/tmp/defaults-XXXXXX";
+        char first[] = "/tmp/properties-XXXXXX", second[] = "/tmp/properties-XXXXXX",
+             defaults[] = "/tmp/defaults-XXXXXX";
         write_file(first, "spark.a 1\nspark.b 1\nspark.c 1\n");
         write_file(second, "spark.a 2\nspark.b 2\n");
         write_file(defaults, "spark.a 3\nspark.d 3\n");
         struct submit_arguments a;
-        _cleanup_free_ char *line = mem_printf("-v --properties-file %s --extra-properties-file=%s -c spark.a=0 /n/x.so",
-                                               first, second);
+        _cleanup_free_ char *line =
+                mem_printf("-v --properties-file %s --extra-properties-file=%s -c spark.a=0 /n/x.so", first, second);
         assert_int_equal(understand(&a, line, defaults, NULL), 0);
         assert_string_equal(strmap_get(&a.properties, "spark.a"), "0");
         assert_string_equal(strmap_get(&a.properties, "spark.b"), "2");

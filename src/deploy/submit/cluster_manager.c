@@ -133,7 +133,8 @@ const char *cluster_manager_yarn_mode(const char *master, const char *mode, int 
         return NULL;
 }
 
-int kubernetes_master_resolve(const char *master, enum submit_compat compat, char **out, const char **warning, struct fst_error *error)
+int kubernetes_master_resolve(const char *master, enum submit_compat compat, char **out, const char **warning,
+                              struct fst_error *error)
 {
         if (!starts_with(master, "k8s://"))
                 return error_set(error, -EINVAL, "requirement failed: Kubernetes master URL must start with k8s://.");

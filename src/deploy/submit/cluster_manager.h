@@ -11,11 +11,7 @@
 struct fst_error;
 
 /* Whose rules are followed: spark.firesteel.compat. Ordered: a later version is greater. */
-enum submit_compat {
-        COMPAT_2_4,
-        COMPAT_3_5,
-        COMPAT_4_3
-};
+enum submit_compat { COMPAT_2_4, COMPAT_3_5, COMPAT_4_3 };
 
 /* "2.4", "3.5", "4.3" (NULL is that). -EINVAL with @error for others. */
 int submit_compat_parse(const char *text, enum submit_compat *out, struct fst_error *error);

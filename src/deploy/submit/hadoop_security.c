@@ -22,7 +22,8 @@ char *kerberos_short_name(const char *principal)
         return mem_strndup(principal, strcspn(principal, "/@"));
 }
 
-/* ----------------------------------------------------------------------------------------------- whose tickets are here */
+/* ----------------------------------------------------------------------------------------------- whose tickets are
+ * here */
 
 struct reader {
         const unsigned char *data;
@@ -125,8 +126,7 @@ void hadoop_security_deinit(struct hadoop_security *s)
         *s = (struct hadoop_security){0};
 }
 
-int hadoop_security_login(struct hadoop_security *s, const char *principal, const char *keytab,
-                          struct fst_error *error)
+int hadoop_security_login(struct hadoop_security *s, const char *principal, const char *keytab, struct fst_error *error)
 {
         if (!s->enabled)
                 return 0;

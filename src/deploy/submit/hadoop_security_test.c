@@ -8,10 +8,10 @@
 #include <cmocka.h>
 
 /* As kinit of MIT Kerberos wrote it for alice/admin@EXAMPLE.ORG, up to the first credential. */
-static const unsigned char cache[] = {5,   4,   0,   12,  0,   1,   0,   8,   0,    0,    0,    0,    0,   0,   0,   0,
-                                      0,   0,   0,   1,   0,   0,   0,   2,   0,    0,    0,    11,   'E', 'X', 'A', 'M',
-                                      'P', 'L', 'E', '.', 'O', 'R', 'G', 0,   0,    0,    5,    'a',  'l', 'i', 'c', 'e',
-                                      0,   0,   0,   5,   'a', 'd', 'm', 'i', 'n'};
+static const unsigned char cache[] = {5,   4,   0,   12,  0,   1,   0,   8,   0,   0,   0,   0,  0,  0,   0,
+                                      0,   0,   0,   0,   1,   0,   0,   0,   2,   0,   0,   0,  11, 'E', 'X',
+                                      'A', 'M', 'P', 'L', 'E', '.', 'O', 'R', 'G', 0,   0,   0,  5,  'a', 'l',
+                                      'i', 'c', 'e', 0,   0,   0,   5,   'a', 'd', 'm', 'i', 'n'};
 
 static void the_principal_of_a_cache(void **state)
 {

@@ -52,8 +52,7 @@ static bool good_name(const char *name, size_t n)
 }
 
 /* Read one section to its empty line; the last value of @wanted (NULL: none) goes to @value. */
-static int read_section(struct manifest *m, const char *wanted, struct buf *value, bool *found,
-                        struct fst_error *error)
+static int read_section(struct manifest *m, const char *wanted, struct buf *value, bool *found, struct fst_error *error)
 {
         const char *text;
         size_t n;

@@ -16,8 +16,8 @@ struct fst_error;
 int jar_manifest_attribute(const char *path, const char *name, bool streamed, char **out, struct fst_error *error);
 
 /*
- * The main class of the application at @resource, a URI, as Spark 2.4 looks for it: in local files only. NULL in *@class
- * if the manifest names none; -EINVAL or what reading failed with, and Spark's sentence in @error.
+ * The main class of the application at @resource, a URI, as Spark 2.4 looks for it: in local files only. NULL in
+ * *@class if the manifest names none; -EINVAL or what reading failed with, and Spark's sentence in @error.
  */
 int jar_main_class_2_4(const char *resource, char **class, struct fst_error *error);
 

@@ -12,8 +12,8 @@ struct java_builder {
         const char *(*env)(const char *name);
         struct spark_home home;
         struct java_command *command;
-        struct arena memory;     /* strings that are made on the way */
-        bool is_remote;          /* a client of Spark Connect: 4.x keeps Spark's own SQL from it */
+        struct arena memory; /* strings that are made on the way */
+        bool is_remote;      /* a client of Spark Connect: 4.x keeps Spark's own SQL from it */
         bool is_beeline;
 };
 

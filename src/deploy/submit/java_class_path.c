@@ -1,7 +1,7 @@
 /*
  * The class path of Spark's own classes; see java_builder.h. Matches AbstractCommandBuilder.buildClassPath: entries
- * keep their first place, folders end in a slash, all jars are one entry with a star, in 4.x with slf4j's before them; clients of
- * Spark Connect get every jar by name except those of Spark's own SQL.
+ * keep their first place, folders end in a slash, all jars are one entry with a star, in 4.x with slf4j's before them;
+ * clients of Spark Connect get every jar by name except those of Spark's own SQL.
  */
 #include "deploy/submit/java_builder.h"
 

@@ -101,19 +101,28 @@ void java_builder_module_options(struct java_builder *b)
 {
         /* Those of 3.3 and later, and what 3.x and 4.x have at the end; 4.x has one more behind the first. */
         static const char *const opened[] = {
-                "java.base/java.lang",        "java.base/java.lang.invoke",
-                "java.base/java.lang.reflect", "java.base/java.io",
-                "java.base/java.net",         "java.base/java.nio",
-                "java.base/java.util",        "java.base/java.util.concurrent",
-                "java.base/java.util.concurrent.atomic", "java.base/jdk.internal.ref",
-                "java.base/sun.nio.ch",       "java.base/sun.nio.cs",
-                "java.base/sun.security.action", "java.base/sun.util.calendar",
+                "java.base/java.lang",
+                "java.base/java.lang.invoke",
+                "java.base/java.lang.reflect",
+                "java.base/java.io",
+                "java.base/java.net",
+                "java.base/java.nio",
+                "java.base/java.util",
+                "java.base/java.util.concurrent",
+                "java.base/java.util.concurrent.atomic",
+                "java.base/jdk.internal.ref",
+                "java.base/sun.nio.ch",
+                "java.base/sun.nio.cs",
+                "java.base/sun.security.action",
+                "java.base/sun.util.calendar",
                 "java.security.jgss/sun.security.krb5",
         };
         static const char *const last[] = {
-                "-Dio.netty.tryReflectionSetAccessible=true", "-Dio.netty.allocator.type=pooled",
+                "-Dio.netty.tryReflectionSetAccessible=true",
+                "-Dio.netty.allocator.type=pooled",
                 "-Dio.netty.handler.ssl.defaultEndpointVerificationAlgorithm=NONE",
-                "--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED",
+                "--sun-misc-unsafe-memory-access=allow",
+                "--enable-native-access=ALL-UNNAMED",
         };
         struct option_words *words = &b->command->words;
         bool is_4 = spark_home_since(&b->home, 4, 0);
@@ -138,23 +147,47 @@ static const struct {
         const char *class_path, *memory;
         bool only_3; /* of Mesos, which 4.x has no more */
 } daemons[] = {
-        {"org.apache.spark.deploy.master.Master", {"SPARK_DAEMON_JAVA_OPTS", "SPARK_MASTER_OPTS"},
-         "SPARK_DAEMON_CLASSPATH", "SPARK_DAEMON_MEMORY", false},
-        {"org.apache.spark.deploy.worker.Worker", {"SPARK_DAEMON_JAVA_OPTS", "SPARK_WORKER_OPTS"},
-         "SPARK_DAEMON_CLASSPATH", "SPARK_DAEMON_MEMORY", false},
-        {"org.apache.spark.deploy.history.HistoryServer", {"SPARK_DAEMON_JAVA_OPTS", "SPARK_HISTORY_OPTS"},
-         "SPARK_DAEMON_CLASSPATH", "SPARK_DAEMON_MEMORY", false},
-        {"org.apache.spark.executor.CoarseGrainedExecutorBackend", {"SPARK_EXECUTOR_OPTS", NULL},
-         "SPARK_EXECUTOR_CLASSPATH", "SPARK_EXECUTOR_MEMORY", false},
-        {"org.apache.spark.deploy.ExternalShuffleService", {"SPARK_DAEMON_JAVA_OPTS", "SPARK_SHUFFLE_OPTS"},
-         "SPARK_DAEMON_CLASSPATH", "SPARK_DAEMON_MEMORY", false},
+        {"org.apache.spark.deploy.master.Master",
+         {"SPARK_DAEMON_JAVA_OPTS", "SPARK_MASTER_OPTS"},
+         "SPARK_DAEMON_CLASSPATH",
+         "SPARK_DAEMON_MEMORY",
+         false},
+        {"org.apache.spark.deploy.worker.Worker",
+         {"SPARK_DAEMON_JAVA_OPTS", "SPARK_WORKER_OPTS"},
+         "SPARK_DAEMON_CLASSPATH",
+         "SPARK_DAEMON_MEMORY",
+         false},
+        {"org.apache.spark.deploy.history.HistoryServer",
+         {"SPARK_DAEMON_JAVA_OPTS", "SPARK_HISTORY_OPTS"},
+         "SPARK_DAEMON_CLASSPATH",
+         "SPARK_DAEMON_MEMORY",
+         false},
+        {"org.apache.spark.executor.CoarseGrainedExecutorBackend",
+         {"SPARK_EXECUTOR_OPTS", NULL},
+         "SPARK_EXECUTOR_CLASSPATH",
+         "SPARK_EXECUTOR_MEMORY",
+         false},
+        {"org.apache.spark.deploy.ExternalShuffleService",
+         {"SPARK_DAEMON_JAVA_OPTS", "SPARK_SHUFFLE_OPTS"},
+         "SPARK_DAEMON_CLASSPATH",
+         "SPARK_DAEMON_MEMORY",
+         false},
         {"org.apache.hive.beeline.BeeLine", {"SPARK_BEELINE_OPTS", NULL}, NULL, "SPARK_BEELINE_MEMORY", false},
-        {"org.apache.spark.executor.MesosExecutorBackend", {"SPARK_EXECUTOR_OPTS", NULL},
-         "SPARK_EXECUTOR_CLASSPATH", "SPARK_EXECUTOR_MEMORY", true},
-        {"org.apache.spark.deploy.mesos.MesosClusterDispatcher", {"SPARK_DAEMON_JAVA_OPTS", NULL},
-         "SPARK_DAEMON_CLASSPATH", "SPARK_DAEMON_MEMORY", true},
-        {"org.apache.spark.deploy.mesos.MesosExternalShuffleService", {"SPARK_DAEMON_JAVA_OPTS", "SPARK_SHUFFLE_OPTS"},
-         "SPARK_DAEMON_CLASSPATH", "SPARK_DAEMON_MEMORY", true},
+        {"org.apache.spark.executor.MesosExecutorBackend",
+         {"SPARK_EXECUTOR_OPTS", NULL},
+         "SPARK_EXECUTOR_CLASSPATH",
+         "SPARK_EXECUTOR_MEMORY",
+         true},
+        {"org.apache.spark.deploy.mesos.MesosClusterDispatcher",
+         {"SPARK_DAEMON_JAVA_OPTS", NULL},
+         "SPARK_DAEMON_CLASSPATH",
+         "SPARK_DAEMON_MEMORY",
+         true},
+        {"org.apache.spark.deploy.mesos.MesosExternalShuffleService",
+         {"SPARK_DAEMON_JAVA_OPTS", "SPARK_SHUFFLE_OPTS"},
+         "SPARK_DAEMON_CLASSPATH",
+         "SPARK_DAEMON_MEMORY",
+         true},
         {NULL, {NULL, NULL}, NULL, "SPARK_DRIVER_MEMORY", false}, /* any other */
 };
 
@@ -162,8 +195,7 @@ static size_t find_daemon(const struct java_builder *b, const char *class)
 {
         size_t i = 0;
         for (; daemons[i].name; i++) {
-                if (strcmp(daemons[i].name, class) == 0 &&
-                    !(daemons[i].only_3 && spark_home_since(&b->home, 4, 0)))
+                if (strcmp(daemons[i].name, class) == 0 && !(daemons[i].only_3 && spark_home_since(&b->home, 4, 0)))
                         break;
         }
         return i;
@@ -175,8 +207,8 @@ static int build_class(struct java_builder *b, const char *class, int n, char *c
         struct option_words *words = &b->command->words;
         size_t row = find_daemon(b, class);
         b->is_beeline = strcmp(class, "org.apache.hive.beeline.BeeLine") == 0;
-        int r = java_builder_start(
-                b, daemons[row].class_path ? java_builder_env(b, daemons[row].class_path) : NULL, error);
+        int r = java_builder_start(b, daemons[row].class_path ? java_builder_env(b, daemons[row].class_path) : NULL,
+                                   error);
         for (size_t i = 0; r == 0 && i < ARRAY_SIZE(daemons[row].options) && daemons[row].options[i]; i++) {
                 const char *value = java_builder_env(b, daemons[row].options[i]);
                 if (value && strstr(value, "Xmx"))

@@ -236,7 +236,8 @@ static void test_equals_spelling(void **state)
         struct java_command c;
         (void)state;
         assert_int_equal(
-                build(&c, NULL, "--class=org.my.Class", "--master=foo", "--deploy-mode=bar", "spark-internal", NULL), 0);
+                build(&c, NULL, "--class=org.my.Class", "--master=foo", "--deploy-mode=bar", "spark-internal", NULL),
+                0);
         check_rest(&c, "--master", "--master foo --deploy-mode bar --class org.my.Class spark-internal");
         java_command_deinit(&c);
 }
@@ -264,8 +265,7 @@ static void test_scripts_are_not_for_the_shell(void **state)
         assert_non_null(strstr(error_message(&error), "is not supported as of Spark 2.0.\nUse ./bin/spark-submit <py"));
         java_command_deinit(&c);
         error_deinit(&error);
-        assert_int_equal(
-                build(&c, NULL, "--master=foo", "--deploy-mode=bar", "script.py", "arg1", NULL), 0);
+        assert_int_equal(build(&c, NULL, "--master=foo", "--deploy-mode=bar", "script.py", "arg1", NULL), 0);
         check_rest(&c, "--master", "--master foo --deploy-mode bar script.py arg1");
         java_command_deinit(&c);
 }
@@ -348,7 +348,7 @@ static void test_written_and_told(void **state)
         FILE *out = open_memstream(&text, &size);
         java_command_write(&c, out);
         fclose(out);
-        assert_int_equal(size, sizeof("\0\nenv\0A=b\0java\0-Dmy.Password=x\0last") );
+        assert_int_equal(size, sizeof("\0\nenv\0A=b\0java\0-Dmy.Password=x\0last"));
         assert_memory_equal(text, "\0\nenv\0A=b\0java\0-Dmy.Password=x\0last", size);
         free(text);
         out = open_memstream(&text, &size);

@@ -46,8 +46,8 @@ struct borrowed_words {
 struct submit {
         struct java_builder *b;
         bool is_4;
-        bool mixes;      /* words of the application may stand among the options */
-        bool no_checks;  /* --help and the like: neither class nor resource is needed */
+        bool mixes;     /* words of the application may stand among the options */
+        bool no_checks; /* --help and the like: neither class nor resource is needed */
         bool is_example;
         bool load_defaults;
         const char *master, *remote, *deploy_mode, *properties_file, *main_class, *resource;
@@ -107,8 +107,7 @@ static int examples(struct submit *s, struct option_words *jars, struct fst_erro
         struct spark_home *home = &s->b->home;
         _cleanup_free_ char *release = spark_home_file(home->path, "RELEASE");
         _cleanup_free_ char *built = mem_printf("examples/target/scala-%s/jars", home->scala ? home->scala : "");
-        _cleanup_free_ char *dir =
-                spark_home_file(home->path, spark_home_is_file(release) ? "examples/jars" : built);
+        _cleanup_free_ char *dir = spark_home_file(home->path, spark_home_is_file(release) ? "examples/jars" : built);
         if (spark_home_is_dir(dir))
                 return spark_home_list(dir, jars) < 0 ? error_errno(error, "reading %s", dir) : 0;
         if (is_one(s, "SPARK_TESTING"))
@@ -649,8 +648,8 @@ static int build_r_shell(struct submit *s, struct fst_error *error)
                 return r;
         _cleanup_free_ char *profile = mem_printf("%s/R/lib/SparkR/profile/shell.R", b->home.path);
         strmap_set(&b->command->environment, "R_PROFILE_USER", profile);
-        const char *program = first_of(strmap_get(&s->conf, "spark.r.shell.command"),
-                                       java_builder_env(b, "SPARKR_DRIVER_R"));
+        const char *program =
+                first_of(strmap_get(&s->conf, "spark.r.shell.command"), java_builder_env(b, "SPARKR_DRIVER_R"));
         option_words_add(&b->command->words, first_of(program, "R"));
         return 0;
 }
@@ -699,8 +698,8 @@ static int stop_reading(void *context, const char *word, int n_rest, char *const
 }
 
 /*
- * Spark tells what was wrong, then has SparkSubmit print the usage, of the class if the first option names one. What the
- * first attempt has put into the environment stays there.
+ * Spark tells what was wrong, then has SparkSubmit print the usage, of the class if the first option names one. What
+ * the first attempt has put into the environment stays there.
  */
 static int build_usage(struct java_builder *b, int n, char *const *words, struct fst_error *error)
 {

@@ -2,7 +2,8 @@
  * See launcher_server.h.
  *
  * A connection is a guest until its Hello names a secret that is expected; then it is the connection of that client,
- * and the secret is forgotten. Guests are few: beyond GUESTS_MOST one of them goes. Connections are freed when libuv has closed their handles, the server after the last of them.
+ * and the secret is forgotten. Guests are few: beyond GUESTS_MOST one of them goes. Connections are freed when libuv
+ * has closed their handles, the server after the last of them.
  */
 #include "deploy/submit/launcher_server.h"
 

@@ -1,4 +1,5 @@
-/* Options in one string; see option_string.h. Matches parseOptionString and quoteForCommandString of Spark's launcher. */
+/* Options in one string; see option_string.h. Matches parseOptionString and quoteForCommandString of Spark's launcher.
+ */
 #include "deploy/submit/option_string.h"
 
 #include "base/buf.h"

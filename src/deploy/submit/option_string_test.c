@@ -75,9 +75,11 @@ static void test_open_strings(void **state)
 
 static void test_quoting_for_python(void **state)
 {
-        static const char *const cases[][2] = {
-                {"abc", "\"abc\""}, {"a b c", "\"a b c\""}, {"a \"b\" c", "\"a \\\"b\\\" c\""}, {"", "\"\""},
-                {"a\\b", "\"a\\\\b\""}};
+        static const char *const cases[][2] = {{"abc", "\"abc\""},
+                                               {"a b c", "\"a b c\""},
+                                               {"a \"b\" c", "\"a \\\"b\\\" c\""},
+                                               {"", "\"\""},
+                                               {"a\\b", "\"a\\\\b\""}};
         (void)state;
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 _cleanup_free_ char *quoted = option_string_quote(cases[i][0]);

@@ -17,7 +17,7 @@
 
 /* What Spark has in itself: each is "org.apache.spark:spark-NAME*". */
 static const char *const spark_modules[] = {
-        "catalyst_",       "core_", "graphx_", "kvstore_", "launcher_",  "mllib_", "mllib-local_", "network-common_",
+        "catalyst_",        "core_", "graphx_", "kvstore_", "launcher_",  "mllib_", "mllib-local_", "network-common_",
         "network-shuffle_", "repl_", "sketch_", "sql_",     "streaming_", "tags_",  "unsafe_",
 };
 
@@ -86,9 +86,9 @@ static const char *parent_name(struct names *n)
                 memset(b, getpid() & 0xff, sizeof(b));
         b[6] = (b[6] & 0x0f) | 0x40;
         b[8] = (b[8] & 0x3f) | 0x80;
-        return names_printf(n, "spark-submit-parent-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-                            b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],
-                            b[14], b[15]);
+        return names_printf(
+                n, "spark-submit-parent-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],
+                b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
 }
 
 /* The module that needs all packages, as Spark gives it to Ivy. */
@@ -196,8 +196,8 @@ static int try(struct resolution *r, const char **failure, struct fst_error *err
         finder_download(&r->finder, &r->downloads);
         r->resolve_ms = walked - start;
         r->download_ms = now_ms() - walked;
-        const struct report report = {&r->names, &r->graph, &r->downloads, r->resolve_ms, r->download_ms, say,
-                                      r->request->out};
+        const struct report report = {&r->names,      &r->graph, &r->downloads,  r->resolve_ms,
+                                      r->download_ms, say,       r->request->out};
         report_resolution(&report);
         report_problems(&report, &r->finder);
         report_warnings(&report, &r->finder);
@@ -263,8 +263,9 @@ static int retrieve(struct resolution *r, struct package_jars *jars, struct fst_
                 struct stat st;
                 if (d->status < 0)
                         continue; /* one that a revision that lost asked for */
-                const char *to = pattern_fill(n, names_printf(n, "%s/%s", r->folder,
-                                                              "[organization]_[artifact]-[revision](-[classifier]).[ext]"),
+                const char *to = pattern_fill(n,
+                                              names_printf(n, "%s/%s", r->folder,
+                                                           "[organization]_[artifact]-[revision](-[classifier]).[ext]"),
                                               node_resolved_id(d->node), d->artifact, false);
                 if (same_file(d->path, to)) {
                         there++;
@@ -278,8 +279,8 @@ static int retrieve(struct resolution *r, struct package_jars *jars, struct fst_
                 if (strcmp(d->artifact->ext, "jar") == 0)
                         vec_push(jars, mem_strdup(to));
         }
-        say(r->request->out, names_printf(n, "\t%zu artifacts copied, %zu already retrieved (%zukB/%ldms)", copied, there,
-                                          bytes / 1024, now_ms() - start));
+        say(r->request->out, names_printf(n, "\t%zu artifacts copied, %zu already retrieved (%zukB/%ldms)", copied,
+                                          there, bytes / 1024, now_ms() - start));
         return 0;
 }
 
@@ -385,14 +386,16 @@ static int read_parameter(char *one, const char *uri, const char *query, struct 
                 q->only_named = strcasecmp(value, "true") != 0;
         } else if (strcmp(one, "exclude") == 0) {
                 if (!exclusions_ok(value))
-                        return error_set(error, -EINVAL, "Invalid exclude string in Ivy URI %s: expected "
-                                                         "'org:module,org:module,..', found %s", uri, value);
+                        return error_set(error, -EINVAL,
+                                         "Invalid exclude string in Ivy URI %s: expected "
+                                         "'org:module,org:module,..', found %s",
+                                         uri, value);
                 add_to_list(&q->exclusions, value);
         } else if (strcmp(one, "repos") == 0) {
                 add_to_list(&q->repositories, value);
         } else {
-                _cleanup_free_ char *line = mem_printf("Invalid parameters `%s` found in Ivy URI query `%s`.", one,
-                                                       query);
+                _cleanup_free_ char *line =
+                        mem_printf("Invalid parameters `%s` found in Ivy URI query `%s`.", one, query);
                 say(out, line);
         }
         return 0;
@@ -409,7 +412,8 @@ int packages_resolve_uri(const char *uri, const struct packages_request *request
         size_t colons = 0;
         if (len == 0)
                 return error_set(error, -EINVAL,
-                                 "Invalid Ivy URI authority in uri %s: Expected 'org:module:version', found null.", uri);
+                                 "Invalid Ivy URI authority in uri %s: Expected 'org:module:version', found null.",
+                                 uri);
         for (const char *c = packages; *c; c++)
                 colons += *c == ':';
         if (colons != 2 || packages[len - 1] == ':')

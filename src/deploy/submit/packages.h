@@ -22,10 +22,11 @@ struct fst_error;
 
 /* Strings may be NULL or blank: not said. All are borrowed. */
 struct packages_request {
-        const char *packages;     /* spark.jars.packages: group:artifact:version, or with slashes, by commas */
-        const char *exclusions;   /* spark.jars.excludes: group:artifact by commas; "*" in them matches anything */
-        const char *repositories; /* spark.jars.repositories: roots of Maven repositories by commas (http, https, file) */
-        const char *ivy_path;     /* spark.jars.ivy: the Ivy folder; ~/.ivy2.5.2 (compat: ~/.ivy2) if it is not said */
+        const char *packages;   /* spark.jars.packages: group:artifact:version, or with slashes, by commas */
+        const char *exclusions; /* spark.jars.excludes: group:artifact by commas; "*" in them matches anything */
+        const char
+                *repositories; /* spark.jars.repositories: roots of Maven repositories by commas (http, https, file) */
+        const char *ivy_path;  /* spark.jars.ivy: the Ivy folder; ~/.ivy2.5.2 (compat: ~/.ivy2) if it is not said */
         const char *ivy_settings; /* spark.jars.ivySettings: an ivysettings.xml instead of the usual repositories */
         const char *compat;       /* spark.firesteel.compat: "2.4", "3.5"; NULL is 4.3 */
         bool only_named;          /* no dependencies: transitive=false of an ivy:// URI */

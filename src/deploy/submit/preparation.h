@@ -16,15 +16,15 @@ struct preparation {
         struct submission *s;
         enum submit_compat compat;
         enum submit_language language;
-        bool use_rest;          /* spark.master.rest.enabled */
-        bool local_connect;     /* 3.5: spark.local.connect is set */
-        bool standalone;        /* a spark:// master in cluster mode */
+        bool use_rest;      /* spark.master.rest.enabled */
+        bool local_connect; /* 3.5: spark.local.connect is set */
+        bool standalone;    /* a spark:// master in cluster mode */
         bool yarn_cluster, mesos_cluster, kubernetes_cluster;
         bool kubernetes_driver; /* the inner submit, in the driver's pod of a cluster submission */
         bool proxy_classpath;   /* spark.submit.proxyUser.allowCustomClasspathInClusterMode */
         struct remote_files *files;
         struct hadoop_security security;
-        char *local_primary;    /* client mode: where the application is on this machine; NULL otherwise */
+        char *local_primary; /* client mode: where the application is on this machine; NULL otherwise */
         char *local_jars, *local_py_files;
 };
 

@@ -190,8 +190,7 @@ static void add_application_jar(struct preparation *p)
         bool has_it = p->compat == COMPAT_4_3 && p->kubernetes_driver; /* from the outer submit */
         if (p->yarn_cluster || has_it || p->language != LANGUAGE_JVM)
                 return;
-        const char *resource =
-                submit_is_user_jar(p->a->primary_resource, p->compat) ? p->a->primary_resource : NULL;
+        const char *resource = submit_is_user_jar(p->a->primary_resource, p->compat) ? p->a->primary_resource : NULL;
         _cleanup_free_ char *jars = file_list_merge(strmap_get(&p->s->conf, "spark.jars"), NULL);
         _cleanup_free_ char *all = jars && resource ? mem_printf("%s,%s", jars, resource) : NULL;
         strmap_set(&p->s->conf, "spark.jars", all ? all : jars ? jars : resource ? resource : "");
@@ -323,10 +322,7 @@ static int prepare(struct preparation *p, struct fst_error *error)
 int submission_prepare(struct submit_arguments *a, struct submission *s, struct fst_error *error)
 {
         struct preparation p = {
-                .a = a,
-                .s = s,
-                .compat = a->compat,
-                .language = submit_language_of(a->primary_resource, a->compat)};
+                .a = a, .s = s, .compat = a->compat, .language = submit_language_of(a->primary_resource, a->compat)};
         strmap_merge(&s->conf, &a->properties);
         int r = prepare(&p, error);
         free(p.local_primary);

@@ -561,7 +561,8 @@ static int copy_file(const char *from, const char *to, struct fst_error *error)
 
 /*
  * Put the file at the path @source, which @uri led to, under the working directory's @name: *@to. Spark removes what is
- * there before it copies, and so finds nothing to copy when that is the file itself. Here it stays, but is refused, too.
+ * there before it copies, and so finds nothing to copy when that is the file itself. Here it stays, but is refused,
+ * too.
  */
 static int place(struct remote_files *files, const char *uri, const char *source, const char *name, bool archive,
                  char **to, struct fst_error *error)

@@ -30,7 +30,8 @@ struct remote_files_options {
         const char *(*env)(const char *name);
         /* Called before each download with the URL to show and where it goes. NULL: nobody is told. */
         void (*started)(void *context, const char *url, const char *path);
-        /* Called before a file is put into the working directory: the URL to show, where it is, where it goes. NULL too. */
+        /* Called before a file is put into the working directory: the URL to show, where it is, where it goes. NULL
+         * too. */
         void (*moved)(void *context, const char *url, const char *from, const char *to);
         void *context;
 };

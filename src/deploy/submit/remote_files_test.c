@@ -56,11 +56,13 @@ static void serve_webhdfs(struct fixture_exchange *x)
         if (starts(name, "/lib?"))
                 return fixture_answer(x, 200, "", dir);
         if (starts(name, "/secret"))
-                return fixture_answer(x, 403, "", "{\"RemoteException\":{\"exception\":\"AccessControlException\","
-                                                  "\"message\":\"Permission denied: user=jo\\n at\"}}");
+                return fixture_answer(x, 403, "",
+                                      "{\"RemoteException\":{\"exception\":\"AccessControlException\","
+                                      "\"message\":\"Permission denied: user=jo\\n at\"}}");
         if (strstr(name, ".jar?"))
                 return fixture_answer(x, 200, "", file);
-        fixture_answer(x, 404, "", "{\"RemoteException\":{\"exception\":\"FileNotFoundException\",\"message\":\"no\"}}");
+        fixture_answer(x, 404, "",
+                       "{\"RemoteException\":{\"exception\":\"FileNotFoundException\",\"message\":\"no\"}}");
 }
 
 static int elsewhere; /* how often that was asked for */
@@ -229,7 +231,7 @@ static void local_patterns(void **state)
         assert_globs("@", "");
         assert_globs("@/.one*", "");
         assert_globs("local:/opt/*.jar,http://h/*.jar,https://h/a#b,ftp://h/x", "local:/opt/*.jar,http://h/*.jar,"
-                                                                               "https://h/a#b,ftp://h/x");
+                                                                                "https://h/a#b,ftp://h/x");
         assert_globs(" , ,", "");
         _cleanup_free_ char *several = mem_printf("%s/*.jar#lib", folder);
         _cleanup_free_ char *words = mem_printf("file:%s/*.jar resolves ambiguously to multiple files: file:%s/one.jar,"
@@ -256,7 +258,8 @@ static void remote_patterns(void **state)
 static void downloads(void **state)
 {
         _cleanup_free_ char *web = NULL, *hdfs = NULL, *s3 = NULL, *moved = NULL;
-        _cleanup_free_ char *url = mem_printf("%s/a/app.jar#f", server.url), *other = mem_printf("%s/b/app.jar", server.url);
+        _cleanup_free_ char *url = mem_printf("%s/a/app.jar#f", server.url),
+                            *other = mem_printf("%s/b/app.jar", server.url);
         _cleanup_free_ char *redirect = mem_printf("%s/moved.jar", server.url), *none = mem_printf("%s/no", server.url);
         assert_gives(remote_files_download, "file:/x/y.jar", "file:/x/y.jar");
         assert_gives(remote_files_download, "local:/x/y.jar", "local:/x/y.jar");
@@ -280,7 +283,8 @@ static void downloads(void **state)
         _cleanup_free_ char *local = mem_printf("/a.jar,%s,%s", s3, web);
         assert_gives(remote_files_download_list, list, local);
         assert_fails(remote_files_download, none, -ENOENT, "http://");
-        assert_fails(remote_files_download, "s3a://bucket/none", -ENOENT, "No such file or directory: s3a://bucket/none");
+        assert_fails(remote_files_download, "s3a://bucket/none", -ENOENT,
+                     "No such file or directory: s3a://bucket/none");
         assert_fails(remote_files_download, "foo://h/x", -EPROTONOSUPPORT, "No FileSystem for scheme \"foo\"");
         assert_fails(remote_files_download, "s3a://bucket/lib/elsewhere.jar", -EIO, "the object store answers 301");
         assert_int_equal(elsewhere, 1); /* nothing is asked again with what cannot be a region */
@@ -329,8 +333,8 @@ static void tell(void *context, const char *url, const char *from, const char *t
 static void working_directory(void **state)
 {
         _cleanup_free_ char *before = getcwd(NULL, 0), *here = mem_printf("%s/here", folder), *out = NULL;
-        _cleanup_free_ char *list = mem_printf("%s/a/app.jar#mine.jar,s3a://bucket/lib/x.jar,hdfs://ns/lib/b.jar",
-                                               server.url);
+        _cleanup_free_ char *list =
+                mem_printf("%s/a/app.jar#mine.jar,s3a://bucket/lib/x.jar,hdfs://ns/lib/b.jar", server.url);
         assert_int_equal(mkdir(here, 0700), 0);
         assert_int_equal(chdir(here), 0);
         remote_files_free(files);
@@ -361,8 +365,10 @@ static void anonymous_needs_to_be_said(void **state)
         assert_fails(remote_files_download, "s3a://bucket/lib/x.jar", -EACCES, "No AWS Credentials");
         remote_files_free(files);
         set_hadoop("fs.s3a.aws.credentials.provider", "org.apache.hadoop.fs.s3a.AnonymousAWSCredentialsProvider");
-        assert_int_equal(remote_files_new(&(struct remote_files_options){.conf = &conf, .env = env}, &files, &error), 0);
-        assert_fails(remote_files_download, "s3a://bucket/lib/x.jar", -EACCES, "the object store answers 403: who are you?");
+        assert_int_equal(remote_files_new(&(struct remote_files_options){.conf = &conf, .env = env}, &files, &error),
+                         0);
+        assert_fails(remote_files_download, "s3a://bucket/lib/x.jar", -EACCES,
+                     "the object store answers 403: who are you?");
 }
 
 static int start(void **state)

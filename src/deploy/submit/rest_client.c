@@ -264,7 +264,8 @@ static int check_url(const struct rest_client *c, const char *action, const char
         size_t n = strlen(base);
         if (n && base[n - 1] == '/')
                 base[n - 1] = '\0';
-        _cleanup_free_ char *url = mem_printf("http://%s/" REST_PROTOCOL_VERSION "/submissions/%s/%s", base, action, id);
+        _cleanup_free_ char *url =
+                mem_printf("http://%s/" REST_PROTOCOL_VERSION "/submissions/%s/%s", base, action, id);
         for (const char *p = url; *p; p++)
                 if ((unsigned char)*p <= ' ' || *p == 0x7f || strchr(illegal, *p))
                         return error_set(error, -EINVAL, "Illegal character in path at index %zu: %s",

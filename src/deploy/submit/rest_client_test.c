@@ -44,7 +44,8 @@ static bool read_request(int fd, char *text, size_t size)
                 n += (size_t)more;
                 text[n] = '\0';
                 const char *end = strstr(text, "\r\n\r\n"), *length = strstr(text, "Content-Length: ");
-                if (end && n >= (size_t)(end + 4 - text) + (length && length < end ? strtoul(length + 16, NULL, 10) : 0))
+                if (end &&
+                    n >= (size_t)(end + 4 - text) + (length && length < end ? strtoul(length + 16, NULL, 10) : 0))
                         return true;
         }
 }
@@ -213,9 +214,11 @@ static void test_silence_and_being_stopped(void **state)
 static void test_masters(void **state)
 {
         (void)state;
-        static const char *const good[] = {"spark://h",     "spark://h:6066",          "spark://h1:1,h2:2", "spark://h1:1,",
-                                           "mesos://h:7077", "spark://[2001:db8::1]:6066", "spark://h:1/a/b/", "spark://[::1]"};
-        static const char *const bad[] = {"spark://", "mesos://", "spark://h:port", "spark://h:70000", "spark://a:1,b:x"};
+        static const char *const good[] = {"spark://h",        "spark://h:6066", "spark://h1:1,h2:2",
+                                           "spark://h1:1,",    "mesos://h:7077", "spark://[2001:db8::1]:6066",
+                                           "spark://h:1/a/b/", "spark://[::1]"};
+        static const char *const bad[] = {"spark://", "mesos://", "spark://h:port", "spark://h:70000",
+                                          "spark://a:1,b:x"};
         for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
                 struct rest_client *client;
                 assert_int_equal(rest_client_new(good[i], &client, NULL), 0);

@@ -66,13 +66,13 @@ int rest_create_validate(const struct rest_create *c, struct fst_error *error)
         if (!c->properties)
                 return error_set(error, -EINVAL, "%s No Spark properties set!", failed);
         if (!c->app_resource)
-                return error_set(error, -EINVAL,
-                                 "%s 'appResource' is missing in message CreateSubmissionRequest.", failed);
+                return error_set(error, -EINVAL, "%s 'appResource' is missing in message CreateSubmissionRequest.",
+                                 failed);
         for (size_t i = 0; i < ARRAY_SIZE(checks); i++) {
                 const char *value = strmap_get(c->properties, checks[i].key);
                 if (value && !checks[i].fits(value))
-                        return error_set(error, -EINVAL, "%s Property '%s' expected %s value: actual was '%s'.",
-                                         failed, checks[i].key, checks[i].type, value);
+                        return error_set(error, -EINVAL, "%s Property '%s' expected %s value: actual was '%s'.", failed,
+                                         checks[i].key, checks[i].type, value);
         }
         return 0;
 }

@@ -42,8 +42,12 @@ static void test_request(void **state)
         _cleanup_(strmap_deinit) struct strmap properties = STRMAP_INIT, environment = STRMAP_INIT;
         sample_properties(&properties);
         strmap_set(&environment, "PATH", "/dev/null");
-        struct rest_create c = {"honey-walnut-cherry.jar", "org.apache.spark.examples.SparkPie", sample_args, 2,
-                                &properties, &environment};
+        struct rest_create c = {"honey-walnut-cherry.jar",
+                                "org.apache.spark.examples.SparkPie",
+                                sample_args,
+                                2,
+                                &properties,
+                                &environment};
         assert_int_equal(rest_create_validate(&c, NULL), 0);
         _cleanup_free_ char *json = rest_create_json(&c);
         static const char begins[] = "{\n"
@@ -118,10 +122,10 @@ static void test_request_s_validation(void **state)
                 c.properties = &p;
                 assert_int_equal(rest_create_validate(&c, &error), cases[i].type ? -EINVAL : 0);
                 if (cases[i].type) {
-                        _cleanup_free_ char *says =
-                                mem_printf("Validation of message CreateSubmissionRequest failed! Property '%s' expected "
-                                           "%s value: actual was '%s'.",
-                                           cases[i].key, cases[i].type, cases[i].value);
+                        _cleanup_free_ char *says = mem_printf(
+                                "Validation of message CreateSubmissionRequest failed! Property '%s' expected "
+                                "%s value: actual was '%s'.",
+                                cases[i].key, cases[i].type, cases[i].value);
                         assert_string_equal(error.message, says);
                 }
         }
@@ -140,9 +144,18 @@ static void test_request_s_validation(void **state)
 static void test_environment(void **state)
 {
         (void)state;
-        char *env[] = {"PATH=/bin",          "SPARK_VAR=1",  "SPARK_HOME=/x",       "SPARK_CONF_DIR=/y",
-                       "SPARK_ENV_LOADED=1", "SPARK_EMPTY=", "SPARK_LOCAL_IP=1.2.3.4", "MESOS_VAR=2",
-                       "SPARK_LOCAL_HOSTNAME=h", "SPARK_NOTHING", "NOT_SPARK_X=1", NULL};
+        char *env[] = {"PATH=/bin",
+                       "SPARK_VAR=1",
+                       "SPARK_HOME=/x",
+                       "SPARK_CONF_DIR=/y",
+                       "SPARK_ENV_LOADED=1",
+                       "SPARK_EMPTY=",
+                       "SPARK_LOCAL_IP=1.2.3.4",
+                       "MESOS_VAR=2",
+                       "SPARK_LOCAL_HOSTNAME=h",
+                       "SPARK_NOTHING",
+                       "NOT_SPARK_X=1",
+                       NULL};
         _cleanup_(strmap_deinit) struct strmap now = STRMAP_INIT, older = STRMAP_INIT;
         rest_environment(env, NULL, &now);
         assert_int_equal(now.count, 2);
@@ -165,9 +178,10 @@ static void test_answers(void **state)
         } cases[] = {
                 {REST_CREATE, "{\n  \"action\" : \"CreateSubmissionResponse\",\n  \"serverSparkVersion\" : \"1.2.3\",\n"
                               "  \"submissionId\" : \"driver_123\",\n  \"success\" : true\n}"},
-                {REST_CREATE, "{\n  \"action\" : \"CreateSubmissionResponse\",\n  \"message\" : \"no \\\"workers\\\"\",\n"
-                              "  \"serverSparkVersion\" : \"1.2.3\",\n  \"success\" : false,\n"
-                              "  \"unknownFields\" : [ \"tomato\", \"potato\" ]\n}"},
+                {REST_CREATE,
+                 "{\n  \"action\" : \"CreateSubmissionResponse\",\n  \"message\" : \"no \\\"workers\\\"\",\n"
+                 "  \"serverSparkVersion\" : \"1.2.3\",\n  \"success\" : false,\n"
+                 "  \"unknownFields\" : [ \"tomato\", \"potato\" ]\n}"},
                 {REST_KILL, "{\n  \"action\" : \"KillSubmissionResponse\",\n  \"serverSparkVersion\" : \"1.2.3\",\n"
                             "  \"submissionId\" : \"driver_123\",\n  \"success\" : true\n}"},
                 {REST_STATUS, "{\n  \"action\" : \"SubmissionStatusResponse\",\n  \"driverState\" : \"RUNNING\",\n"
@@ -194,8 +208,9 @@ static void test_answers(void **state)
 static void test_answers_as_jackson_takes_them(void **state)
 {
         (void)state;
-        static const char json[] = " {\"submissionId\":17,\"action\":\"KillSubmissionResponse\",\"success\":\"True\","
-                                   "\"serverSparkVersion\":true,\"message\":null,\"workerId\":\"w\",\"new\":{\"a\":[1]}}\n";
+        static const char json[] =
+                " {\"submissionId\":17,\"action\":\"KillSubmissionResponse\",\"success\":\"True\","
+                "\"serverSparkVersion\":true,\"message\":null,\"workerId\":\"w\",\"new\":{\"a\":[1]}}\n";
         _cleanup_(rest_answer_deinit) struct rest_answer a = REST_ANSWER_INIT;
         assert_int_equal(rest_answer_parse(&a, json, strlen(json), NULL), 0);
         assert_string_equal(a.submission_id, "17");

@@ -27,7 +27,7 @@
 
 #define STOPPED (-1) /* in the place of a signal: the launcher said Stop */
 
-static int signalled; /* the signal that came; atomic */
+static int signalled;                     /* the signal that came; atomic */
 static struct launcher_backend *launcher; /* NULL: nobody has launched this process */
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 

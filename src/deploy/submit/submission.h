@@ -22,13 +22,7 @@
 struct fst_error;
 struct submit_arguments;
 
-enum cluster_manager {
-        MANAGER_YARN,
-        MANAGER_STANDALONE,
-        MANAGER_MESOS,
-        MANAGER_KUBERNETES,
-        MANAGER_LOCAL
-};
+enum cluster_manager { MANAGER_YARN, MANAGER_STANDALONE, MANAGER_MESOS, MANAGER_KUBERNETES, MANAGER_LOCAL };
 
 /* Main classes that are wrappers: what they do for the application is ours to do. */
 #define SUBMIT_CLASS_REST "org.apache.spark.deploy.rest.RestSubmissionClientApp"

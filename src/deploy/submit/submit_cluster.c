@@ -48,10 +48,11 @@ static bool take_answer(fst_submission *app, const struct rest_answer *answer)
 
 static int no_rest(struct fst_error *error, const char *master)
 {
-        return error_set(error, -ENOTSUP,
-                         "%s is not a REST server, and the legacy submission gateway of standalone masters is not built "
-                         "yet: use the master's REST server (spark.master.rest.enabled=true, port 6066)",
-                         master);
+        return error_set(
+                error, -ENOTSUP,
+                "%s is not a REST server, and the legacy submission gateway of standalone masters is not built "
+                "yet: use the master's REST server (spark.master.rest.enabled=true, port 6066)",
+                master);
 }
 
 /* What was prepared, as a request to the master: 0 with an answer, or negative. */
@@ -131,8 +132,8 @@ static int operate(fst_submission *app, struct rest_client **client, char **mast
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
         const char *to = submit_arguments_master(&app->args);
         if (!rest_client_supports(to))
-                return error_set(error, -ENOTSUP, "No external SparkSubmitOperations clients found for master url: '%s'",
-                                 to);
+                return error_set(error, -ENOTSUP,
+                                 "No external SparkSubmitOperations clients found for master url: '%s'", to);
         int r = client_for(to, app->submitter, client, master, error);
         if (r == 0)
                 r = app->args.action == SUBMIT_ACTION_KILL

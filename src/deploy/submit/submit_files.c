@@ -36,7 +36,8 @@ static char *local_path(const char *name)
         return uri_has_scheme(&uri, "file") ? uri_decode(uri.path) : NULL;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- packages */
+/* ---------------------------------------------------------------------------------------------------------- packages
+ */
 
 static void add_package_jars(struct preparation *p, const struct package_jars *jars)
 {
@@ -100,7 +101,8 @@ static int resolve_packages(struct preparation *p, struct fst_error *error)
         return build_r_packages(p, error);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ keytab */
+/* ------------------------------------------------------------------------------------------------------------ keytab
+ */
 
 static bool is_about_kerberos(const struct preparation *p)
 {
@@ -182,8 +184,8 @@ static int move_to_working_directory(struct preparation *p, struct fst_error *er
         static const enum submit_field lists[] = {SUBMIT_FILES, SUBMIT_JARS, SUBMIT_ARCHIVES, SUBMIT_PY_FILES};
         for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
                 const char *list = p->a->value[lists[i]];
-                const char *avoid = lists[i] == SUBMIT_JARS ? property(p, "spark.kubernetes.jars.avoidDownloadSchemes")
-                                                            : NULL;
+                const char *avoid =
+                        lists[i] == SUBMIT_JARS ? property(p, "spark.kubernetes.jars.avoidDownloadSchemes") : NULL;
                 char *out = NULL;
                 int r = !list ? 0
                               : remote_files_to_working_directory(p->files, list, lists[i] == SUBMIT_ARCHIVES, avoid,
@@ -231,8 +233,7 @@ static int compile_for_cluster(struct preparation *p, struct fst_error *error)
         if (!source)
                 return error_set(error, -ENOTSUP,
                                  "%s cannot be compiled here: it names a file on the cluster's machines", here);
-        struct app_compiler compiler = {.source = source,
-                                        .flags = strmap_get(&p->s->conf, "spark.firesteel.cc.flags")};
+        struct app_compiler compiler = {.source = source, .flags = strmap_get(&p->s->conf, "spark.firesteel.cc.flags")};
         r = app_compiler_run(&compiler, &object, error);
         if (r < 0)
                 return r;
@@ -278,7 +279,8 @@ int preparation_resolve_files(struct preparation *p, struct fst_error *error)
         return r;
 }
 
-/* -------------------------------------------------------------------------------------------------------- main class */
+/* -------------------------------------------------------------------------------------------------------- main class
+ */
 
 /* Main-Class of the jar at @name, which may be remote: it is downloaded for it. */
 static int read_main_class(struct preparation *p, const char *name, char **class, struct fst_error *error)
@@ -317,6 +319,7 @@ int preparation_choose_class(struct preparation *p, struct fst_error *error)
                                  error_message(&why));
         }
         preparation_set(p, SUBMIT_CLASS, class);
-        return class ? 0 : error_set(error, -EINVAL, "No main class set in JAR; please specify one with --class%s",
-                                     p->compat == COMPAT_2_4 ? "" : ".");
+        return class ? 0
+                     : error_set(error, -EINVAL, "No main class set in JAR; please specify one with --class%s",
+                                 p->compat == COMPAT_2_4 ? "" : ".");
 }

@@ -40,8 +40,9 @@ static int parse(fst_submission *app, struct fst_error *error)
         if (r < 0)
                 return r;
         if (app->args.action == SUBMIT_ACTION_VERSION || app->args.action == SUBMIT_ACTION_HELP || app->args.dry_run)
-                return error_set(error, -EINVAL, "--version, --help and --dry-run only print: fst_submit_prepared has "
-                                                 "what --dry-run shows");
+                return error_set(error, -EINVAL,
+                                 "--version, --help and --dry-run only print: fst_submit_prepared has "
+                                 "what --dry-run shows");
         return 0;
 }
 

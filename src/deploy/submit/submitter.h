@@ -52,8 +52,8 @@ struct fst_submitter {
         VEC(struct queued_command) commands;
         VEC(struct queued_event) events;
         VEC(fst_submission *) apps;
-        int ready;    /* an eventfd: readable while there are events */
-        int stopping; /* atomic too: rest clients look at it */
+        int ready;               /* an eventfd: readable while there are events */
+        int stopping;            /* atomic too: rest clients look at it */
         fst_submission *calling; /* whose callback runs */
         pthread_t caller;
         bool dispatching;
