@@ -8,12 +8,12 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/remove_tree.h"
 #include "base/stop_wait.h"
 #include "base/vec.h"
 #include "exec/archive.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -56,15 +56,6 @@ int app_files_new(const char *dir, struct file_cache *cache, struct app_files **
         return 0;
 }
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
-{
-        if (kind == FTW_D || kind == FTW_DP)
-                rmdir(path);
-        else
-                unlink(path);
-        return 0;
-}
-
 static void app_file_free(struct app_file *file)
 {
         free(file->name);
@@ -77,7 +68,7 @@ void app_files_free(struct app_files *f)
 {
         if (!f)
                 return;
-        nftw(f->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        remove_tree(f->dir);
         for (size_t i = 0; i < f->all.len; i++)
                 app_file_free(f->all.data[i]);
         vec_deinit(&f->all);

@@ -12,12 +12,12 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/remove_tree.h"
 #include "base/vec.h"
 #include "store/file_cipher.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -51,17 +51,6 @@ static void uuid_text(char text[static UUID_TEXT])
         u[8] = (u[8] & 0x3f) | 0x80;
         snprintf(text, UUID_TEXT, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1],
                  u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-        remove(path);
-        return 0;
-}
-
-static void remove_tree(const char *path)
-{
-        nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 static int make_parents(const char *path)
