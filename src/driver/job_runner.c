@@ -8,6 +8,7 @@
  */
 #include "driver/job_runner.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/accumulators.h"
@@ -76,13 +77,6 @@ struct job_runner {
         char *abort_reason;            /* why the application cannot go on; NULL: it can */
         bool quitting;                 /* the thread ends when no task runs */
 };
-
-static int64_t now_ns(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static void post(struct job_runner *r, struct message message)
 {

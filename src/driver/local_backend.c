@@ -7,6 +7,7 @@
  */
 #include "driver/local_backend.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/context.h"
@@ -108,13 +109,6 @@ static int start_watch(struct local_backend *b, struct fst_error *error)
                            &b->watch, error);
         b->look_at = r ? INT64_MAX : 0;
         return r;
-}
-
-static int64_t now_ns(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 /* ------------------------------------------------------------------------------------------------- operations */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "conf/conf.h"
@@ -65,13 +66,6 @@ struct executor {
         struct zygote *zygote;      /* until isolation has it */
         struct fst_error no_zygote; /* why there is none */
 };
-
-static inline int64_t now_ns(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* ------------------------------------------------------------------------------------------------ executor.c */
 

@@ -9,6 +9,7 @@
  */
 #include "exec/worker.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -50,13 +51,6 @@ struct worker {
         int64_t flushed_ns;
         struct worker_received in;
 };
-
-static int64_t now_ns(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* --------------------------------------------------------------------------------------------------- settings */
 

@@ -10,6 +10,7 @@
  */
 #include "exec/worker_slot.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -65,13 +66,6 @@ struct worker_slot {
         int64_t kill_task, kill_at; /* -1: none */
         bool ended_by_us;
 };
-
-static int64_t now_ns(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 struct worker_slot *worker_slot_new(int index, const struct exec_env *env, struct isolation *isolation)
 {

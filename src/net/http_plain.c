@@ -2,6 +2,7 @@
 #include "net/http_plain.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "net/channel.h"
@@ -42,13 +43,6 @@ void http_plain_free(struct http_plain *c)
         buf_deinit(&c->head);
         free(c->host);
         free(c);
-}
-
-static int64_t now_ns(void)
-{
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
 /* A kept connection that has anything to say, its end included, is not at rest: it cannot be used again. */

@@ -1,6 +1,7 @@
 /* TCP sockets as the rest of the program wants them: see net/socket.h. Retries of ports are those of Spark. */
 #include "net/socket.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -233,13 +234,6 @@ int socket_connected(int fd)
         if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &length) < 0)
                 return -errno;
         return -code;
-}
-
-static int64_t now_ns(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 int socket_wait(int fd, int events, int64_t timeout_ns, const int *stopped)

@@ -10,6 +10,7 @@
  */
 #include "rpc/transfer_client.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -64,13 +65,6 @@ struct transfer_input {
         size_t ahead_at, ahead_len;
         unsigned char ahead[AHEAD];
 };
-
-static int64_t now_ns(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
-}
 
 static bool stopped(const struct transfer_call *call)
 {

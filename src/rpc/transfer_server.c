@@ -9,6 +9,7 @@
  */
 #include "rpc/transfer_server.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -50,13 +51,6 @@ struct transfer_server {
         pthread_mutex_t lock;
         struct transfer_server_counters counters; /* under lock */
 };
-
-static int64_t now_ns(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
-}
 
 /* A line about a stranger, but no flood of them: at most ten in a second. */
 static void complain(struct transfer_server *s, const char *peer, const char *what)

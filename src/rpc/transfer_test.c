@@ -1,6 +1,7 @@
 /* Transfer server and client over loopback: streams, uploads, limits, timeouts, and peers that do not behave. */
 #include "rpc/transfer.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -21,13 +22,6 @@
 #include <cmocka.h>
 
 #define MS ((int64_t)1000000)
-
-static int64_t now_ns(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* What is served: a request "N" is a stream of N bytes, byte i being i % 251; "fail N" fails after them. */
 struct numbers {

@@ -11,6 +11,7 @@
  */
 #include "shuffle/shuffle_fetch.h"
 
+#include "base/clock.h"
 #include "base/fault_point.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -51,13 +52,6 @@ struct shuffle_fetch {
         struct codec codec;
         unsigned char *scratch; /* a block, for compressed pages */
 };
-
-static int64_t now_ns(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 struct shuffle_fetch *shuffle_fetch_new(const struct shuffle_reader_env *env, const struct shuffle_inputs *inputs,
                                         int partition, fst_type type, struct task_run *run,
