@@ -1,0 +1,44 @@
+/*
+ * What a worker holds, for its pages and JSON: to look at on the loop's thread, never to change. Its owner is
+ * worker_server.c.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "deploy/standalone/master_core.h"
+
+struct worker_executor_state {
+        char *app_id, *app_name, *app_user;
+        int app_max_cores; /* 0: not limited */
+        int id, profile, cores;
+        int64_t memory; /* MiB */
+        enum executor_state state;
+        char *directory; /* with its stdout and stderr */
+        char *command;   /* as Spark shows it: "Command(class,List(arguments),Map(),List(),List(),List())" */
+        struct resource_addresses *resources; /* owned, deeply */
+        int n_resources;
+};
+
+struct worker_driver_state {
+        char *id, *main_class, *exception; /* the last: NULL if there is none */
+        int cores;
+        int64_t memory;
+        bool supervise;
+        enum driver_state state;
+        char *directory;
+        struct resource_addresses *resources;
+        int n_resources;
+};
+
+struct worker_view {
+        const char *id, *host, *work_dir;
+        int port;
+        const char *master_url, *master_web_ui; /* "" until one has taken it */
+        bool connected, decommissioned;
+        int cores, cores_used;
+        int64_t memory, memory_used;
+        const struct resource_addresses *resources; /* all that it has */
+        int n_resources;
+        VEC(struct worker_executor_state *) executors, finished_executors;
+        VEC(struct worker_driver_state *) drivers, finished_drivers;
+};
