@@ -174,9 +174,9 @@ static int cluster_cached_on(struct scheduler_backend *backend, int rdd, int par
 
 static int64_t cluster_expected_cores(struct scheduler_backend *backend, double *ratio)
 {
-        const struct master_url *m = &cluster_of(backend)->sc->master;
+        const struct executor_manager *manager = cluster_of(backend)->manager;
         *ratio = 0; /* Spark's for all but YARN and Kubernetes */
-        return (int64_t)m->executors * m->cores;
+        return manager->class->expected_cores ? manager->class->expected_cores(manager, ratio) : 0;
 }
 
 static void cluster_kill_executor(struct scheduler_backend *backend, int executor, const char *reason)
@@ -186,7 +186,7 @@ static void cluster_kill_executor(struct scheduler_backend *backend, int executo
         if (!x || x->state == EXECUTOR_GONE)
                 return;
         log_info("CoarseGrainedSchedulerBackend", "Killing executor %s: %s", x->id, reason);
-        b->manager->class->kill(b->manager, x->id, true);
+        cluster_kill(b, x->id, true);
 }
 
 /* ------------------------------------------------------------------------------- what other threads have caused */
@@ -532,6 +532,7 @@ struct scheduler_backend *cluster_backend_new(struct fst_context *sc, struct exe
         b->backend.class = &cluster_backend_class;
         b->sc = sc;
         b->manager = manager;
+        b->requested = -1;
         uv_loop_init(&b->loop);
         uv_async_init(&b->loop, &b->wake, woken);
         uv_timer_init(&b->loop, &b->deadline);

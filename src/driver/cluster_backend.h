@@ -37,5 +37,13 @@ struct fst_context *cluster_backend_context(struct cluster_backend *backend);
 void cluster_backend_executor_exited(struct cluster_backend *backend, const char *executor_id, bool caused_by_app,
                                      const char *reason);
 
+/*
+ * An executor will go soon, and not come back: it gets no new tasks, and is told to move its blocks away if the
+ * configuration says so. @host_too: its machine goes, with all that lies on its disks. @reason is for the log. One that
+ * has not registered, or that was told before, is ignored.
+ */
+void cluster_backend_executor_decommissioned(struct cluster_backend *backend, const char *executor_id, bool host_too,
+                                             const char *reason);
+
 /* No executor can be had: the application cannot go on. Its jobs fail with @reason. */
 void cluster_backend_abort(struct cluster_backend *backend, const char *reason);

@@ -28,6 +28,7 @@ struct cluster_backend {
         size_t io_secret_len;                /* 0: they are not encrypted */
         struct buf tokens;                   /* delegation tokens, as who renews them last sent them */
         int64_t heartbeat_timeout_ms;
+        int requested; /* executors in all; -1: nobody has said how many */
         bool stopping; /* executors were told to end */
         bool closing;  /* the scheduler is gone: nothing may be reported any more */
 };
@@ -59,6 +60,17 @@ void cluster_tell_who_is_gone(struct cluster_backend *b, const struct remote_exe
 
 /* For a timer whose data is the backend: executors that have sent no heartbeat for too long are gone. */
 void cluster_look_for_expired(uv_timer_t *timer);
+
+/* ----------------------------------------------------------------------------------------- executor_requests.c */
+
+/*
+ * Have an executor ended. With @replace, as many are wanted as before; else one fewer, as Spark counts: from those that
+ * there are, if nobody has said how many.
+ */
+void cluster_kill(struct cluster_backend *b, const char *executor_id, bool replace);
+
+/* Let this executor take no new tasks, and end when its own have. */
+void cluster_decommission(struct cluster_backend *b, struct remote_executor *x, bool host_too, const char *reason);
 
 /* ------------------------------------------------------------------------------------------- driver_endpoint.c */
 

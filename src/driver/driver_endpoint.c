@@ -127,7 +127,7 @@ static void give_up(struct cluster_backend *b, struct remote_executor *x, const 
         _cleanup_free_ char *reason = mem_printf("its status update cannot be understood: %s", why);
         _cleanup_free_ char *id = mem_strdup(x->id);
         cluster_lose(b, x, true, reason);
-        b->manager->class->kill(b->manager, id, true);
+        cluster_kill(b, id, true);
 }
 
 static void status_update(struct cluster_backend *b, const struct rpc_message *m)
@@ -239,7 +239,7 @@ static void kill_executors(struct cluster_backend *b, struct rpc_message *m)
                         continue;
                 }
                 killed.ids[killed.n_ids++] = x->id;
-                b->manager->class->kill(b->manager, x->id, kill->replace);
+                cluster_kill(b, x->id, kill->replace);
         }
         rpc_reply_packed(m, m->type, &killed.base, NULL);
         free(killed.ids);
@@ -252,7 +252,7 @@ static void kill_executors_on_host(struct cluster_backend *b, const struct rpc_m
         for (int i = 0; host && i < b->executors.n; i++) {
                 struct remote_executor *x = b->executors.at[i];
                 if (x->state != EXECUTOR_GONE && strcmp(x->host, host->host) == 0)
-                        b->manager->class->kill(b->manager, x->id, true);
+                        cluster_kill(b, x->id, true);
         }
         firesteel__host__free_unpacked(host, NULL);
 }
@@ -282,13 +282,8 @@ static void decommission(struct cluster_backend *b, const struct rpc_message *m)
         Firesteel__KillExecutors *d = firesteel__kill_executors__unpack(NULL, m->len, m->body);
         for (size_t i = 0; d && i < d->n_ids; i++) {
                 struct remote_executor *x = executor_table_find(&b->executors, d->ids[i]);
-                if (!x || x->state != EXECUTOR_ALIVE)
-                        continue;
-                log_info("CoarseGrainedSchedulerBackend", "Decommission executor %s", x->id);
-                x->decommissioned = true;
-                job_runner_executor_decommissioned(b->runner, x->index);
-                cluster_flush(x);
-                rpc_send(x->ref, FIRESTEEL__CONTROL_TYPE__DECOMMISSION_EXECUTOR, NULL, 0, NULL);
+                if (x)
+                        cluster_decommission(b, x, false, "it was asked for");
         }
         firesteel__kill_executors__free_unpacked(d, NULL);
 }

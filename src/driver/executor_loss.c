@@ -73,7 +73,7 @@ static void loss_unexplained(uv_timer_t *timer)
                 "Remote RPC client disassociated. Likely due to containers exceeding thresholds, or network issues. Check "
                 "driver logs for WARN messages.");
         /* Its process may be there still. */
-        b->manager->class->kill(b->manager, id, true);
+        cluster_kill(b, id, true);
 }
 
 /* Its connection is gone: no tasks for it until its manager has said why. */
@@ -123,7 +123,7 @@ void cluster_look_for_expired(uv_timer_t *timer)
                         mem_printf("Executor heartbeat timed out after %" PRId64 " ms", now - x->heartbeat_ms);
                 _cleanup_free_ char *id = mem_strdup(x->id);
                 cluster_lose(b, x, true, reason);
-                b->manager->class->kill(b->manager, id, true);
+                cluster_kill(b, id, true);
         }
 }
 

@@ -8,9 +8,11 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct cluster_backend;
 struct executor_manager;
+struct executor_request; /* sched/executor_allocation.h */
 struct fst_error;
 
 struct executor_manager_class {
@@ -22,15 +24,39 @@ struct executor_manager_class {
          */
         int (*make_secret)(struct executor_manager *manager, struct fst_error *error);
 
-        /* Have executors started that connect to @driver_url. They may register at any time from now on. */
+        /*
+         * Have executors started that connect to @driver_url. They may register at any time from now on. As many as
+         * request_executors has asked for; if it was not called before, as many as the configuration says.
+         */
         int (*start)(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
                      struct fst_error *error);
 
         /* An executor has registered. */
         void (*registered)(struct executor_manager *manager, const char *executor_id);
 
-        /* End this executor, by force if need be; cluster_backend_executor_exited says when it is gone. */
-        void (*kill)(struct executor_manager *manager, const char *executor_id, bool replace);
+        /*
+         * Keep up these numbers of executors, those that run included: one request for each resource profile that
+         * was ever used, in place of all that was requested before. More are started as there is room for them,
+         * now or later; none is ended because fewer are requested. May come before `start`: then these are the
+         * numbers to begin with. False: nobody could be asked, and the same will be requested again. Borrowed for the
+         * call. NULL: the number of executors cannot change, so that there is no dynamic allocation.
+         */
+        bool (*request_executors)(struct executor_manager *manager, const struct executor_request *requests, int n);
+
+        /*
+         * End this executor, by force if need be; cluster_backend_executor_exited says when it is gone. What was
+         * requested stays: when it is more than what still runs, another one is started. Who wants fewer requests
+         * fewer first, as the cluster backend does where nothing is to be started in its place. It may not have
+         * registered, or be gone already.
+         */
+        void (*kill)(struct executor_manager *manager, const char *executor_id);
+
+        /*
+         * Cores that the executors will have together once all that the configuration asks for are there, and which
+         * part of them the first task waits for unless spark.scheduler.minRegisteredResourcesRatio says so (stays 0 if
+         * not written). NULL: not known, nothing is waited for.
+         */
+        int64_t (*expected_cores)(const struct executor_manager *manager, double *ratio);
 
         /* Executors were told to end: do not start others. True when all are gone. Called again until it is. */
         bool (*stopped)(struct executor_manager *manager);

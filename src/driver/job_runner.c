@@ -553,9 +553,9 @@ bool job_runner_host_excluded(struct job_runner *r, const char *host)
         return sched_host_excluded(r->sched, host);
 }
 
-void job_runner_executor_decommissioned(struct job_runner *r, int executor)
+void job_runner_executor_decommissioned(struct job_runner *r, int executor, bool host_too)
 {
-        sched_decommission_executor(r->sched, executor, false);
+        sched_decommission_executor(r->sched, executor, host_too);
 }
 
 void job_runner_executor_disabled(struct job_runner *r, int executor)

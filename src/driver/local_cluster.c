@@ -1,6 +1,7 @@
 /*
  * See local_cluster.h. Spark starts a master and N workers for this; here the driver itself starts the executors, as
- * many as such workers would. One that ends while the application runs is replaced, by one with a new id.
+ * many as such workers would, or as many as are requested if that is fewer. One that ends while the application runs
+ * is replaced, by one with a new id, unless fewer are wanted by then.
  */
 #include "driver/local_cluster.h"
 
@@ -19,6 +20,7 @@
 #include "exec/module.h"
 #include "exec/program.h"
 #include "net/security.h"
+#include "sched/executor_allocation.h"
 #include "store/disk_dirs.h"
 
 #include <signal.h>
@@ -31,11 +33,8 @@ enum { MODULES_MOST = 64 };
 struct local_executor {
         struct local_cluster *cluster;
         char *id;
-        int cores;
-        int place; /* in its worker: which share of the custom resources it has */
-        const char *host;
+        int worker, place;   /* in its worker: which share of the custom resources it has */
         struct child *child; /* NULL: it has ended */
-        bool replace;        /* when it ends */
         bool killed;         /* by us */
         bool registered;
 };
@@ -48,6 +47,9 @@ struct local_cluster {
         struct worker_resources *resources;
         VEC(char *) hosts; /* of workers, in turn */
         VEC(struct local_executor *) executors;
+        int cores, each_worker; /* of an executor; executors that a worker has room for */
+        int most;               /* executors that there can be */
+        int wanted;             /* executors that were requested */
         int next_id, running, failures, most_failures;
         bool stopping;
 };
@@ -97,9 +99,9 @@ static void command_line(const struct local_cluster *c, const struct local_execu
         add(a, "--executor-id");
         add(a, x->id);
         add(a, "--hostname");
-        add(a, x->host);
+        add(a, c->hosts.data[(size_t)x->worker % c->hosts.len]);
         add(a, "--cores");
-        vec_push(a, mem_printf("%d", x->cores));
+        vec_push(a, mem_printf("%d", c->cores));
         add(a, "--app-id");
         add(a, c->sc->app_id);
         if (resources) {
@@ -135,7 +137,7 @@ static void free_texts(arguments *a)
 
 static void executor_ended(void *owner, struct child *child, int wait_status, const char *last_words);
 
-static int start_executor(struct local_cluster *c, int cores, int place, const char *host, struct fst_error *error)
+static int start_executor(struct local_cluster *c, int worker, int place, struct fst_error *error)
 {
         const char *resources;
         int r = worker_resources_file(c->resources, place, &resources, error);
@@ -145,10 +147,8 @@ static int start_executor(struct local_cluster *c, int cores, int place, const c
         arguments command = {0}, variables = {0};
         x->cluster = c;
         x->id = mem_printf("%d", c->next_id++);
-        x->cores = cores;
+        x->worker = worker;
         x->place = place;
-        x->host = host;
-        x->replace = true;
         vec_push(&c->executors, x);
         command_line(c, x, resources, &command);
         environment(c, &variables);
@@ -162,6 +162,52 @@ static int start_executor(struct local_cluster *c, int cores, int place, const c
         free_texts(&command);
         free_texts(&variables);
         return r;
+}
+
+/* A place that no executor has, in the worker that has the fewest of them: there is one when fewer than most run. */
+static void find_place(const struct local_cluster *c, int *worker, int *place)
+{
+        int workers = c->sc->master.executors;
+        bool *taken = new_array(bool, (size_t)workers *(size_t)c->each_worker);
+        int *on = new_array(int, (size_t)workers);
+        for (size_t i = 0; i < c->executors.len; i++) {
+                const struct local_executor *x = c->executors.data[i];
+                if (!x->child)
+                        continue;
+                taken[x->worker * c->each_worker + x->place] = true;
+                on[x->worker]++;
+        }
+        *worker = *place = 0;
+        for (int w = 1; w < workers; w++)
+                if (on[w] < on[*worker])
+                        *worker = w;
+        while (taken[*worker * c->each_worker + *place])
+                ++*place;
+        free(taken);
+        free(on);
+}
+
+static int start_wanted(struct local_cluster *c, struct fst_error *error)
+{
+        int r = 0;
+        while (r == 0 && c->running < MIN(c->wanted, c->most)) {
+                int worker, place;
+                find_place(c, &worker, &place);
+                r = start_executor(c, worker, place, error);
+        }
+        return r;
+}
+
+/* Now that there is room, or that more are wanted. */
+static void start_more(struct local_cluster *c)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        if (start_wanted(c, &error) == 0)
+                return;
+        log_error("LocalSparkCluster", "%s", error_message(&error));
+        if (c->running == 0)
+                cluster_backend_abort(c->backend, error_message(&error));
+        error_deinit(&error);
 }
 
 /* ------------------------------------------------------------------------------------------------------ ending */
@@ -196,34 +242,30 @@ static void executor_ended(void *owner, struct child *child, int wait_status, co
 {
         struct local_executor *x = owner;
         struct local_cluster *c = x->cluster;
-        struct fst_error error = FST_ERROR_INIT;
         x->child = NULL;
         c->running--;
         _cleanup_free_ char *reason = describe_end(child_pid(child), wait_status, last_words);
         if (c->stopping && WIFSIGNALED(wait_status) && !x->killed)
                 log_error("LocalSparkCluster", "Executor %s did not end in order: %s", x->id, reason);
         cluster_backend_executor_exited(c->backend, x->id, !x->killed, reason);
-        if (c->stopping || !x->replace)
+        if (c->stopping)
                 return;
-        c->failures += !x->killed;
+        c->failures += !x->killed && !(x->registered && wait_status == 0);
         /* Others that are being started count for nothing: they may fail in turns, for ever. */
         if (c->failures >= c->most_failures && !any_registered(c)) {
                 _cleanup_free_ char *why =
                         mem_printf("no executor can be kept running: %d have ended in a row; the last one: %s",
                                    c->failures, reason);
                 cluster_backend_abort(c->backend, why);
-        } else if (start_executor(c, x->cores, x->place, x->host, &error)) {
-                log_error("LocalSparkCluster", "%s", error_message(&error));
-                if (c->running == 0)
-                        cluster_backend_abort(c->backend, error_message(&error));
-                error_deinit(&error);
+        } else {
+                start_more(c);
         }
 }
 
 /* --------------------------------------------------------------------------------------------------- the manager */
 
-/* How many executors of how many cores N workers of C cores and M MiB would start. */
-static int plan(const struct local_cluster *c, int *cores, int *each_worker, int *count, struct fst_error *error)
+/* How many executors of how many cores N workers of C cores and M MiB can start. */
+static int plan(struct local_cluster *c, struct fst_error *error)
 {
         const struct fst_conf *conf = c->sc->conf;
         const struct master_url *m = &c->sc->master;
@@ -244,12 +286,12 @@ static int plan(const struct local_cluster *c, int *cores, int *each_worker, int
         if (each > m->cores)
                 return error_set(error, -EINVAL, "spark.executor.cores is %lld, but each worker has %d cores",
                                  (long long)each, m->cores);
-        int64_t for_each_worker = each ? MIN(m->cores / each, m->memory_mib / mib) : 1;
-        for_each_worker = MIN(for_each_worker, worker_resources_executors(c->resources));
-        *each_worker = (int)for_each_worker;
-        *cores = (int)(each ? each : m->cores);
-        int64_t allowed = MAX(most / *cores, 1);
-        *count = (int)MIN(for_each_worker * m->executors, allowed);
+        int64_t room = each ? m->memory_mib / MAX(mib, 1) : 1;
+        room = each ? MIN(room, m->cores / each) : room;
+        c->each_worker = (int)MIN(room, worker_resources_executors(c->resources));
+        c->cores = (int)(each ? each : m->cores);
+        most = MAX(most / c->cores, 1);
+        c->most = (int)MIN((int64_t)c->each_worker * m->executors, most);
         return 0;
 }
 
@@ -282,7 +324,7 @@ static int local_cluster_start(struct executor_manager *manager, struct cluster_
 {
         struct local_cluster *c = cluster_of(manager);
         int64_t retries;
-        int cores = 0, each_worker = 1, count = 0, r;
+        int r;
         c->backend = backend;
         c->driver_url = mem_strdup(driver_url);
         read_hosts(c);
@@ -290,15 +332,29 @@ static int local_cluster_start(struct executor_manager *manager, struct cluster_
         if (!c->program)
                 return error_set(error, -ENOENT,
                                  "local-cluster needs the program firesteel, which is not beside the library");
-        if ((r = worker_resources_new(c->sc->conf, &c->resources, error)) ||
-            (r = plan(c, &cores, &each_worker, &count, error)) ||
+        if ((r = worker_resources_new(c->sc->conf, &c->resources, error)) || (r = plan(c, error)) ||
             (r = conf_get_int(c->sc->conf, "spark.deploy.maxExecutorRetries", &retries, error)))
                 return r;
         c->most_failures = retries < 0 ? INT32_MAX : (int)retries;
-        for (int i = 0; i < count && r == 0; i++)
-                r = start_executor(c, cores, i % each_worker, c->hosts.data[(size_t)(i / each_worker) % c->hosts.len],
-                                   error);
-        return r;
+        return start_wanted(c, error);
+}
+
+/* There is one resource profile. */
+static bool local_cluster_request(struct executor_manager *manager, const struct executor_request *requests, int n)
+{
+        struct local_cluster *c = cluster_of(manager);
+        c->wanted = 0;
+        for (int i = 0; i < n; i++)
+                c->wanted += requests[i].target;
+        if (c->backend && !c->stopping)
+                start_more(c);
+        return true;
+}
+
+static int64_t local_cluster_expected_cores(const struct executor_manager *manager, double *ratio)
+{
+        const struct master_url *m = &container_of(manager, struct local_cluster, manager)->sc->master;
+        return (int64_t)m->executors * m->cores;
 }
 
 static struct local_executor *find(struct local_cluster *c, const char *id)
@@ -318,13 +374,12 @@ static void local_cluster_registered(struct executor_manager *manager, const cha
                 x->registered = true;
 }
 
-static void local_cluster_kill(struct executor_manager *manager, const char *executor_id, bool replace)
+static void local_cluster_kill(struct executor_manager *manager, const char *executor_id)
 {
         struct local_executor *x = find(cluster_of(manager), executor_id);
         if (!x || !x->child)
                 return;
         x->killed = true;
-        x->replace = replace;
         child_kill(x->child, SIGKILL);
 }
 
@@ -383,6 +438,8 @@ static const struct executor_manager_class local_cluster_class = {
         .make_secret = local_cluster_make_secret,
         .start = local_cluster_start,
         .registered = local_cluster_registered,
+        .request_executors = local_cluster_request,
+        .expected_cores = local_cluster_expected_cores,
         .kill = local_cluster_kill,
         .stopped = local_cluster_stopped,
         .stop = local_cluster_stop,
@@ -394,5 +451,6 @@ struct executor_manager *local_cluster_new(struct fst_context *sc)
         struct local_cluster *c = new0(struct local_cluster);
         c->manager.class = &local_cluster_class;
         c->sc = sc;
+        c->wanted = INT32_MAX;
         return &c->manager;
 }

@@ -134,8 +134,8 @@ bool job_runner_host_excluded(struct job_runner *runner, const char *host);
 /* Whether this task may commit its output (sched/commit_coordinator.h). */
 bool job_runner_may_commit(struct job_runner *runner, int stage_id, int stage_attempt, int partition, int64_t task_id);
 
-/* It will end when its tasks have, and not come back. */
-void job_runner_executor_decommissioned(struct job_runner *runner, int executor);
+/* It will end when its tasks have, and not come back. @host_too: nor what is on its disks. */
+void job_runner_executor_decommissioned(struct job_runner *runner, int executor, bool host_too);
 
 /* No new tasks for it. */
 void job_runner_executor_disabled(struct job_runner *runner, int executor);
