@@ -11,3 +11,9 @@ static inline int64_t now_ns(void)
         clock_gettime(CLOCK_MONOTONIC, &t);
         return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
+
+/* The same in milliseconds. */
+static inline int64_t now_ms(void)
+{
+        return now_ns() / 1000000;
+}

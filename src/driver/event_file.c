@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/write_all.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -69,18 +70,11 @@ static int fail(struct event_file *f, struct fst_error *error)
         return f->failed;
 }
 
-static int write_all(struct event_file *f, const char *data, size_t size, struct fst_error *error)
+static int put(struct event_file *f, const char *data, size_t size, struct fst_error *error)
 {
-        while (size > 0) {
-                ssize_t n = write(f->fd, data, size);
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0)
-                        return fail(f, error);
-                data += n;
-                size -= (size_t)n;
-        }
-        return 0;
+        if (write_all(f->fd, data, size) == 0)
+                return 0;
+        return fail(f, error);
 }
 
 static int write_zstd(struct event_file *f, ZSTD_EndDirective how, struct fst_error *error)
@@ -95,7 +89,7 @@ static int write_zstd(struct event_file *f, ZSTD_EndDirective how, struct fst_er
                                               ZSTD_getErrorName(left));
                         return f->failed;
                 }
-                int r = write_all(f, f->out.data, out.pos, error);
+                int r = put(f, f->out.data, out.pos, error);
                 if (r < 0)
                         return r;
         } while (how == ZSTD_e_continue ? in.pos < in.size : left > 0);
@@ -133,7 +127,7 @@ static int write_lz4(struct event_file *f, bool end, struct fst_error *error)
                         memcpy(body, f->text.data + at, (size_t)(stored = n));
                 lz4_head(f, f->out.data, raw ? 0x10 : 0x20, (uint32_t)stored, (uint32_t)n,
                          XXH32(f->text.data + at, (size_t)n, LZ4_SEED) & 0x0fffffff);
-                int r = write_all(f, f->out.data, LZ4_HEAD + (size_t)stored, error);
+                int r = put(f, f->out.data, LZ4_HEAD + (size_t)stored, error);
                 if (r < 0)
                         return r;
                 at += (size_t)n;
@@ -141,7 +135,7 @@ static int write_lz4(struct event_file *f, bool end, struct fst_error *error)
         if (!end)
                 return 0;
         lz4_head(f, f->out.data, 0x10, 0, 0, 0);
-        return write_all(f, f->out.data, LZ4_HEAD, error);
+        return put(f, f->out.data, LZ4_HEAD, error);
 }
 
 /* Send the collected text on its way. */
@@ -153,7 +147,7 @@ static int drain(struct event_file *f, ZSTD_EndDirective how, struct fst_error *
         else if (f->options.codec == EVENT_CODEC_LZ4)
                 r = write_lz4(f, how == ZSTD_e_end, error);
         else
-                r = write_all(f, f->text.data, f->text.len, error);
+                r = put(f, f->text.data, f->text.len, error);
         buf_reset(&f->text);
         return r;
 }

@@ -40,7 +40,7 @@ struct event_log {
         int64_t flush_due_ms;
 };
 
-static int64_t now_ms(void)
+static int64_t coarse_ms(void)
 {
         struct timespec t;
         clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
@@ -79,13 +79,13 @@ static void event_done(struct event_log *log, bool wants_flush)
         write_lines(log);
         if (wants_flush && !log->flush_due) {
                 log->flush_due = true;
-                log->flush_due_ms = now_ms();
+                log->flush_due_ms = coarse_ms();
         }
 }
 
 static void flush_if_late(struct event_log *log)
 {
-        if (log->flush_due && now_ms() - log->flush_due_ms > FLUSH_MS)
+        if (log->flush_due && coarse_ms() - log->flush_due_ms > FLUSH_MS)
                 flush(log);
 }
 

@@ -38,7 +38,7 @@ struct launcher_backend {
 
 /* ------------------------------------------------------------------------------------------------------ saying */
 
-static int write_all(int fd, const char *data, size_t n)
+static int send_all(int fd, const char *data, size_t n)
 {
         while (n > 0) {
                 ssize_t done = send(fd, data, n, MSG_NOSIGNAL);
@@ -65,7 +65,7 @@ static int say(struct launcher_backend *b, const struct launcher_message *m, str
         int r = launcher_writer_put(&b->writer, m, &out, error);
         if (r < 0)
                 return r;
-        if ((r = write_all(b->fd, out.data, out.len)) < 0) {
+        if ((r = send_all(b->fd, out.data, out.len)) < 0) {
                 b->connected = false;
                 return error_set(error, r, "the launcher of this application is gone: %s", strerror(-r));
         }

@@ -20,6 +20,7 @@
 #include "driver/listener_bus.h"
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -81,13 +82,6 @@ struct listener_bus {
         bool started, stopping, stopped;
         bool stalled; /* a producer waited in vain: drop until there is room */
 };
-
-static int64_t now_ms(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static struct timespec deadline(int64_t ms_from_now)
 {

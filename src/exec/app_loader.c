@@ -3,17 +3,12 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "exec/app_compiler.h"
 #include "exec/module.h"
 
 #include <stdbool.h>
 #include <unistd.h>
-
-static bool ends_with(const char *text, const char *end)
-{
-        size_t n = strlen(text), m = strlen(end);
-        return n > m && strcmp(text + n - m, end) == 0;
-}
 
 int app_load(const struct app_options *options, struct app *out, struct fst_error *error)
 {
@@ -21,7 +16,7 @@ int app_load(const struct app_options *options, struct app *out, struct fst_erro
                 return error_errno(error, "application %s", options->path);
         _cleanup_free_ char *compiled = NULL;
         const char *path = options->path;
-        if (ends_with(path, ".c")) {
+        if (text_ends_with(path, ".c")) {
                 struct app_compiler compiler = {
                         .source = path, .flags = options->cc_flags, .local_dir = options->local_dir};
                 int r = app_compiler_run(&compiler, &compiled, error);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/write_all.h"
 #include "exec/block_network.h"
 #include "net/crypto.h"
 #include "rpc/transfer.h"
@@ -136,20 +137,6 @@ static void request_file(const uint8_t *hash, struct buf *out)
         request.fetch_file = &fetch;
         buf_reserve(out, firesteel__transfer_request__get_packed_size(&request));
         out->len = firesteel__transfer_request__pack(&request, (uint8_t *)out->data);
-}
-
-static int write_all(int fd, const unsigned char *data, size_t n)
-{
-        while (n > 0) {
-                ssize_t w = write(fd, data, n);
-                if (w < 0 && errno != EINTR)
-                        return -errno;
-                if (w > 0) {
-                        data += w;
-                        n -= (size_t)w;
-                }
-        }
-        return 0;
 }
 
 /* Everything from @in to @fd, hashed; *@size is how much it was, never more than was expected. */

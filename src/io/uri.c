@@ -146,6 +146,14 @@ static void put(struct buf *out, const char *text, const char *marks)
         }
 }
 
+char *uri_local_path(const char *name)
+{
+        struct uri uri;
+        if (!uri_parse(name, &uri) || !uri.scheme.text)
+                return mem_strdup(name);
+        return uri_has_scheme(&uri, "file") ? uri_decode(uri.path) : NULL;
+}
+
 void uri_put_path(struct buf *out, const char *path)
 {
         put(out, path, PATH_MARKS);

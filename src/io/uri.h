@@ -28,6 +28,9 @@ bool uri_has_scheme(const struct uri *u, const char *name);
 /* A part with its %XX as the bytes they stand for, "" for one that is not there. The caller owns it. */
 char *uri_decode(struct uri_part part);
 
+/* The path that @name is or, for a file: URI, that it names; NULL for another scheme. The caller owns it. */
+char *uri_local_path(const char *name);
+
 /* Append @path with what a URI's path may not hold as %XX. "/" stays, and what is beyond ASCII. */
 void uri_put_path(struct buf *out, const char *path);
 

@@ -4,6 +4,7 @@
  */
 #include "deploy/ivy/finder.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -32,13 +33,6 @@ struct work {
         VEC(struct job) jobs;
         size_t next;
 };
-
-static long now_ms(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static void tell(struct work *w, const char *form, const char *what, const char *detail, long ms)
 {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "base/write_all.h"
 #include "net/crypto.h"
 #include "net/http.h"
 
@@ -163,20 +164,6 @@ int fetch_make_folder(const char *path, struct fst_error *error)
                 if (mkdir(folder, 0777) < 0 && errno != EEXIST)
                         return error_errno(error, "making the folder %s", folder);
                 *slash = '/';
-        }
-        return 0;
-}
-
-static int write_all(int fd, const char *data, size_t len)
-{
-        while (len > 0) {
-                ssize_t n = write(fd, data, len);
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0)
-                        return -errno;
-                data += n;
-                len -= (size_t)n;
         }
         return 0;
 }

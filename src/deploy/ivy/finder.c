@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/strmap.h"
+#include "base/text.h"
 #include "conf/properties.h"
 #include "deploy/ivy/ivy_file.h"
 #include "deploy/ivy/revision.h"
@@ -171,12 +172,6 @@ static int get_text(struct finder *f, const char *location, struct buf *text)
         return r;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-        size_t n = strlen(text), m = strlen(end);
-        return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 static const char *replace_first(struct names *n, const char *text, const char *what, const char *with)
 {
         const char *at = strstr(text, what);
@@ -209,7 +204,7 @@ static const char *snapshot_pattern(struct finder *f, const struct repository *r
         if (base > 0)
                 return replace_first(f->names, pattern, "/[revision]",
                                      names_printf(f->names, "/%.*s-SNAPSHOT", (int)base, id->revision));
-        if (!ends_with(id->revision, "-SNAPSHOT"))
+        if (!text_ends_with(id->revision, "-SNAPSHOT"))
                 return pattern;
         const struct artifact none = {.name = id->module->name, .type = "pom", .ext = "pom"};
         const char *metadata =

@@ -6,20 +6,10 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <strings.h>
-
-static bool starts_with(const char *text, const char *start)
-{
-        return strncmp(text, start, strlen(start)) == 0;
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-        size_t n = strlen(text), m = strlen(end);
-        return n >= m && strcmp(text + n - m, end) == 0;
-}
 
 int submit_compat_parse(const char *text, enum submit_compat *out, struct fst_error *error)
 {
@@ -42,9 +32,9 @@ int submit_compat_parse(const char *text, enum submit_compat *out, struct fst_er
 
 enum submit_language submit_language_of(const char *resource, enum submit_compat compat)
 {
-        if (ends_with(resource, ".py") || strcmp(resource, "pyspark-shell") == 0)
+        if (text_ends_with(resource, ".py") || strcmp(resource, "pyspark-shell") == 0)
                 return LANGUAGE_PYTHON;
-        if (ends_with(resource, ".R") || (compat > COMPAT_2_4 && ends_with(resource, ".r")) ||
+        if (text_ends_with(resource, ".R") || (compat > COMPAT_2_4 && text_ends_with(resource, ".r")) ||
             strcmp(resource, "sparkr-shell") == 0)
                 return LANGUAGE_R;
         return LANGUAGE_JVM;
@@ -106,7 +96,7 @@ int cluster_manager_parse(const char *master, enum submit_compat compat, enum cl
                 return 0;
         }
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-                if (compat >= rows[i].first && compat <= rows[i].last && starts_with(master, rows[i].start)) {
+                if (compat >= rows[i].first && compat <= rows[i].last && text_starts_with(master, rows[i].start)) {
                         *out = rows[i].manager;
                         return 0;
                 }
@@ -136,7 +126,7 @@ const char *cluster_manager_yarn_mode(const char *master, const char *mode, int 
 int kubernetes_master_resolve(const char *master, enum submit_compat compat, char **out, const char **warning,
                               struct fst_error *error)
 {
-        if (!starts_with(master, "k8s://"))
+        if (!text_starts_with(master, "k8s://"))
                 return error_set(error, -EINVAL, "requirement failed: Kubernetes master URL must start with k8s://.");
         const char *url = master + strlen("k8s://");
         const char *end = strstr(url, "://");

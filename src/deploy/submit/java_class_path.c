@@ -8,15 +8,11 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 static const char *base_name(const char *path)
 {
         return strrchr(path, '/') + 1;
-}
-
-static bool starts_with(const char *text, const char *with)
-{
-        return strncmp(text, with, strlen(with)) == 0;
 }
 
 static bool is_one(const struct java_builder *b, const char *name)
@@ -61,7 +57,7 @@ __attribute__((format(printf, 2, 3))) static void add_printf(struct option_words
 static bool has_jar(const struct option_words *jars, const char *start)
 {
         for (size_t i = 0; i < jars->len; i++) {
-                if (starts_with(base_name(jars->data[i]), start))
+                if (text_starts_with(base_name(jars->data[i]), start))
                         return true;
         }
         return false;
@@ -107,7 +103,7 @@ static bool is_prepended(const struct java_builder *b, const char *name, const s
 {
         if (!spark_home_since(&b->home, 4, 0))
                 return true;
-        if (starts_with(name, "sql/connect/"))
+        if (text_starts_with(name, "sql/connect/"))
                 return false;
         if (strcmp(name, "sql/core") == 0)
                 return !(b->is_remote && is_one(b, "SPARK_SCALA_SHELL")) &&
@@ -153,7 +149,7 @@ static void add_connect_jar(struct option_words *path, const char *jar)
                 return;
         }
         for (size_t i = 0; i < ARRAY_SIZE(left_out); i++) {
-                if (starts_with(name, left_out[i]))
+                if (text_starts_with(name, left_out[i]))
                         return;
         }
         add(path, jar);
@@ -163,7 +159,7 @@ static void add_jars(struct java_builder *b, struct option_words *path, const st
 {
         bool is_4 = spark_home_since(&b->home, 4, 0);
         for (size_t i = 0; is_4 && i < jars->len; i++) {
-                if (starts_with(base_name(jars->data[i]), "slf4j-api-"))
+                if (text_starts_with(base_name(jars->data[i]), "slf4j-api-"))
                         add(path, jars->data[i]);
         }
         if (!is_4 || !(b->is_remote || (b->is_beeline && is_one(b, "SPARK_CONNECT_BEELINE")))) {

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "conf/properties.h"
 #include "deploy/submit/java_map.h"
@@ -571,12 +572,6 @@ static int pass_words(struct submit *s, const char *variable, bool with_remote, 
         return r;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-        size_t n = strlen(text), m = strlen(end);
-        return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 /* "pyspark x.py" was possible once. */
 static int refuse_script(struct submit *s, const char *language, const char *shell, const char *file,
                          struct fst_error *error)
@@ -617,7 +612,7 @@ static int tell_connect(struct submit *s, struct fst_error *error)
 static int build_python_shell(struct submit *s, struct fst_error *error)
 {
         struct java_builder *b = s->b;
-        if (s->application.len > 0 && ends_with(s->application.data[0], ".py"))
+        if (s->application.len > 0 && text_ends_with(s->application.data[0], ".py"))
                 return refuse_script(s, "python", "pyspark", "python", error);
         if (s->application.len > 0)
                 return error_set(error, -EINVAL, "pyspark does not support any application options.");
@@ -640,7 +635,7 @@ static int build_r_shell(struct submit *s, struct fst_error *error)
 {
         struct java_builder *b = s->b;
         if (s->application.len > 0 &&
-            (ends_with(s->application.data[0], ".R") || ends_with(s->application.data[0], ".r")))
+            (text_ends_with(s->application.data[0], ".R") || text_ends_with(s->application.data[0], ".r")))
                 return refuse_script(s, "R", "sparkR", "R", error);
         s->resource = "sparkr-shell";
         int r = pass_words(s, "SPARKR_SUBMIT_ARGS", true, error);

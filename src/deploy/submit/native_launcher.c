@@ -7,7 +7,6 @@
  */
 #include "deploy/submit/native_launcher.h"
 
-#include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/conf.h"
@@ -17,6 +16,7 @@
 #include "exec/crash.h"
 #include "exec/module.h"
 #include "exec/shutdown.h"
+#include "io/uri.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -42,33 +42,6 @@ static int check_master(const struct submit_arguments *a, struct fst_error *erro
         if (a->value[SUBMIT_DEPLOY_MODE] && strcmp(a->value[SUBMIT_DEPLOY_MODE], "cluster") == 0)
                 return error_set(error, -EINVAL, "Cluster deploy mode is not compatible with master \"local\"");
         return 0;
-}
-
-/* The value of two hexadecimal digits, or -1. */
-static int hex_byte(const char *digits)
-{
-        char *end;
-        char two[3] = {digits[0], digits[0] ? digits[1] : 0, 0};
-        long value = strtol(two, &end, 16);
-        return end == two + 2 && two[0] != '-' && two[0] != '+' && two[0] != ' ' ? (int)value : -1;
-}
-
-/* The local path of the application: as it was given, or what a file: URI says. Owned by the caller. */
-static char *application_path(const char *given)
-{
-        if (strncmp(given, "file:", 5) != 0)
-                return mem_strdup(given);
-        const char *p = given + 5;
-        if (strncmp(p, "///", 3) == 0)
-                p += 2;
-        struct buf path = BUF_INIT;
-        for (; *p; p++) {
-                int byte = *p == '%' ? hex_byte(p + 1) : -1;
-                if (byte > 0)
-                        p += 2;
-                buf_putc(&path, byte > 0 ? (char)byte : *p);
-        }
-        return buf_steal(&path);
 }
 
 static int check_application(const char *given, struct fst_error *error)
@@ -119,7 +92,8 @@ static int call_main(const struct submit_arguments *a, const struct app *app)
 int submit_launch(const struct submit_arguments *a, int *status, struct fst_error *error)
 {
         static struct fst_conf conf; /* for the whole life of the process */
-        _cleanup_free_ char *path = application_path(a->application);
+        _cleanup_free_ char *local = uri_local_path(a->application);
+        const char *path = local ? local : a->application;
         int r = check_master(a, error);
         if (r == 0)
                 r = check_application(a->application, error);

@@ -5,6 +5,7 @@
  */
 #include "deploy/submit/packages.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "deploy/ivy/finder.h"
@@ -39,13 +40,6 @@ static void say(void *context, const char *line)
         FILE *out = context;
         if (out)
                 fprintf(out, "%s\n", line);
-}
-
-static long now_ms(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 /* Everything of one call. */

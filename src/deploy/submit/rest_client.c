@@ -8,6 +8,7 @@
  */
 #include "deploy/submit/rest_client.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "net/http_plain.h"
@@ -338,13 +339,6 @@ int rest_client_status(struct rest_client *c, const char *id, bool quiet, struct
 }
 
 /* ---------------------------------------------------------------------------------------------------- waiting */
-
-static int64_t now_ms(void)
-{
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
-}
 
 static bool is_stopped(const struct rest_client *c)
 {

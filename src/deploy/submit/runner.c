@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "deploy/submit/arguments.h"
 #include "deploy/submit/cluster_manager.h"
 #include "deploy/submit/java_command.h"
@@ -32,12 +33,6 @@ int runner_exec(const char *what, int n, char *const *words, int *status, struct
         return java_launch(JAVA_CLASS_SUBMIT, n, words, false, status, error);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-        size_t n = strlen(text), m = strlen(end);
-        return n > m && strcmp(text + n - m, end) == 0;
-}
-
 /* What kind of application another process has to run, NULL for a native one. */
 static const char *foreign_kind(const char *resource)
 {
@@ -50,7 +45,7 @@ static const char *foreign_kind(const char *resource)
                 return "a Python program";
         if (submit_language_of(resource, COMPAT_4_3) == LANGUAGE_R)
                 return "an R program";
-        if (ends_with(resource, ".jar"))
+        if (text_ends_with(resource, ".jar"))
                 return "a Java archive";
         return submit_is_native(resource) || !home || !home[0] ? NULL : "no native application";
 }

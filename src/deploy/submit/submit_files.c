@@ -27,15 +27,6 @@ static const char *property(const struct preparation *p, const char *key)
         return strmap_get(&p->a->properties, key);
 }
 
-/* The local path that a file: URI or a bare path names. The caller owns it; NULL for another scheme. */
-static char *local_path(const char *name)
-{
-        struct uri uri;
-        if (!uri_parse(name, &uri) || !uri.scheme.text)
-                return mem_strdup(name);
-        return uri_has_scheme(&uri, "file") ? uri_decode(uri.path) : NULL;
-}
-
 /* ---------------------------------------------------------------------------------------------------------- packages
  */
 
@@ -227,7 +218,7 @@ static int compile_for_cluster(struct preparation *p, struct fst_error *error)
         if (!p->s->cluster_mode || !is_c_file(p->a->primary_resource))
                 return 0;
         int r = remote_files_download(p->files, p->a->primary_resource, &here, error);
-        _cleanup_free_ char *source = r == 0 ? local_path(here) : NULL;
+        _cleanup_free_ char *source = r == 0 ? uri_local_path(here) : NULL;
         if (r < 0)
                 return r;
         if (!source)
@@ -294,7 +285,7 @@ static int read_main_class(struct preparation *p, const char *name, char **class
         if (!uri.scheme.text && access(name, F_OK) < 0)
                 return error_set(error, -ENOENT, "File %s does not exist", name);
         int r = uri.scheme.text ? remote_files_download(p->files, name, &here, error) : 0;
-        _cleanup_free_ char *path = r == 0 ? local_path(here ? here : name) : NULL;
+        _cleanup_free_ char *path = r == 0 ? uri_local_path(here ? here : name) : NULL;
         return r == 0 && path ? jar_manifest_attribute(path, "Main-Class", true, class, error) : r;
 }
 
