@@ -10,6 +10,7 @@ import threading
 import zipfile
 
 import pytest
+from sanitizers import SANITIZED
 
 BUILD = os.environ.get("FIRESTEEL_BUILD") or os.path.join(os.path.dirname(__file__), "..", "build")
 PROGRAM = os.path.join(BUILD, "tests", "resolve_packages")
@@ -535,6 +536,20 @@ def test_a_pom_does_not_grow_without_end(place):
     assert "its entities make it too large" in place.run("g:a:1").stderr
 
 
+def test_a_pom_learns_no_secret_of_the_environment(place):
+    head = "<properties><v>${env.DATABASE_URL}</v></properties>"
+    place.repository.module("g:a:1", dependency("g:b:${env.AWS_SECRET_ACCESS_KEY}"), dependency("g:c:${v}"),
+                            dependency("g:d:${env.TOOL_VERSION}"), head=head)
+    secret = {"AWS_SECRET_ACCESS_KEY": "s3cret", "DATABASE_URL": "me-pass-word-host"}
+    with server(place.repository.folder) as (url, asked):
+        done = subprocess.run(place.command("g:a:1"), env=dict(place.environment(url), TOOL_VERSION="7", **secret),
+                              capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert any("/g/d/7/" in path for path in asked)
+    told = "".join(asked) + done.stderr
+    assert not [value for value in secret.values() if value in told]
+
+
 def test_a_host_that_does_not_answer_is_asked_once(place):
     with server(place.folder) as (url, _):
         pass
@@ -543,6 +558,78 @@ def test_a_host_that_does_not_answer_is_asked_once(place):
     done = place.run("g:a:1,g:c:1", central=url, repositories=place.repository.url)
     assert done.stderr.splitlines()[-1] == "error ENOENT: [unresolved dependency: g#c;1: not found]"
     assert done.stderr.count("it is not asked again") == 1
+
+
+def test_a_host_is_waited_for_once_by_all_jars(place):
+    """Descriptions are in the cache, jars are not, and the server refuses connections: Ivy asks for each jar."""
+    names = [f"m{i}" for i in range(6)]
+    for name in names:
+        place.repository.module(f"g:{name}:1")
+    packages = ",".join(f"g:{name}:1" for name in names)
+    with server(place.repository.folder) as (url, _):
+        assert len(place.jars(packages, central="file:/nowhere", repositories=url)) == len(names)
+    for jar in place.ivy.rglob("*.jar"):
+        jar.unlink()
+    done = place.run(packages, central="file:/nowhere", repositories=url)
+    assert done.returncode == 1
+    # Two threads may ask at the same moment; everybody else is told of it.
+    asked = [line for line in done.stderr.splitlines() if "[FAILED" in line and "could not be reached before" not in line]
+    told = [line for line in done.stderr.splitlines() if "[FAILED" in line and "could not be reached before" in line]
+    assert 1 <= len(asked) <= 2 and len(asked) + len(told) == len(names)
+    assert "it is not asked again" not in done.stderr  # by the second try, without the local repository
+
+
+# What a program writes before it names a file.
+WATCH_C = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void say(const char *what, const char *path)
+{
+        FILE *f = fopen(getenv("WATCHED"), "a");
+        fprintf(f, "%s %s\n", what, path);
+        fclose(f);
+}
+
+int fdatasync(int fd)
+{
+        char link[64], path[4096];
+        snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+        ssize_t n = readlink(link, path, sizeof(path) - 1);
+        path[n < 0 ? 0 : n] = 0;
+        say("synced", path);
+        return 0;
+}
+
+int rename(const char *from, const char *to)
+{
+        int (*next)(const char *, const char *) = (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");
+        say("renamed", from);
+        return next(from, to);
+}
+"""
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer wants to be the first library")
+def test_what_gets_its_name_in_the_cache_is_on_the_disk(place):
+    source, library, log = (place.folder / n for n in ("watch.c", "watch.so", "log"))
+    source.write_text(WATCH_C)
+    log.write_text("")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    place.repository.module("g:a:1")
+    environment = dict(place.environment(), LD_PRELOAD=str(library), WATCHED=str(log))
+    done = subprocess.run(place.command("g:a:1"), env=environment, capture_output=True, text=True, timeout=120,
+                          check=False)
+    assert done.returncode == 0, done.stderr
+    did = log.read_text().splitlines()
+    named = [line.split()[1] for line in did if line.startswith("renamed ") and "/cache/" in line]
+    assert [n for n in named if "a-1.jar." in n]
+    for name in named:
+        assert did.index(f"synced {name}") < did.index(f"renamed {name}")
 
 
 def test_processes_share_the_folder(place):
@@ -574,6 +661,50 @@ def test_ivysettings(place):
           </filesystem></chain></resolvers></ivysettings>""")
     assert place.jars("g:a:1", ivy_settings=settings) == ["a-1", "b-1"]
     assert place.jars("g:a:1", ivy_settings=f"file:{settings}") == ["a-1", "b-1"]
+
+
+def test_each_repository_of_a_chain_has_its_own_checksums(place):
+    """What is unchecked in one stays checked in the next, wherever it stands in the chain."""
+    careless, careful = Repository(place.folder / "careless"), Repository(place.folder / "careful")
+    for repository, name in ((careless, "a"), (careful, "b")):
+        repository.module(f"g:{name}:1")
+        repository.path(f"g:{name}:1", ".jar.sha1").write_text("0" * 40)
+    settings = place.folder / "ivysettings.xml"
+
+    def write(order, of_all="", property=""):
+        members = "".join(f'<ibiblio name="{r.folder.name}" m2compatible="true" root="{r.url}"'
+                          + (' checksums="none"' if r is careless else "") + "/>" for r in order)
+        settings.write_text(f"""<ivysettings>{property}<settings defaultResolver="all"/>
+          <resolvers><chain name="all"{of_all}>{members}</chain></resolvers></ivysettings>""")
+
+    for order in ((careless, careful), (careful, careless)):
+        write(order)
+        ivy = place.folder / f"ivy-{order[0].folder.name}"
+        assert place.jars("g:a:1", ivy_settings=settings, ivy_path=ivy) == ["a-1"]
+        # Its description is in the cache, and which repository it came from is not known any more.
+        for data in ivy.rglob("ivydata-*"):
+            data.unlink()
+        for jar in ivy.rglob("*.jar"):
+            jar.unlink()
+        assert place.jars("g:a:1", ivy_settings=settings, ivy_path=ivy) == ["a-1"]
+        assert place.error("g:b:1", ivy_settings=settings, ivy_path=ivy) == "error ENOENT: [download failed: g#b;1!b.jar]"
+    write((careful,), property='<property name="ivy.checksums" value="none"/>')
+    assert place.jars("g:b:1", ivy_settings=settings, ivy_path=place.folder / "unchecked") == ["b-1"]
+    write((careless, careful), of_all=' checksums="none"')  # Ivy's chains know no such attribute either
+    assert "the attribute checksums of <chain> is not supported" in place.error("g:a:1", ivy_settings=settings)
+
+
+def test_passwords_of_repositories_are_not_told(place):
+    place.repository.module("g:a:1")
+    with server(place.repository.folder) as (url, _):
+        with_password = url.replace("http://", "http://me:pass-word@")
+        done = place.run("g:a:1,g:none:1", central="file:/nowhere", repositories=with_password)
+        found = place.run("g:a:1", central="file:/nowhere", repositories=with_password)
+    assert done.returncode == 1 and found.returncode == 0
+    assert f"{url} added as a remote repository with the name: repo-1\n" in done.stderr
+    assert f"  {url}/g/none/1/none-1.pom\n" in done.stderr
+    assert f"downloading {url}/g/a/1/a-1.jar ...\n" in done.stderr
+    assert "pass-word" not in done.stderr + found.stderr
 
 
 def test_credentials_go_to_their_host_only(place):

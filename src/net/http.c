@@ -92,6 +92,19 @@ char *http_printable_url(const char *url)
         return mem_printf("%.*s%.*s", (int)(start - url), url, (int)strcspn(host, "?#"), host);
 }
 
+char *http_printable_line(const char *line)
+{
+        _cleanup_(buf_deinit) struct buf out = BUF_INIT;
+        for (const char *slashes; (slashes = strstr(line, "://"));) {
+                const char *start = slashes + 3;
+                const char *at = memrchr(start, '@', strcspn(start, "/ \t\r\n\"'<>"));
+                buf_append(&out, line, (size_t)(start - line));
+                line = at ? at + 1 : start;
+        }
+        buf_puts(&out, line);
+        return buf_steal(&out);
+}
+
 /* One exchange. */
 struct exchange {
         const struct http_request *request;

@@ -95,3 +95,6 @@ int http_perform(struct http_client *client, const struct http_request *request,
 
 /* "http://name:password@host/path?query" without name, password and query, for messages. The caller owns it. */
 char *http_printable_url(const char *url);
+
+/* A line of text with URLs in it: names and passwords are taken out of them, the rest stays. The caller owns it. */
+char *http_printable_line(const char *line);

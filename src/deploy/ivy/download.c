@@ -21,10 +21,13 @@ void downloads_deinit(struct downloads *d)
         vec_deinit(d);
 }
 
+struct place {
+        const char *location, *checksums; /* as its repository has them */
+};
+
 struct job {
         struct download *download;
-        VEC(const char *) locations; /* to be tried in this order */
-        const char *checksums;
+        VEC(struct place) places; /* to be tried in this order */
 };
 
 struct work {
@@ -51,10 +54,10 @@ static void bring(struct work *w, struct job *job, struct fetcher *fetcher)
         const char *text = artifact_text(w->finder->names, node_resolved_id(d->node), d->artifact);
         pthread_mutex_unlock(&w->lock);
         d->status = -ENOENT;
-        for (size_t i = 0; i < job->locations.len && d->status == -ENOENT; i++) {
+        for (size_t i = 0; i < job->places.len && d->status == -ENOENT; i++) {
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-                const char *location = job->locations.data[i];
-                d->status = fetch_file(fetcher, location, d->path, job->checksums, &d->size, &error);
+                const char *location = job->places.data[i].location, *checksums = job->places.data[i].checksums;
+                d->status = fetch_file(fetcher, location, d->path, checksums, &d->size, &error);
                 if (d->status == 0) {
                         _cleanup_free_ char *line = mem_printf("downloading %s ...", location);
                         pthread_mutex_lock(&w->lock);
@@ -78,7 +81,8 @@ static void bring(struct work *w, struct job *job, struct fetcher *fetcher)
 static void *run(void *data)
 {
         struct work *w = data;
-        _cleanup_(fetcher_deinit) struct fetcher fetcher = {NULL, w->finder->settings->credentials};
+        _cleanup_(fetcher_deinit) struct fetcher fetcher = {NULL, w->finder->settings->credentials,
+                                                            w->finder->fetcher.silent};
         for (;;) {
                 pthread_mutex_lock(&w->lock);
                 struct job *job = w->next < w->jobs.len ? &w->jobs.data[w->next++] : NULL;
@@ -95,9 +99,8 @@ static void add_locations(struct finder *f, struct job *job, const struct reposi
         for (const struct repository *m = r->is_chain ? r->members : NULL; m; m = m->next_member)
                 add_locations(f, job, m);
         for (size_t i = 0; !r->is_chain && i < r->artifact_patterns.len; i++)
-                vec_push(&job->locations, finder_location(f, r, node_resolved_id(d->node), d->artifact, i));
-        if (!r->is_chain)
-                job->checksums = r->checksums;
+                vec_push(&job->places, (struct place){finder_location(f, r, node_resolved_id(d->node), d->artifact, i),
+                                                      r->checksums});
 }
 
 void finder_download(struct finder *f, struct downloads *d)
@@ -111,7 +114,7 @@ void finder_download(struct finder *f, struct downloads *d)
                         continue;
                 struct job job = {.download = one};
                 if (one->artifact->url)
-                        vec_push(&job.locations, one->artifact->url);
+                        vec_push(&job.places, (struct place){one->artifact->url, one->node->repository->checksums});
                 add_locations(f, &job, one->node->repository);
                 vec_push(&w.jobs, job);
         }
@@ -122,6 +125,6 @@ void finder_download(struct finder *f, struct downloads *d)
         while (started > 0)
                 pthread_join(threads[--started], NULL);
         for (size_t i = 0; i < w.jobs.len; i++)
-                vec_deinit(&w.jobs.data[i].locations);
+                vec_deinit(&w.jobs.data[i].places);
         vec_deinit(&w.jobs);
 }

@@ -1,6 +1,7 @@
 /*
  * See fetch.h. A file is written under another name beside its own, which nobody else writes to (fetch_part_name); what
- * an interrupted process leaves is never taken for the file.
+ * an interrupted process leaves is never taken for the file. It is on the disk before it gets its name: what is in a
+ * cache is not looked at again, so that half a jar after a power cut would stay.
  */
 #include "deploy/ivy/fetch.h"
 
@@ -23,6 +24,45 @@ void fetcher_deinit(struct fetcher *f)
 {
         http_client_free(f->client);
         f->client = NULL;
+}
+
+/* --- hosts that do not answer ------------------------------------------------------------------------------- */
+
+void silent_hosts_deinit(struct silent_hosts *s)
+{
+        for (size_t i = 0; i < s->hosts.len; i++)
+                free(s->hosts.data[i]);
+        vec_deinit(&s->hosts);
+}
+
+/* Of "http://name:password@host:port/path" the part up to the path. */
+static size_t host_length(const char *url)
+{
+        const char *host = strstr(url, "://");
+        return host ? (size_t)(host + 3 - url) + strcspn(host + 3, "/") : strlen(url);
+}
+
+static bool is_silent(struct silent_hosts *s, const char *url)
+{
+        size_t len = host_length(url);
+        bool is = false;
+        if (!s)
+                return false;
+        pthread_mutex_lock(&s->lock);
+        for (size_t i = 0; i < s->hosts.len && !is; i++)
+                is = strncmp(s->hosts.data[i], url, len) == 0 && s->hosts.data[i][len] == '\0';
+        pthread_mutex_unlock(&s->lock);
+        return is;
+}
+
+/* What http_perform answered is that of a host which will not answer the next time either. */
+static void note_silence(struct silent_hosts *s, const char *url, int r)
+{
+        if (!s || (r != -EHOSTUNREACH && r != -ECONNREFUSED && r != -ETIMEDOUT && r != -ENETUNREACH))
+                return;
+        pthread_mutex_lock(&s->lock);
+        vec_push(&s->hosts, mem_strndup(url, host_length(url)));
+        pthread_mutex_unlock(&s->lock);
 }
 
 void fetch_list_deinit(struct fetch_list *l)
@@ -82,9 +122,14 @@ static int perform(struct fetcher *f, struct http_request *request, struct http_
         int r = f->client ? 0 : http_client_new(&f->client, error);
         if (r < 0)
                 return r;
+        if (is_silent(f->silent, request->url)) {
+                _cleanup_free_ char *url = http_printable_url(request->url);
+                return error_set(error, -EHOSTDOWN, "%s: the host could not be reached before", url);
+        }
         request->follow = true;
         request->user_password = password_for(f, request->url);
         r = http_perform(f->client, request, answer, error);
+        note_silence(f->silent, request->url, r);
         if (r == 0 && answer->status != 200) {
                 _cleanup_free_ char *url = http_printable_url(request->url);
                 r = error_set(error, -ENOENT, "%s: HTTP status %d", url, answer->status);
@@ -145,15 +190,15 @@ int fetch_text(struct fetcher *f, const char *location, struct buf *text, struct
         return 0;
 }
 
-bool fetch_exists(struct fetcher *f, const char *location)
+int fetch_exists(struct fetcher *f, const char *location, struct fst_error *error)
 {
         _cleanup_free_ char *path = local_path(location);
         struct stat st;
         if (path)
-                return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+                return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? 0 : -ENOENT;
         _cleanup_(http_answer_deinit) struct http_answer answer = HTTP_ANSWER_INIT;
         struct http_request request = {.url = location, .method = "HEAD"};
-        return perform(f, &request, &answer, NULL) == 0;
+        return perform(f, &request, &answer, error);
 }
 
 int fetch_make_folder(const char *path, struct fst_error *error)
@@ -207,6 +252,8 @@ static int part_open(struct part *p, const char *path, struct fst_error *error)
 static int part_commit(struct part *p, const char *path, struct fst_error *error)
 {
         int fd = p->fd;
+        if (fdatasync(fd) < 0 && errno != EINVAL) /* it cannot be asked of every file system */
+                return error_errno(error, "writing %s", path);
         p->fd = -1;
         if (close(fd) < 0 || rename(p->name, path) < 0)
                 return error_errno(error, "writing %s", path);
@@ -318,6 +365,8 @@ static int check(struct fetcher *f, const struct part *part, const char *locatio
         _cleanup_free_ char *list = mem_printf("%s,sha256", checksums);
         char *state, *algorithm = strtok_r(list, ", ", &state);
         int r = 1;
+        if (strcmp(algorithm, "none") == 0 || checksums[strspn(checksums, ", ")] == '\0')
+                return 0;
         for (; r > 0 && algorithm; algorithm = strtok_r(NULL, ", ", &state))
                 if (strcmp(algorithm, "none") != 0)
                         r = check_one(f, part, location, algorithm, error);

@@ -5,7 +5,9 @@
 #pragma once
 
 #include "base/buf.h"
+#include "base/vec.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 
 struct fst_error;
@@ -16,9 +18,19 @@ struct credential {
         struct credential *next;
 };
 
+/* Hosts that could not be reached: each is waited for once. Fetchers of several threads may share it. */
+struct silent_hosts {
+        pthread_mutex_t lock;
+        VEC(char *) hosts; /* "http://host:port" */
+};
+
+#define SILENT_HOSTS_INIT ((struct silent_hosts){.lock = PTHREAD_MUTEX_INITIALIZER})
+void silent_hosts_deinit(struct silent_hosts *s);
+
 struct fetcher {
         struct http_client *client; /* made when first needed */
         const struct credential *credentials;
+        struct silent_hosts *silent; /* borrowed; NULL: hosts are asked again and again */
 };
 
 #define FETCH_MAX_TEXT (32u << 20)
@@ -27,23 +39,25 @@ void fetcher_deinit(struct fetcher *f);
 
 /*
  * The content of a small file. -ENOENT: it is not there (for HTTP: any other answer than 200). Other negatives with
- * @error when that cannot be known. @text is filled only on 0.
+ * @error when that cannot be known: as http_perform, and -EHOSTDOWN for a host that is in `silent` already. @text is
+ * filled only on 0.
  */
 int fetch_text(struct fetcher *f, const char *location, struct buf *text, struct fst_error *error);
 
-/* Whether it is there; nothing of a large file is read. */
-bool fetch_exists(struct fetcher *f, const char *location);
+/* Whether it is there: 0, or what fetch_text answers. Nothing of a large file is read. */
+int fetch_exists(struct fetcher *f, const char *location, struct fst_error *error);
 
 /*
- * A file into @path, whose folder is made. It appears there only when it is whole and, unless @checksums is NULL, has
- * the checksum that lies beside it: the first of these ("sha1,md5") that is there decides; with none of them .sha256
- * is looked for; none at all is accepted, as Ivy does, but not one that cannot be read: whether the file is whole is
- * then not known. -ENOENT as fetch_text; -EBADMSG with Ivy's sentence for a wrong checksum. *@size is its length.
+ * A file into @path, whose folder is made. It appears there only when it is whole, on the disk and, unless @checksums
+ * is NULL, has the checksum that lies beside it: the first of these ("sha1,md5") that is there decides; with none of
+ * them .sha256 is looked for; none at all is accepted, as Ivy does, but not one that cannot be read: whether the file
+ * is whole is then not known. "none" or "" are asked for nothing. -ENOENT as fetch_text; -EBADMSG with Ivy's sentence
+ * for a wrong checksum. *@size is its length.
  */
 int fetch_file(struct fetcher *f, const char *location, const char *path, const char *checksums, size_t *size,
                struct fst_error *error);
 
-/* Write @len bytes to @path, in one step for those who read it; its folder is made. */
+/* Write @len bytes to @path, in one step for those who read it, even if the machine stops; its folder is made. */
 int fetch_store(const char *path, const void *data, size_t len, struct fst_error *error);
 
 /* A name beside @path under which nobody else, in this process or another, writes it. The caller owns it. */

@@ -28,11 +28,11 @@ struct known_pom {
         char *message;
 };
 
-void finder_init(struct finder *f, struct names *n, const struct settings *s,
+void finder_init(struct finder *f, struct names *n, const struct settings *s, struct silent_hosts *silent,
                  void (*say)(void *context, const char *line), void *context)
 {
         *f = (struct finder){
-                .names = n, .settings = s, .fetcher = {NULL, s->credentials}, .say = say, .context = context};
+                .names = n, .settings = s, .fetcher = {NULL, s->credentials, silent}, .say = say, .context = context};
 }
 
 void finder_deinit(struct finder *f)
@@ -45,7 +45,6 @@ void finder_deinit(struct finder *f)
         }
         vec_deinit(&f->poms);
         vec_deinit(&f->warnings);
-        vec_deinit(&f->dead);
         fetcher_deinit(&f->fetcher);
 }
 
@@ -135,41 +134,29 @@ static bool is_safe_artifact(const struct artifact *a)
 
 /* --- repositories ------------------------------------------------------------------------------------------- */
 
-static size_t host_length(const char *location)
+/* Told once for a host: the second time it is not asked. */
+static void note_failure(struct finder *f, int r, const char *message)
 {
-        const char *host = strstr(location, "://");
-        return host && strncmp(location, "file", 4) != 0 ? (size_t)(host + 3 - location) + strcspn(host + 3, "/") : 0;
-}
-
-static bool is_dead(const struct finder *f, const char *location)
-{
-        size_t len = host_length(location);
-        for (size_t i = 0; len > 0 && i < f->dead.len; i++)
-                if (strncmp(f->dead.data[i], location, len) == 0 && f->dead.data[i][len] == '\0')
-                        return true;
-        return false;
-}
-
-/* A host that does not answer at all is asked once. */
-static void note_failure(struct finder *f, const char *location, int r, const char *message)
-{
-        size_t len = host_length(location);
-        if (len == 0 || is_dead(f, location) ||
-            (r != -EHOSTUNREACH && r != -ECONNREFUSED && r != -ETIMEDOUT && r != -ENETUNREACH))
-                return;
-        vec_push(&f->dead, arena_copy(&f->names->arena, location, len));
-        warn(f, names_printf(f->names, "%s; it is not asked again", message));
+        if (r == -EHOSTUNREACH || r == -ECONNREFUSED || r == -ETIMEDOUT || r == -ENETUNREACH)
+                warn(f, names_printf(f->names, "%s; it is not asked again", message));
 }
 
 static int get_text(struct finder *f, const char *location, struct buf *text)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-        if (is_dead(f, location))
-                return -ENOENT;
         int r = fetch_text(&f->fetcher, location, text, &error);
-        if (r < 0 && r != -ENOENT)
-                note_failure(f, location, r, error_message(&error));
+        if (r < 0)
+                note_failure(f, r, error_message(&error));
         return r;
+}
+
+static bool is_there(struct finder *f, const char *location)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        int r = fetch_exists(&f->fetcher, location, &error);
+        if (r < 0)
+                note_failure(f, r, error_message(&error));
+        return r == 0;
 }
 
 static const char *replace_first(struct names *n, const char *text, const char *what, const char *with)
@@ -276,7 +263,7 @@ static void list_revisions(struct finder *f, const struct repository *r, const s
         const char *folder = arena_copy(&f->names->arena, pattern, (size_t)(token - pattern));
         folder = pattern_fill(f->names, folder, id, &a, r->m2);
         _cleanup_(fetch_list_deinit) struct fetch_list names = {0};
-        if (is_dead(f, folder) || fetch_names(&f->fetcher, folder, &names, NULL) < 0)
+        if (fetch_names(&f->fetcher, folder, &names, NULL) < 0)
                 return;
         for (size_t i = 0; i < names.len; i++)
                 vec_push(out, names_copy(f->names, names.data[i]));
@@ -428,7 +415,7 @@ static int find_here(struct finder *f, struct repository *r, struct known_pom *k
         struct module *m = module_default(f->names, id);
         for (size_t i = 0; i < r->artifact_patterns.len; i++) {
                 const char *location = finder_location(f, r, id, m->artifacts, i);
-                if (is_dead(f, location) || !fetch_exists(&f->fetcher, location))
+                if (!is_there(f, location))
                         continue;
                 k->module = m;
                 k->searched = true;
@@ -589,19 +576,19 @@ static int find(void *context, const struct dependency *d, struct found *found, 
 /* --- jars --------------------------------------------------------------------------------------------------- */
 
 /* The repository of a node, or the members of it if that is a chain, in their order. */
-static const char *locate(struct finder *f, struct fetcher *fetcher, const struct repository *r,
-                          const struct revision_name *id, const struct artifact *a)
+static const char *locate(struct finder *f, const struct repository *r, const struct revision_name *id,
+                          const struct artifact *a)
 {
         if (a->url)
                 return a->url;
         for (const struct repository *m = r->is_chain ? r->members : NULL; m; m = m->next_member) {
-                const char *location = locate(f, fetcher, m, id, a);
+                const char *location = locate(f, m, id, a);
                 if (location)
                         return location;
         }
         for (size_t i = 0; !r->is_chain && i < r->artifact_patterns.len; i++) {
                 const char *location = finder_location(f, r, id, a, i);
-                if (!is_dead(f, location) && fetch_exists(fetcher, location))
+                if (is_there(f, location))
                         return location;
         }
         return NULL;
@@ -619,7 +606,7 @@ static bool exists(void *context, const struct node *node, const struct artifact
         struct finder *f = context;
         struct revision_name *id = node_resolved_id(node);
         const char *path = finder_jar_path(f, id, a);
-        return path && (access(path, R_OK) == 0 || locate(f, &f->fetcher, f->settings->top, id, a));
+        return path && (access(path, R_OK) == 0 || locate(f, f->settings->top, id, a));
 }
 
 struct module_source finder_source(struct finder *f)

@@ -21,10 +21,10 @@ struct finder {
         void *context;
         VEC(struct known_pom *) poms;
         VEC(const char *) warnings; /* told at the end */
-        VEC(const char *) dead;     /* hosts that cannot be reached: not asked again */
 };
 
-void finder_init(struct finder *f, struct names *n, const struct settings *s,
+/* All is borrowed; @silent, NULL or not, is what is known of hosts, and becomes more. */
+void finder_init(struct finder *f, struct names *n, const struct settings *s, struct silent_hosts *silent,
                  void (*say)(void *context, const char *line), void *context);
 void finder_deinit(struct finder *f);
 

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "deploy/ivy/xml_tree.h"
 
 #include <sys/utsname.h>
@@ -37,11 +38,21 @@ struct reader {
         struct fst_error *error;
 };
 
+/*
+ * A version made of a variable is asked of the repository, which so learns its value. Who writes a POM is not trusted
+ * with passwords: it is told where programs lie, of what version they are, and who the user is.
+ */
+static bool may_be_told(const char *variable)
+{
+        return text_ends_with(variable, "_HOME") || text_ends_with(variable, "_VERSION") ||
+               strcmp(variable, "HOME") == 0 || strcmp(variable, "USER") == 0;
+}
+
 static const char *system_property(struct reader *r, const char *name)
 {
         static struct utsname system;
         if (strncmp(name, "env.", 4) == 0)
-                return getenv(name + 4);
+                return may_be_told(name + 4) ? getenv(name + 4) : NULL;
         if (system.sysname[0] == '\0')
                 uname(&system);
         if (strcmp(name, "os.name") == 0)

@@ -3,7 +3,8 @@
  * relocation; scopes become configurations.
  *
  * Pure: what a POM refers to is asked of the source; nothing is opened here. Where Maven looks at the virtual machine
- * (profiles by JDK, ${java.version}), Java 17 is assumed.
+ * (profiles by JDK, ${java.version}), Java 17 is assumed. Of the environment, which Ivy puts into POMs as ${env.NAME},
+ * only NAMEs are known that end in _HOME or _VERSION, and HOME and USER: a repository's owner could ask for any other.
  */
 #pragma once
 

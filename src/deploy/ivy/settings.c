@@ -39,7 +39,7 @@ static struct repository *new_repository(struct names *n, struct settings *s, co
         struct repository *r = module_new(n, struct repository);
         r->name = name;
         r->use_poms = true;
-        r->checksums = IVY_CHECKSUMS;
+        r->checksums = s->checksums ? s->checksums : IVY_CHECKSUMS;
         list_append(&s->all, r);
         return r;
 }
@@ -267,9 +267,8 @@ static int read_patterns(struct loader *l, const struct xml_node *node, struct r
         return 0;
 }
 
-#define COMMON                                                                                                         \
-        " name checkmodified changingPattern changingMatcher cache local latest checksums descriptor "                 \
-        "allownomd m2compatible "
+#define OF_ANY " name checkmodified changingPattern changingMatcher cache local latest "
+#define COMMON OF_ANY "checksums descriptor allownomd m2compatible "
 
 static int read_patterned(struct loader *l, const struct xml_node *node, struct repository *r)
 {
@@ -321,12 +320,11 @@ static int read_resolver(struct loader *l, const struct xml_node *node, struct r
         struct repository *r = new_repository(l->names, l->settings, name ? name : node->name);
         const char *descriptor = attribute(l, node, "descriptor"), *checksums = attribute(l, node, "checksums");
         r->needs_descriptor = descriptor && strcmp(descriptor, "required") == 0;
-        if (checksums)
-                r->checksums = checksums;
+        r->checksums = checksums;
         if (chain)
                 add_member(chain, r);
         if (strcmp(node->name, "chain") == 0) {
-                int e = only_attributes(l, node, COMMON "returnFirst dual ");
+                int e = only_attributes(l, node, OF_ANY "returnFirst dual ");
                 r->is_chain = true;
                 r->return_first = flag(l, node, "returnFirst", false);
                 return e < 0 ? e : read_members(l, node, r);
@@ -369,6 +367,7 @@ static void set_variables(struct loader *l, const char *path, const char *user_d
         strmap_set(&l->variables, "ivy.conf.dir", folder);
         strmap_set(&l->variables, "ivy.default.ivy.user.dir", user_dir);
         strmap_set(&l->variables, "ivy.home", user_dir);
+        strmap_set(&l->variables, "ivy.checksums", IVY_CHECKSUMS);
         strmap_set(&l->variables, "user.home", home ? home : "");
         strmap_set(&l->variables, "user.name", user ? user : "");
         strmap_set(&l->variables, "basedir", cwd ? cwd : ".");
@@ -386,6 +385,11 @@ static int read_settings(struct loader *l, const struct xml_node *root)
                 if (e < 0)
                         return e;
         }
+        /* The variable is looked up when a file was downloaded: its last value holds, wherever it stands. */
+        l->settings->checksums = names_copy(l->names, strmap_get(&l->variables, "ivy.checksums"));
+        for (struct repository *r = l->settings->all; r; r = r->next)
+                if (!r->checksums)
+                        r->checksums = l->settings->checksums;
         if (top) {
                 l->settings->top = settings_repository(l->settings, top);
                 if (!l->settings->top)
@@ -418,7 +422,7 @@ int settings_load(struct names *n, struct settings *s, const char *file, const c
                 return error_set(error, -EINVAL, "requirement failed: Ivy settings file %s is not a normal file", path);
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         _cleanup_(loader_deinit) struct loader l = {.names = n, .settings = s, .error = error};
-        struct fetcher local = {NULL, NULL};
+        struct fetcher local = {NULL, NULL, NULL};
         struct xml_node *root = NULL;
         set_user_dir(n, s, user_dir);
         set_variables(&l, path, user_dir);

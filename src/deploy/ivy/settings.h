@@ -24,7 +24,7 @@ struct repository {
         bool needs_descriptor;
         const char *root; /* m2: with a slash at its end; the patterns begin with it */
         struct texts ivy_patterns, artifact_patterns;
-        const char *checksums; /* "sha1,md5"; "none" */
+        const char *checksums; /* "sha1,md5"; "none"; a chain has none of its own: each member's are asked */
 
         struct repository *next_member;
         struct repository *next; /* in the list of all */
@@ -34,6 +34,7 @@ struct settings {
         struct repository *all;
         struct repository *top; /* the one that is asked; NULL: there is none */
         const char *user_dir, *cache_dir;
+        const char *checksums; /* of repositories that say nothing: ivy.checksums; NULL: Ivy's default */
         struct credential *credentials;
         bool without_local_m2; /* set by the caller: the second try, when a jar of the local repository is broken */
 };

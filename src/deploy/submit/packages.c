@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "deploy/ivy/finder.h"
 #include "deploy/ivy/report.h"
+#include "net/http.h"
 
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -38,8 +39,9 @@ static bool blank(const char *text)
 static void say(void *context, const char *line)
 {
         FILE *out = context;
+        _cleanup_free_ char *printable = out ? http_printable_line(line) : NULL;
         if (out)
-                fprintf(out, "%s\n", line);
+                fprintf(out, "%s\n", printable);
 }
 
 /* Everything of one call. */
@@ -53,6 +55,7 @@ struct resolution {
         struct finder finder;
         struct graph graph;
         struct downloads downloads;
+        struct silent_hosts silent; /* of both tries */
         long resolve_ms, download_ms;
 };
 
@@ -61,6 +64,7 @@ static void resolution_deinit(struct resolution *r)
         downloads_deinit(&r->downloads);
         graph_deinit(&r->graph);
         finder_deinit(&r->finder);
+        silent_hosts_deinit(&r->silent);
         coordinates_deinit(&r->packages);
         coordinates_deinit(&r->exclusions);
         names_deinit(&r->names);
@@ -178,7 +182,7 @@ static void list_downloads(struct resolution *r)
 /* Walk and download; NULL, or what failed as Ivy says it. */
 static int try(struct resolution *r, const char **failure, struct fst_error *error)
 {
-        finder_init(&r->finder, &r->names, &r->settings, say, r->request->out);
+        finder_init(&r->finder, &r->names, &r->settings, &r->silent, say, r->request->out);
         const struct module_source source = finder_source(&r->finder);
         long start = now_ms(), walked;
         r->graph = (struct graph){.names = &r->names, .only_named = r->request->only_named};
@@ -240,7 +244,7 @@ static int put(const char *from, const char *to, struct fst_error *error)
                 }
                 unlink(other);
         }
-        struct fetcher local = {NULL, NULL};
+        struct fetcher local = {NULL, NULL, NULL};
         size_t size;
         return fetch_file(&local, from, to, NULL, &size, error);
 }
@@ -305,8 +309,9 @@ static int run(struct resolution *r, struct package_jars *jars, struct fst_error
                 if (e == 0)
                         e = try(r, &failure, error);
         }
+        _cleanup_free_ char *printable = failure ? http_printable_line(failure) : NULL;
         if (e == 0 && failure)
-                e = error_set(error, -ENOENT, "%s", failure);
+                e = error_set(error, -ENOENT, "%s", printable);
         return e < 0 ? e : retrieve(r, jars, error);
 }
 
@@ -317,6 +322,7 @@ int packages_resolve(const struct packages_request *request, struct package_jars
         struct package_jars found = {0};
         struct resolution *r = new0(struct resolution);
         r->request = request;
+        r->silent = SILENT_HOSTS_INIT;
         int e = run(r, &found, error);
         if (e == 0)
                 for (size_t i = 0; i < found.len; i++)
