@@ -1,0 +1,64 @@
+/* See daemon_conf.h. Keys that are none of spark.… are not the configuration's, as in Spark. */
+#include "deploy/standalone/daemon_conf.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+#include "conf/log4j2.h"
+#include "conf/properties.h"
+#include "deploy/submit/environment.h"
+#include "deploy/submit/option_string.h"
+
+#include <unistd.h>
+
+int daemon_environment(struct fst_error *error)
+{
+        _cleanup_free_ char *folder = submit_conf_dir();
+        return folder ? submit_load_spark_env(folder, error) : 0;
+}
+
+static int read_options(struct fst_conf *conf, const char *variable, struct fst_error *error)
+{
+        _cleanup_(option_words_deinit) struct option_words words = {0};
+        int r = option_string_split(getenv(variable), &words, error);
+        if (r)
+                return error_wrap(error, r, "%s", variable);
+        for (size_t i = 0; i < words.len; i++) {
+                const char *option = words.data[i], *equals = strchr(option, '=');
+                if (strncmp(option, "-Dspark.", 8) != 0 || !equals)
+                        continue;
+                _cleanup_free_ char *key = mem_strndup(option + 2, (size_t)(equals - option - 2));
+                conf_set(conf, key, equals + 1);
+        }
+        return 0;
+}
+
+static int read_file(struct fst_conf *conf, const char *path, struct fst_error *error)
+{
+        _cleanup_(strmap_deinit) struct strmap file = STRMAP_INIT;
+        int r = properties_load(&file, path, error);
+        for (struct strmap_entry *e = NULL; r == 0 && (e = strmap_next(&file, e));)
+                if (strncmp(e->key, "spark.", 6) == 0)
+                        conf_set_if_missing(conf, e->key, e->value);
+        return r;
+}
+
+int daemon_conf_load(struct fst_conf *conf, const char *options_variable, const char *properties_file,
+                     struct fst_error *error)
+{
+        _cleanup_(conf_deinit) struct fst_conf given = {.set = STRMAP_INIT};
+        _cleanup_free_ char *folder = submit_conf_dir();
+        _cleanup_free_ char *defaults = folder ? mem_printf("%s/spark-defaults.conf", folder) : NULL;
+        int r = read_options(&given, "SPARK_DAEMON_JAVA_OPTS", error);
+        if (r == 0)
+                r = read_options(&given, options_variable, error);
+        if (r)
+                return r;
+        for (struct strmap_entry *e = NULL; (e = strmap_next(&given.set, e));)
+                conf_set_if_missing(conf, e->key, e->value);
+        if (properties_file)
+                r = read_file(conf, properties_file, error);
+        else if (defaults && access(defaults, F_OK) == 0)
+                r = read_file(conf, defaults, error);
+        return r ? r : log4j2_configure(conf, folder, error);
+}
