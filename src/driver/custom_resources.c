@@ -1,11 +1,9 @@
 /* See custom_resources.h. */
 #include "driver/custom_resources.h"
 
-#include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "driver/event_json.h"
 #include "exec/resource_discovery.h"
 
 #include <fcntl.h>
@@ -117,36 +115,27 @@ int worker_resources_executors(const struct worker_resources *w)
         return w->executors;
 }
 
-/* The form that Spark's workers write and its executors read. */
-static void describe(const struct worker_resources *w, int place, struct buf *text)
-{
-        buf_putc(text, '[');
-        for (size_t i = 0; i < w->wanted.len; i++) {
-                const struct wanted *wanted = &w->wanted.data[i];
-                const Firesteel__Resource *have = resource_find(&w->have, wanted->name);
-                buf_printf(text, "%s{\"id\":{\"componentName\":\"spark.executor\",\"resourceName\":", i ? "," : "");
-                event_json_string(text, wanted->name);
-                buf_puts(text, "},\"addresses\":[");
-                for (int a = 0; a < wanted->amount; a++) {
-                        buf_puts(text, a ? "," : "");
-                        event_json_string(text, have->addresses[place * wanted->amount + a]);
-                }
-                buf_puts(text, "]}");
-        }
-        buf_puts(text, "]\n");
-}
-
+/* The share of the executor at @place: so many addresses of each. */
 static int write_file(const struct worker_resources *w, int place, char **path, struct fst_error *error)
 {
-        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        struct executor_resources share = {.list = new_array(Firesteel__Resource *, w->wanted.len), .n = w->wanted.len};
         const char *folder = getenv("TMPDIR");
+        for (size_t i = 0; i < share.n; i++) {
+                const struct wanted *wanted = &w->wanted.data[i];
+                Firesteel__Resource *r = share.list[i] = mem_alloc(sizeof(*r));
+                *r = *resource_find(&w->have, wanted->name);
+                r->addresses += (size_t)place * (size_t)wanted->amount;
+                r->n_addresses = (size_t)wanted->amount;
+        }
         *path = mem_printf("%s/resources-executor-XXXXXX", folder && *folder ? folder : "/tmp");
-        int fd = mkostemp(*path, O_CLOEXEC), r = 0;
-        describe(w, place, &text);
-        if (fd < 0 || write(fd, text.data, text.len) != (ssize_t)text.len)
-                r = error_errno(error, "writing %s", *path);
+        int fd = mkostemp(*path, O_CLOEXEC);
+        int r = fd < 0 ? error_errno(error, "writing %s", *path)
+                       : executor_resources_write(&share, "spark.executor", *path, error);
         if (fd >= 0)
                 close(fd);
+        for (size_t i = 0; i < share.n; i++)
+                free(share.list[i]); /* texts and addresses are w's */
+        free(share.list);
         return r;
 }
 

@@ -10,12 +10,13 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "base/word_list.h"
 #include "driver/cluster_backend.h"
 #include "driver/context.h"
 #include "driver/custom_resources.h"
 #include "ev/child.h"
-#include "exec/core_file.h"
 #include "exec/executor.h"
+#include "exec/executor_process.h"
 #include "exec/file_cache.h"
 #include "exec/module.h"
 #include "exec/program.h"
@@ -61,78 +62,48 @@ static struct local_cluster *cluster_of(struct executor_manager *manager)
 
 /* --------------------------------------------------------------------------------------------------- starting */
 
-typedef VEC(char *) arguments;
-
-static void add(arguments *a, const char *text)
-{
-        vec_push(a, mem_strdup(text));
-}
-
-static void add_start_conf(const struct fst_conf *conf, arguments *a)
+static void add_start_conf(const struct fst_conf *conf, struct word_list *a)
 {
         for (struct strmap_entry *e = NULL; (e = strmap_next(&conf->set, e));) {
                 if (!executor_startup_key(e->key))
                         continue;
-                add(a, "--conf");
-                vec_push(a, mem_printf("%s=%s", e->key, e->value));
+                word_list_add(a, "--conf");
+                word_list_take(a, mem_printf("%s=%s", e->key, e->value));
         }
 }
 
 /* What the driver has loaded, executors load before they register: they find the files where the driver did. */
-static void add_modules(arguments *a)
+static void add_modules(struct word_list *a)
 {
         const struct module *modules[MODULES_MOST];
         size_t n = MIN(module_list(modules, MODULES_MOST), (size_t)MODULES_MOST);
         for (size_t i = 0; i < n; i++) {
-                add(a, "--user-class-path");
-                add(a, modules[i]->path);
+                word_list_add(a, "--user-class-path");
+                word_list_add(a, modules[i]->path);
         }
 }
 
 static void command_line(const struct local_cluster *c, const struct local_executor *x, const char *resources,
-                         arguments *a)
+                         struct word_list *a)
 {
-        add(a, "firesteel");
-        add(a, "executor");
-        add(a, "--driver-url");
-        add(a, c->driver_url);
-        add(a, "--executor-id");
-        add(a, x->id);
-        add(a, "--hostname");
-        add(a, c->hosts.data[(size_t)x->worker % c->hosts.len]);
-        add(a, "--cores");
-        vec_push(a, mem_printf("%d", c->cores));
-        add(a, "--app-id");
-        add(a, c->sc->app_id);
+        word_list_add(a, "firesteel");
+        word_list_add(a, "executor");
+        word_list_add(a, "--driver-url");
+        word_list_add(a, c->driver_url);
+        word_list_add(a, "--executor-id");
+        word_list_add(a, x->id);
+        word_list_add(a, "--hostname");
+        word_list_add(a, c->hosts.data[(size_t)x->worker % c->hosts.len]);
+        word_list_add(a, "--cores");
+        word_list_take(a, mem_printf("%d", c->cores));
+        word_list_add(a, "--app-id");
+        word_list_add(a, c->sc->app_id);
         if (resources) {
-                add(a, "--resourcesFile");
-                add(a, resources);
+                word_list_add(a, "--resourcesFile");
+                word_list_add(a, resources);
         }
         add_start_conf(c->sc->conf, a);
         add_modules(a);
-        vec_push(a, NULL);
-}
-
-extern char **environ;
-
-/* The secret travels by the environment: a command line can be read by everybody. */
-static void environment(const struct local_cluster *c, arguments *a)
-{
-        const char *secret = conf_get_raw(c->sc->conf, "spark.authenticate.secret");
-        for (char **e = environ; *e; e++)
-                if (!secret || strncmp(*e, "_SPARK_AUTH_SECRET=", 19) != 0)
-                        add(a, *e);
-        if (secret)
-                vec_push(a, mem_printf("_SPARK_AUTH_SECRET=%s", secret));
-        vec_push(a, mem_printf("FIRESTEEL_CRASH_FD=%d", CHILD_WORDS_FD));
-        vec_push(a, NULL);
-}
-
-static void free_texts(arguments *a)
-{
-        for (size_t i = 0; i < a->len; i++)
-                free(a->data[i]);
-        vec_deinit(a);
 }
 
 static void executor_ended(void *owner, struct child *child, int wait_status, const char *last_words);
@@ -144,23 +115,21 @@ static int start_executor(struct local_cluster *c, int worker, int place, struct
         if (r)
                 return r;
         struct local_executor *x = new0(struct local_executor);
-        arguments command = {0}, variables = {0};
+        _cleanup_(word_list_deinit) struct word_list command = {0}, variables = {0};
         x->cluster = c;
         x->id = mem_printf("%d", c->next_id++);
         x->worker = worker;
         x->place = place;
         vec_push(&c->executors, x);
         command_line(c, x, resources, &command);
-        environment(c, &variables);
+        executor_process_environment(&variables, conf_get_raw(c->sc->conf, "spark.authenticate.secret"));
         struct child_options options = {.file = c->program,
-                                        .arguments = command.data,
-                                        .environment = variables.data,
+                                        .arguments = word_list_argv(&command),
+                                        .environment = word_list_argv(&variables),
                                         .ended = executor_ended,
                                         .owner = x};
         r = child_start(cluster_backend_loop(c->backend), &options, &x->child, error);
         c->running += r == 0;
-        free_texts(&command);
-        free_texts(&variables);
         return r;
 }
 
@@ -212,22 +181,12 @@ static void start_more(struct local_cluster *c)
 
 /* ------------------------------------------------------------------------------------------------------ ending */
 
+/* Executors run where the driver does. */
 static char *describe_end(pid_t pid, int wait_status, const char *last_words)
 {
-        size_t n = strcspn(last_words, "\n");
-        const char *words = n ? last_words : NULL;
-        if (WIFSIGNALED(wait_status)) {
-                int signal = WTERMSIG(wait_status);
-                char directory[4096], core[300] = "";
-                if (WCOREDUMP(wait_status) && getcwd(directory, sizeof(directory)))
-                        core_file_describe(pid, signal, "firesteel", directory, NULL, core, sizeof(core));
-                return mem_printf("Command exited with code %d (SIG%s%s%s%s)%s%.*s", 128 + signal,
-                                  sigabbrev_np(signal) ? sigabbrev_np(signal) : "?",
-                                  WCOREDUMP(wait_status) ? ", core dumped" : "", core[0] ? ", " : "", core,
-                                  words ? ": " : "", (int)n, words ? words : "");
-        }
-        return mem_printf("Command exited with code %d%s%.*s", WEXITSTATUS(wait_status), words ? ": " : "", (int)n,
-                          words ? words : "");
+        char directory[4096];
+        return executor_process_end(pid, wait_status, last_words,
+                                    getcwd(directory, sizeof(directory)) ? directory : "/");
 }
 
 static bool any_registered(const struct local_cluster *c)

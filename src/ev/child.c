@@ -36,6 +36,11 @@ static void ended(uv_poll_t *watch, int status, int events)
         struct child *c = watch->data;
         char words[CHILD_LAST_WORDS + 1];
         int wait_status = 0;
+        /* As long as nobody has waited for it, no other process has its number. */
+        siginfo_t info = {0};
+        if (c->options.whole_group && waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            info.si_pid)
+                kill(-c->pid, SIGKILL);
         if (waitpid(c->pid, &wait_status, WNOHANG) == 0)
                 return;
         ssize_t n = read(c->words, words, CHILD_LAST_WORDS);

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 #include <uv.h>
@@ -17,6 +18,7 @@ struct child_options {
         char *const *environment; /* ends in NULL; NULL: this process's own */
         const char *directory;    /* to run in; NULL: this one */
         int output, errors;       /* its descriptors 1 and 2; 0: this process's own */
+        bool whole_group;         /* when it has ended, what it leaves of its process group is killed */
         /*
          * How it ended, as waitpid says; and its last words: the child's descriptor 3 is a pipe, and what it wrote
          * there is told, CHILD_LAST_WORDS bytes at most. Called once, on the loop's thread; then the child is freed.

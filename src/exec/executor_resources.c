@@ -3,8 +3,11 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/write_all.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -60,6 +63,30 @@ int executor_resources_read(const char *path, struct executor_resources *out, st
         if (r)
                 executor_resources_deinit(out);
         return r;
+}
+
+int executor_resources_write(const struct executor_resources *resources, const char *component, const char *path,
+                             struct fst_error *error)
+{
+        json_t *root = json_array();
+        for (size_t i = 0; i < resources->n; i++) {
+                const Firesteel__Resource *r = resources->list[i];
+                json_t *addresses = json_array();
+                for (size_t a = 0; a < r->n_addresses; a++)
+                        json_array_append_new(addresses, json_string(r->addresses[a]));
+                json_array_append_new(root, json_pack("{s:{s:s,s:s},s:o}", "id", "componentName", component,
+                                                      "resourceName", r->name, "addresses", addresses));
+        }
+        char *text = json_dumps(root, JSON_COMPACT);
+        json_decref(root);
+        if (!text)
+                return error_set(error, -EINVAL, "the resources for %s cannot be written: a name is not UTF-8", path);
+        int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+        int r = fd < 0 ? -errno : write_all(fd, text, strlen(text));
+        if (fd >= 0 && close(fd) < 0 && r == 0)
+                r = -errno;
+        free(text);
+        return r ? error_set(error, r, "writing %s: %s", path, strerror(-r)) : 0;
 }
 
 void executor_resources_deinit(struct executor_resources *resources)

@@ -18,6 +18,13 @@ struct executor_resources {
  */
 int executor_resources_read(const char *path, struct executor_resources *out, struct fst_error *error);
 
+/*
+ * Write them as such a file, for a process of the component "spark.executor" or "spark.driver", replacing what is at
+ * @path. Negative with @error.
+ */
+int executor_resources_write(const struct executor_resources *resources, const char *component, const char *path,
+                             struct fst_error *error);
+
 /* One of them, from a JSON array of strings. */
 struct json_t;
 Firesteel__Resource *executor_resource_new(const char *name, const struct json_t *addresses);
