@@ -266,6 +266,7 @@ int64_t journal_read(const void *data, size_t size, const char *name, const stru
                 at = next_entry(bytes, size, 0);
                 if (at == size)
                         return error_set(error, -EBADMSG, "%s is no journal of a Firesteel master", name);
+                end = 0;
                 tell(reader, name, 0, at, "", "the file does not begin as a journal does", false);
         } else if (size < at)
                 return 0;
