@@ -72,11 +72,15 @@ static const char usage_head[] =
         "  --help, -h                  Show this help message and exit.\n"                                             \
         "  --verbose, -v               Show what was understood.\n"                                                    \
         "  --version,                  Show the version.\n"                                                            \
-        "\n"                                                                                                           \
+        "\n"
+
+#define CONNECT_OPTIONS_HELP                                                                                           \
         " Spark Connect only:\n"                                                                                       \
         "   --remote CONNECT_URL       The server: sc://host:port. Not together with --master and\n"                   \
         "                              --deploy-mode.\n"                                                               \
-        "\n"                                                                                                           \
+        "\n"
+
+#define MANAGER_OPTIONS_HELP                                                                                           \
         " Cluster deploy mode only:\n"                                                                                 \
         "  --driver-cores NUM          Processors of the driver (Default: 1).\n"                                       \
         "\n"                                                                                                           \
@@ -121,15 +125,17 @@ static const char sql_shell_help[] = "CLI options:\n"
 
 const char command_submit_help[] =
         "Usage: firesteel submit [options] <app .so | .c file | jar | python file | R file> [app arguments]\n"
-        "The same as spark-submit.\n" FIRST_OPTIONS_HELP LOAD_DEFAULTS_HELP OTHER_OPTIONS_HELP;
+        "The same as spark-submit.\n" FIRST_OPTIONS_HELP LOAD_DEFAULTS_HELP OTHER_OPTIONS_HELP CONNECT_OPTIONS_HELP
+                MANAGER_OPTIONS_HELP;
 
 static void print_usage(const struct submit_arguments *a)
 {
         const char *head = getenv("_SPARK_CMD_USAGE");
         enum submit_compat compat = COMPAT_4_3;
         (void)submit_compat_parse(strmap_get(&a->properties, "spark.firesteel.compat"), &compat, NULL);
-        fprintf(stderr, "%s%s" FIRST_OPTIONS_HELP "%s" OTHER_OPTIONS_HELP, head ? head : usage_head, head ? "\n" : "",
-                compat == COMPAT_4_3 ? LOAD_DEFAULTS_HELP : "");
+        fprintf(stderr, "%s%s" FIRST_OPTIONS_HELP "%s" OTHER_OPTIONS_HELP "%s" MANAGER_OPTIONS_HELP,
+                head ? head : usage_head, head ? "\n" : "", compat == COMPAT_4_3 ? LOAD_DEFAULTS_HELP : "",
+                compat > COMPAT_2_4 ? CONNECT_OPTIONS_HELP : "");
         if (submit_is_sql_shell(a->value[SUBMIT_CLASS]))
                 fputs(sql_shell_help, stderr);
 }

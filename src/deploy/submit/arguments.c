@@ -132,8 +132,7 @@ static const char *resource_of_class(const struct submit_arguments *a, const cha
 static void set_application(struct submit_arguments *a, char *word)
 {
         replace(&a->application, word);
-        bool is_name = submit_is_shell(word) || submit_is_internal(word);
-        replace(&a->primary_resource, is_name ? mem_strdup(word) : submit_resolve_uri(word));
+        replace(&a->primary_resource, mem_strdup(word));
 }
 
 static void take_value(struct reading *r, enum submit_field field, const char *value)
@@ -146,7 +145,7 @@ static void take_value(struct reading *r, enum submit_field field, const char *v
                 strmap_set(&a->properties, o->keys[0], copy);
                 return;
         }
-        replace(&a->value[field], o->is_uris ? submit_resolve_uris(copy) : mem_strdup(copy));
+        replace(&a->value[field], mem_strdup(copy));
         const char *resource = field == SUBMIT_CLASS ? resource_of_class(a, value) : NULL;
         if (resource) {
                 r->mixes = true;

@@ -48,7 +48,7 @@ struct submit_arguments {
         char *value[SUBMIT_FIELDS]; /* NULL where nothing was said */
         char *submission;           /* --kill, --status */
         char *application;          /* as it was given; NULL: none */
-        char *primary_resource;     /* the application as a URI, Spark's "primary resource" */
+        char *primary_resource;     /* the application, Spark's "primary resource": a URI once it is complete */
         VEC(char *) application_arguments;
         VEC(char *) extra_properties_files;
         bool supervise, verbose, load_spark_defaults;
@@ -100,7 +100,8 @@ void submit_arguments_configure(const struct submit_arguments *a, struct fst_con
 
 /*
  * A file or URI as an absolute URI: "a.so" becomes "file:/here/a.so"; what has a scheme stays. The caller owns it.
- * The other for comma lists; names that are empty or blank are dropped, others keep their blanks.
+ * With 2.4's rules the path keeps its links and dots. The other for comma lists; names that are empty or blank are
+ * dropped, others keep their blanks.
  */
-char *submit_resolve_uri(const char *path);
-char *submit_resolve_uris(const char *list);
+char *submit_resolve_uri(const char *path, enum submit_compat compat);
+char *submit_resolve_uris(const char *list, enum submit_compat compat);

@@ -144,6 +144,24 @@ static bool knows_key(enum submit_compat compat, const char *key)
         return true;
 }
 
+/* The files that the command line names; what properties say stays as it is. */
+static void resolve_files(struct submit_arguments *a)
+{
+        char *resource = a->primary_resource;
+        for (enum submit_field f = 0; f < SUBMIT_FIELDS; f++) {
+                char *list = a->value[f];
+                if (!list || !submit_option_of(f)->is_uris)
+                        continue;
+                a->value[f] = submit_resolve_uris(list, a->compat);
+                free(list);
+        }
+        bool is_later = a->compat < COMPAT_4_3 && resource && strcmp(resource, "connect-shell") == 0;
+        if (!resource || (submit_is_shell(resource) && !is_later) || submit_is_internal(resource))
+                return;
+        a->primary_resource = submit_resolve_uri(resource, a->compat);
+        free(resource);
+}
+
 static void fill_fields(struct submit_arguments *a, const char *(*env)(const char *name))
 {
         for (enum submit_field f = 0; f < SUBMIT_FIELDS; f++) {
@@ -171,13 +189,14 @@ static char *last_name(const char *uri)
         return mem_strndup(uri + start, end - start);
 }
 
-/* Spark 2.4 looks into the jar already here, so that its class names the application; errors are told later. */
-static void find_main_class(struct submit_arguments *a)
+/* Spark 2.4 looks into the jar already here, so that its class names the application. */
+static int find_main_class(struct submit_arguments *a, struct fst_error *error)
 {
         const char *resource = a->primary_resource;
-        if (a->compat == COMPAT_2_4 && !a->value[SUBMIT_CLASS] && resource && !submit_is_native(resource) &&
-            submit_is_user_jar(resource, a->compat))
-                jar_main_class_2_4(resource, &a->value[SUBMIT_CLASS], NULL);
+        if (a->compat > COMPAT_2_4 || a->value[SUBMIT_CLASS] || !resource || submit_is_native(resource) ||
+            submit_language_of(resource, a->compat) != LANGUAGE_JVM)
+                return 0;
+        return jar_main_class_2_4(resource, &a->value[SUBMIT_CLASS], error);
 }
 
 static void derive_name(struct submit_arguments *a, const char *(*env)(const char *name))
@@ -220,11 +239,14 @@ int submit_arguments_complete(struct submit_arguments *a, const char *defaults, 
         }
         if (a->compat < COMPAT_4_3 && defaults && !a->value[SUBMIT_PROPERTIES_FILE])
                 a->value[SUBMIT_PROPERTIES_FILE] = mem_strdup(defaults);
-        if (a->compat == COMPAT_2_4 && a->verbose && !a->value[SUBMIT_PROPERTIES_FILE])
+        if (a->compat < COMPAT_4_3 && a->verbose && !a->value[SUBMIT_PROPERTIES_FILE])
                 vec_push(&a->messages, mem_strdup("Using properties file: null"));
         drop_foreign_keys(a);
+        resolve_files(a);
         fill_fields(a, env);
-        find_main_class(a);
+        r = find_main_class(a, error);
+        if (r < 0)
+                return r;
         derive_name(a, env);
         return check_boolean(strmap_get(&a->properties, "spark.master.rest.enabled"), error);
 }

@@ -427,24 +427,37 @@ static void files_become_uris(void **state)
         _cleanup_free_ char *jar = mem_printf("file:%s/nonexistent.jar", here);
         const struct {
                 const char *path, *uri;
-        } cases[] = {
-                {"hdfs:/root/spark.jar", "hdfs:/root/spark.jar"},
-                {"hdfs:///root/spark.jar#app.jar", "hdfs:///root/spark.jar#app.jar"},
-                {"nonexistent.jar", jar},
-                {"./nonexistent.jar", jar},
-                {"../nonexistent-a/../nonexistent-b/../../../../../../../../../x", "file:/x"},
-                {"file:/C:/file.txt", "file:/C:/file.txt"},
-                {"/nonexistent/a b#c", "file:/nonexistent/a%20b%23c"},
-                {"/nonexistent/a#c", "file:/nonexistent/a#c"},
-                {"/", "file:/"},
-        };
+        } cases[] =
+                {
+                        {"hdfs:/root/spark.jar", "hdfs:/root/spark.jar"},
+                        {"hdfs:///root/spark.jar#app.jar", "hdfs:///root/spark.jar#app.jar"},
+                        {"nonexistent.jar", jar},
+                        {"./nonexistent.jar", jar},
+                        {"../nonexistent-a/../nonexistent-b/../../../../../../../../../x", "file:/x"},
+                        {"file:/C:/file.txt", "file:/C:/file.txt"},
+                        {"/nonexistent/a b#c", "file:/nonexistent/a%20b%23c"},
+                        {"/nonexistent/a#c", "file:/nonexistent/a#c"},
+                        {"/", "file:/"},
+                        {"/nonexistent/a?b%41", "file:/nonexistent/a%3Fb%2541"},
+                        {"/nonexistent/a?b#c", "file:/nonexistent/a#c"},
+                },
+          old[] = {
+                  {"/nonexistent/./a//b/../c/", "file:/nonexistent/./a/b/../c"},
+                  {"/nonexistent/../a.py#b", "file:/nonexistent/../a.py#b"},
+                  {"//", "file:/"},
+                  {"s3a://b/./c", "s3a://b/./c"},
+          };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-                _cleanup_free_ char *uri = submit_resolve_uri(cases[i].path);
+                _cleanup_free_ char *uri = submit_resolve_uri(cases[i].path, COMPAT_4_3);
                 assert_string_equal(uri, cases[i].uri);
-                _cleanup_free_ char *again = submit_resolve_uri(uri);
+                _cleanup_free_ char *again = submit_resolve_uri(uri, COMPAT_4_3);
                 assert_string_equal(again, uri);
         }
-        _cleanup_free_ char *list = submit_resolve_uris("/nonexistent/a , ,s3a://b/c,");
+        for (size_t i = 0; i < ARRAY_SIZE(old); i++) {
+                _cleanup_free_ char *uri = submit_resolve_uri(old[i].path, COMPAT_2_4);
+                assert_string_equal(uri, old[i].uri);
+        }
+        _cleanup_free_ char *list = submit_resolve_uris("/nonexistent/a , ,s3a://b/c,", COMPAT_4_3);
         assert_string_equal(list, "file:/nonexistent/a%20,s3a://b/c");
 }
 

@@ -66,6 +66,9 @@ static int validate_submit(const struct submit_arguments *a, const char *(*env)(
                 return error_set(error, -EINVAL, "Remote cannot be specified with master and/or deploy mode.");
         if (!a->application)
                 return error_set(error, -EINVAL, "Must specify a primary resource (JAR or Python or R file)");
+        if (a->compat == COMPAT_2_4 && !a->value[SUBMIT_CLASS] && !submit_is_native(a->primary_resource) &&
+            submit_is_user_jar(a->primary_resource, a->compat))
+                return error_set(error, -EINVAL, "No main class set in JAR; please specify one with --class");
         int r = validate_numbers(a, error);
         if (r < 0)
                 return r;

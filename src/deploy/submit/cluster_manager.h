@@ -26,7 +26,7 @@ enum submit_language {
 /* Spark 2.4 knows an R file by ".R" alone. */
 enum submit_language submit_language_of(const char *primary_resource, enum submit_compat compat);
 
-/* "spark-shell", "pyspark-shell", "sparkr-shell", "connect-shell". */
+/* "spark-shell", "pyspark-shell", "sparkr-shell", "connect-shell" (which is a file for versions before 4). */
 bool submit_is_shell(const char *primary_resource);
 
 /* "spark-internal": a class of Spark's own. */

@@ -44,7 +44,7 @@ static void put_python(struct preparation *p)
 /* @name is what the archive is called where it is unpacked. */
 static void add_archive(struct preparation *p, const char *path, const char *name)
 {
-        _cleanup_free_ char *uri = submit_resolve_uri(path);
+        _cleanup_free_ char *uri = submit_resolve_uri(path, p->compat);
         _cleanup_free_ char *named = mem_printf("%s#%s", uri, name);
         merge_into(p, SUBMIT_ARCHIVES, named);
 }

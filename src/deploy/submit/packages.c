@@ -287,9 +287,7 @@ static int run(struct resolution *r, struct package_jars *jars, struct fst_error
         const char *failure = NULL;
         const char *list = r->request->packages;
         int e = read_settings(r, false, error);
-        if (e == 0 && is_2_4(r->request) && list[strspn(list, ",")] == '\0')
-                return 0; /* nothing between the commas: for later versions, a package without a name */
-        if (e == 0)
+        if (e == 0 && list[strspn(list, ",")] != '\0')
                 e = coordinates_parse(list, &r->packages, error);
         if (e < 0)
                 return e;

@@ -203,7 +203,7 @@ static void resolve_paths(struct strmap *conf, enum submit_compat compat)
                 "spark.yarn.dist.jars", "spark.archives"};
         for (size_t i = 0; i < ARRAY_SIZE(keys) - (compat == COMPAT_2_4); i++) {
                 const char *value = strmap_get(conf, keys[i]);
-                _cleanup_free_ char *resolved = value ? submit_resolve_uris(value) : NULL;
+                _cleanup_free_ char *resolved = value ? submit_resolve_uris(value, compat) : NULL;
                 if (resolved)
                         strmap_set(conf, keys[i], resolved);
         }
@@ -216,7 +216,7 @@ static int finish_python_path(struct preparation *p, struct fst_error *error)
         if (!set && p->compat == COMPAT_2_4)
                 return 0;
         _cleanup_free_ char *names = p->compat == COMPAT_2_4 ? mem_strdup(set) : file_list_merge(set, NULL);
-        _cleanup_free_ char *resolved = submit_resolve_uris(names ? names : "");
+        _cleanup_free_ char *resolved = submit_resolve_uris(names ? names : "", p->compat);
         bool plain = p->compat == COMPAT_2_4 ? !p->yarn_cluster && !p->mesos_cluster : !p->s->cluster_mode;
         char *formatted = NULL;
         int r = plain ? python_paths_format(resolved, &formatted, error) : 0;
@@ -300,8 +300,6 @@ static int prepare(struct preparation *p, struct fst_error *error)
                 r = choose_mode(p, error);
         if (r == 0)
                 r = choose_proxy_classpath(p, error);
-        if (r == 0 && p->compat == COMPAT_2_4) /* before anything is downloaded */
-                r = preparation_choose_class(p, error);
         if (r == 0)
                 r = preparation_resolve_files(p, error);
         if (r == 0)

@@ -27,7 +27,7 @@ static char *absolute(const char *path)
 
 int python_path_format(const char *name, char **out, struct fst_error *error)
 {
-        _cleanup_free_ char *resolved = submit_resolve_uri(name);
+        _cleanup_free_ char *resolved = submit_resolve_uri(name, COMPAT_4_3);
         struct uri uri;
         if (!is_here(resolved))
                 return error_set(error, -EINVAL,

@@ -5,6 +5,7 @@
 #include "deploy/submit/remote_files.h"
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/strmap.h"
 #include "conf/units.h"
@@ -67,10 +68,12 @@ static const char *setting(const struct remote_files *files, const char *key)
         return files->options.conf ? strmap_get(files->options.conf, key) : NULL;
 }
 
-static bool is_compat(const struct remote_files *files, const char *version)
+/* Whose rules are followed; what is no version has been refused before. */
+static enum submit_compat compat_of(const struct remote_files *files)
 {
-        const char *compat = setting(files, "spark.firesteel.compat");
-        return compat && strcmp(compat, version) == 0;
+        enum submit_compat compat = COMPAT_4_3;
+        submit_compat_parse(setting(files, "spark.firesteel.compat"), &compat, NULL);
+        return compat;
 }
 
 int remote_files_new(const struct remote_files_options *options, struct remote_files **out, struct fst_error *error)
@@ -116,10 +119,20 @@ static int open_fs(struct remote_files *files, struct fst_error *error)
         return r < 0 || files->fs ? r : remote_fs_new(conf, &files->fs, error);
 }
 
-/* A name as a URI: its text and its parts. -EINVAL for what Java refuses, too. */
-static int read_name(const char *name, char **text, struct uri *uri, struct fst_error *error)
+/* What Hadoop says of a scheme that nobody serves; the one of Spark 2.4 quotes nothing. */
+static int no_file_system(const struct remote_files *files, const struct uri *uri, struct fst_error *error)
 {
-        *text = submit_resolve_uri(name);
+        int n = (int)uri->scheme.len;
+        if (compat_of(files) == COMPAT_2_4)
+                return error_set(error, -EPROTONOSUPPORT, "No FileSystem for scheme: %.*s", n, uri->scheme.text);
+        return error_set(error, -EPROTONOSUPPORT, "No FileSystem for scheme \"%.*s\"", n, uri->scheme.text);
+}
+
+/* A name as a URI: its text and its parts. -EINVAL for what Java refuses, too. */
+static int read_name(const struct remote_files *files, const char *name, char **text, struct uri *uri,
+                     struct fst_error *error)
+{
+        *text = submit_resolve_uri(name, compat_of(files));
         if (uri_parse(*text, uri))
                 return 0;
         int r = error_set(error, -EINVAL, "%s is no URI", *text);
@@ -183,6 +196,8 @@ static int match(struct remote_files *files, const struct uri *uri, const char *
         } else {
                 r = open_fs(files, error);
                 r = r < 0 ? r : remote_fs_of(files->fs, pattern, &fs, error);
+                if (r == -EPROTONOSUPPORT)
+                        return no_file_system(files, uri, error);
         }
         r = r < 0 ? r : glob_files(fs, pattern, &found, error);
         if (r < 0)
@@ -205,7 +220,8 @@ static int match(struct remote_files *files, const struct uri *uri, const char *
 }
 
 /* What Spark cannot look at, in the words of Hadoop and Java. */
-static int check_name(const char *name, const struct uri *uri, struct fst_error *error)
+static int check_name(const struct remote_files *files, const char *name, const struct uri *uri,
+                      struct fst_error *error)
 {
         if (uri_has_scheme(uri, "file")) {
                 if (uri->authority.len > 0)
@@ -215,17 +231,13 @@ static int check_name(const char *name, const struct uri *uri, struct fst_error 
                 return uri->opaque ? error_set(error, -EINVAL, "%s names no file: its path is to begin with /", name)
                                    : 0;
         }
-        if (!uri->opaque)
-                return 0;
-        return error_set(error, -EPROTONOSUPPORT, "No FileSystem for scheme \"%.*s\"", (int)uri->scheme.len,
-                         uri->scheme.text);
+        return uri->opaque ? no_file_system(files, uri, error) : 0;
 }
 
 /* Spark takes the fragment off by making a new URI of the rest, in which brackets are no longer quoted; Java minds. */
-static int check_brackets(const struct remote_files *files, const char *base, const struct uri *uri,
-                          struct fst_error *error)
+static int check_brackets(const char *base, const struct uri *uri, struct fst_error *error)
 {
-        _cleanup_free_ char *path = uri->opaque || is_compat(files, "2.4") ? mem_strdup("") : uri_decode(uri->path);
+        _cleanup_free_ char *path = uri->opaque ? mem_strdup("") : uri_decode(uri->path);
         if (!strpbrk(path, "[]"))
                 return 0;
         _cleanup_(buf_deinit) struct buf shown = BUF_INIT;
@@ -240,24 +252,39 @@ static int check_brackets(const struct remote_files *files, const char *base, co
         return error_set(error, -EINVAL, "Illegal character in path at index %zu: %s", at, buf_text(&shown));
 }
 
+/* Nor are question marks: where there was one in a file's name a query begins, which no file system looks at. */
+static void show_query(char *text)
+{
+        char *fragment = text + strcspn(text, "#"), *out = text;
+        for (const char *p = text; *p; p++, out++) {
+                bool quoted = p < fragment && strncasecmp(p, "%3F", 3) == 0;
+                *out = quoted ? '?' : *p;
+                p += quoted ? 2 : 0;
+        }
+        *out = '\0';
+}
+
 static int resolve_glob(struct remote_files *files, const char *name, struct buf *list, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf matched = BUF_INIT;
         _cleanup_free_ char *text = NULL;
         struct uri uri;
         size_t n = 0;
-        int r = read_name(name, &text, &uri, error);
+        int r = read_name(files, name, &text, &uri, error);
         if (r < 0)
                 return r;
+        show_query(text);
+        if (!uri_parse(text, &uri))
+                return error_set(error, -EINVAL, "%s is no URI", text);
         _cleanup_free_ char *base = mem_strndup(text, strcspn(text, "#"));
-        r = check_brackets(files, base, &uri, error);
+        r = check_brackets(base, &uri, error);
         if (r < 0)
                 return r;
         if (is_web(&uri) || uri_has_scheme(&uri, "local")) {
                 put_name(list, text);
                 return 0;
         }
-        r = check_name(name, &uri, error);
+        r = check_name(files, name, &uri, error);
         if (r < 0)
                 return r;
         r = match(files, &uri, base, &matched, &n, error);
@@ -337,6 +364,10 @@ static int fetch_web(struct remote_files *files, const char *url, struct downloa
                 &(struct http_request){
                         .url = bare, .follow = true, .connect_timeout_ms = ms, .sink = write_piece, .context = d},
                 &answer, error);
+        if (r == -ECONNREFUSED) {
+                log_warn("submit", "%s", error_message(error));
+                return error_set(error, r, "Connection refused"); /* Java's exception says no more */
+        }
         if (r < 0)
                 return r;
         if (answer.status < 200 || answer.status > 299) {
@@ -401,6 +432,8 @@ static int fetch(struct remote_files *files, const char *url, const struct uri *
                 _cleanup_free_ char *full = full_path(uri);
                 r = open_fs(files, error);
                 r = r < 0 ? r : remote_fs_fetch(files->fs, full, write_piece, &d, error);
+                if (r == -EPROTONOSUPPORT)
+                        no_file_system(files, uri, error);
         }
         if (close(d.fd) < 0 && r == 0)
                 r = error_errno(error, "writing %s", temporary);
@@ -434,7 +467,7 @@ static int download(struct remote_files *files, const char *name, bool again, ch
 {
         _cleanup_free_ char *text = NULL;
         struct uri uri;
-        int r = read_name(name, &text, &uri, error);
+        int r = read_name(files, name, &text, &uri, error);
         if (r < 0)
                 return r;
         if (is_here(&uri)) {
@@ -483,7 +516,7 @@ static int is_known(struct remote_files *files, const struct uri *uri, bool *kno
 {
         static const char *const schemes[] = {"hdfs",  "webhdfs", "swebhdfs", "viewfs", "har", "ftp", "s3a",  "wasb",
                                               "wasbs", "abfs",    "abfss",    "adl",    "gs",  "obs", "http", "https"};
-        size_t n = ARRAY_SIZE(schemes) - (is_compat(files, "2.4") ? 2 : 0);
+        size_t n = ARRAY_SIZE(schemes) - (compat_of(files) == COMPAT_2_4 ? 2 : 0);
         const struct hadoop_conf *conf;
         *known = false;
         for (size_t i = 0; i < n; i++)
@@ -503,7 +536,7 @@ static int localize(struct remote_files *files, const char *name, struct buf *li
         _cleanup_free_ char *text = NULL, *here = NULL;
         struct uri uri;
         bool known;
-        int r = read_name(name, &text, &uri, error);
+        int r = read_name(files, name, &text, &uri, error);
         if (r < 0)
                 return r;
         if (is_here(&uri)) {
@@ -600,7 +633,7 @@ static int place(struct remote_files *files, const char *uri, const char *source
 static void put_moved(const struct remote_files *files, const struct uri *local, const char *to, bool archives,
                       const struct uri *uri, struct buf *list)
 {
-        _cleanup_free_ char *placed = archives || is_compat(files, "3.5") ? NULL : file_uri(to);
+        _cleanup_free_ char *placed = archives || compat_of(files) == COMPAT_3_5 ? NULL : file_uri(to);
         _cleanup_free_ char *name = placed ? steal(placed)
                                            : mem_printf("%.*s:%.*s", (int)local->scheme.len, local->scheme.text,
                                                         (int)local->path.len, local->path.text);
@@ -617,7 +650,7 @@ static int move_here(struct remote_files *files, const char *text, const struct 
         int r = download(files, bare, false, &got, error);
         if (r < 0)
                 return r;
-        _cleanup_free_ char *again = submit_resolve_uri(got);
+        _cleanup_free_ char *again = submit_resolve_uri(got, compat_of(files));
         if (!uri_parse(again, &local) || local.opaque)
                 return error_set(error, -EINVAL, "%s names no file", got);
         _cleanup_free_ char *path = uri_decode(local.path), *named = uri_decode(uri->fragment);
@@ -634,12 +667,12 @@ int remote_files_to_working_directory(struct remote_files *files, const char *li
         _cleanup_(buf_deinit) struct buf all = BUF_INIT;
         _cleanup_(buf_deinit) struct buf remote = BUF_INIT;
         char *name;
-        if (is_compat(files, "3.5")) /* which knew no schemes to avoid */
+        if (compat_of(files) == COMPAT_3_5) /* which knew no schemes to avoid */
                 avoid = NULL;
         while ((name = next_name(&list))) {
                 _cleanup_free_ char *given = name, *text = NULL;
                 struct uri uri;
-                int r = read_name(given, &text, &uri, error);
+                int r = read_name(files, given, &text, &uri, error);
                 if (r == 0 && has_word(avoid, uri.scheme.text, uri.scheme.len))
                         put_name(&remote, text);
                 else if (r == 0)

@@ -233,12 +233,19 @@ static void local_patterns(void **state)
         assert_globs("local:/opt/*.jar,http://h/*.jar,https://h/a#b,ftp://h/x", "local:/opt/*.jar,http://h/*.jar,"
                                                                                 "https://h/a#b,ftp://h/x");
         assert_globs(" , ,", "");
+        /* A "?" that is part of a name begins a query by then. */
+        assert_globs("@/missing%3Fx,@/missing?x", "file:@/missing%253Fx,file:@/missing?x");
+        assert_globs("http://h/a%3Fb#c%3Fd", "http://h/a?b#c%3Fd");
         _cleanup_free_ char *several = mem_printf("%s/*.jar#lib", folder);
         _cleanup_free_ char *words = mem_printf("file:%s/*.jar resolves ambiguously to multiple files: file:%s/one.jar,"
                                                 "file:%s/sp%%20ace.jar,file:%s/two.jar",
                                                 folder, folder, folder, folder);
         assert_fails(remote_files_resolve_globs, several, -EINVAL, words);
         assert_fails(remote_files_resolve_globs, "s3x://b/a*", -EPROTONOSUPPORT, "No FileSystem for scheme \"s3x\"");
+        strmap_set(&conf, "spark.firesteel.compat", "2.4");
+        assert_fails(remote_files_resolve_globs, "s3x://b/a*", -EPROTONOSUPPORT, "No FileSystem for scheme: s3x");
+        assert_fails(remote_files_resolve_globs, "s3x:a", -EPROTONOSUPPORT, "No FileSystem for scheme: s3x");
+        strmap_remove(&conf, "spark.firesteel.compat");
         assert_null(remote_files_take_directory(files));
 }
 

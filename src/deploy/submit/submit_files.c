@@ -229,7 +229,7 @@ static int compile_for_cluster(struct preparation *p, struct fst_error *error)
         if (r < 0)
                 return r;
         free(p->a->primary_resource);
-        p->a->primary_resource = submit_resolve_uri(object);
+        p->a->primary_resource = submit_resolve_uri(object, p->compat);
         return 0;
 }
 
@@ -300,17 +300,12 @@ int preparation_choose_class(struct preparation *p, struct fst_error *error)
                 preparation_set(p, SUBMIT_CLASS, mem_strdup("main"));
                 return 0;
         }
-        if (p->compat == COMPAT_2_4) {
-                int r = jar_main_class_2_4(where, &class, error);
-                if (r < 0)
-                        return r;
-        } else if (read_main_class(p, where, &class, &why) < 0) {
+        if (p->compat == COMPAT_2_4) /* which has looked for it among the arguments */
+                return 0;
+        if (read_main_class(p, where, &class, &why) < 0)
                 return error_set(error, -EINVAL,
                                  "Failed to get main class in JAR with error '%s'.  Please specify one with --class.",
                                  error_message(&why));
-        }
         preparation_set(p, SUBMIT_CLASS, class);
-        return class ? 0
-                     : error_set(error, -EINVAL, "No main class set in JAR; please specify one with --class%s",
-                                 p->compat == COMPAT_2_4 ? "" : ".");
+        return class ? 0 : error_set(error, -EINVAL, "No main class set in JAR; please specify one with --class.");
 }

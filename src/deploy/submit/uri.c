@@ -1,7 +1,7 @@
 /*
  * Paths as URIs, as Spark's Utils.resolveURI makes them: what has a scheme stays, all else becomes an absolute file:
- * URI whose path has no links and no "..", with a fragment ("#name in the working folder") kept behind it. What Java
- * does not take for a URI is a path, scheme or not.
+ * URI whose path has no links and no "..", with a fragment ("#name in the working folder") kept behind it. Spark 2.4
+ * leaves links and dots as they are. What Java does not take for a URI is a path, scheme or not.
  */
 #include "base/buf.h"
 #include "base/mem.h"
@@ -53,42 +53,53 @@ static void put_canonical(struct buf *out, const char *path)
         put_normalised(out, absolute + n);
 }
 
-/* The file at @path without links, as a URI. */
-static void put_file(struct buf *uri, const char *path)
+/* @path, absolute, as Java's File has names: with one slash between them, and none at the end. */
+static void put_absolute(struct buf *out, const char *path)
+{
+        char here[PATH_MAX];
+        _cleanup_free_ char *absolute =
+                path[0] == '/' ? mem_strdup(path) : mem_printf("%s/%s", getcwd(here, sizeof(here)) ? here : "", path);
+        for (const char *p = absolute; *p; p++)
+                if (*p != '/' || (p[1] && p[1] != '/'))
+                        buf_putc(out, *p);
+        if (out->len == 0)
+                buf_putc(out, '/');
+}
+
+/* The file at @path as a URI. */
+static void put_file(struct buf *uri, const char *path, enum submit_compat compat)
 {
         _cleanup_(buf_deinit) struct buf absolute = BUF_INIT;
         struct stat st;
-        put_canonical(&absolute, path);
+        if (compat == COMPAT_2_4)
+                put_absolute(&absolute, path);
+        else
+                put_canonical(&absolute, path);
         buf_puts(uri, "file:");
         uri_put_path(uri, buf_text(&absolute));
         if (stat(buf_text(&absolute), &st) == 0 && S_ISDIR(st.st_mode) && absolute.len > 1)
                 buf_putc(uri, '/');
 }
 
-char *submit_resolve_uri(const char *path)
+char *submit_resolve_uri(const char *path, enum submit_compat compat)
 {
         struct uri parsed;
         struct buf out = BUF_INIT;
         bool is_uri = uri_parse(path, &parsed);
         if (is_uri && parsed.scheme.text)
                 return mem_strdup(path);
-        if (!is_uri || (!parsed.fragment.text && !parsed.query.text)) {
-                put_file(&out, path);
+        if (!is_uri || !parsed.fragment.text) { /* a "?" belongs to the file's name */
+                put_file(&out, path, compat);
                 return buf_steal(&out);
         }
-        _cleanup_free_ char *file = uri_decode(parsed.path);
-        put_file(&out, file);
-        if (parsed.query.text && !parsed.fragment.text) /* with a fragment Spark forgets it */
-                buf_printf(&out, "?%.*s", (int)parsed.query.len, parsed.query.text);
-        if (parsed.fragment.text) {
-                _cleanup_free_ char *fragment = uri_decode(parsed.fragment);
-                buf_putc(&out, '#');
-                uri_put_fragment(&out, fragment);
-        }
+        _cleanup_free_ char *file = uri_decode(parsed.path), *fragment = uri_decode(parsed.fragment);
+        put_file(&out, file, compat); /* what stands behind a "?" Spark forgets here */
+        buf_putc(&out, '#');
+        uri_put_fragment(&out, fragment);
         return buf_steal(&out);
 }
 
-char *submit_resolve_uris(const char *list)
+char *submit_resolve_uris(const char *list, enum submit_compat compat)
 {
         struct buf out = BUF_INIT;
         while (*list) {
@@ -97,7 +108,7 @@ char *submit_resolve_uris(const char *list)
                         blanks++;
                 if (blanks < n) {
                         _cleanup_free_ char *one = mem_strndup(list, n);
-                        _cleanup_free_ char *uri = submit_resolve_uri(one);
+                        _cleanup_free_ char *uri = submit_resolve_uri(one, compat);
                         buf_printf(&out, "%s%s", out.len ? "," : "", uri);
                 }
                 list += n + (list[n] == ',');
