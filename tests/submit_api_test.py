@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+from dry_run_test import r_application
+
 from sanitizers import SANITIZED
 
 from standalone_master import Master
@@ -283,6 +285,24 @@ def test_packages_are_looked_for_in_silence(submitter, tmp_path, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_what_r_says_goes_where_the_application_s_errors_go(submitter, tmp_path, capfd, monkeypatch):
+    for name, value in {**r_application(tmp_path), "HADOOP_CONF_DIR": str(tmp_path)}.items():
+        monkeypatch.setenv(name, value)
+    words = ["--master", "yarn", "--deploy-mode", "cluster", "--jars", str(tmp_path / "r.jar"), str(tmp_path / "app.R")]
+    app, silent = submitter.new(*words), submitter.new(*words)
+    with open(tmp_path / "err", "wb") as err:
+        assert app.call("set_output", -1, err.fileno()) == 0
+    before = dict(os.environ)
+    assert app.call("prepare") == 0, app.text("error")
+    assert f"{tmp_path}/r.jar contains R source code. Now installing package." in (tmp_path / "err").read_text()
+    assert silent.call("prepare") == 0
+    assert capfd.readouterr() == ("", "")
+    assert dict(os.environ) == before
+    for handle in (app, silent):
+        handle.call("free")
+    assert os.listdir(tmp_path / "tmp") == []
+
+
 def test_prepared_is_what_a_dry_run_shows(submitter, tmp_path):
     (tmp_path / "spark-defaults.conf").write_text("spark.from.file yes\nnot.spark ignored\n")
     words = ["--master", "spark://h:6066", "--deploy-mode", "cluster", "--class", "Main", "--name", "n",
@@ -340,6 +360,15 @@ def test_states_come_in_order(submitter, tmp_path):
     assert app.call("stop") == 0
     assert app.end() == "KILLED"
     assert app.call("exit_status") == 128 + signal.SIGTERM
+
+
+def test_without_a_context_nobody_knows_what_became_of_it(submitter, tmp_path):
+    """As genuine SparkLauncher has it: LOST with status 0, FAILED with another."""
+    (tmp_path / "app.c").write_text("#include <firesteel/firesteel.h>\n#include <stdlib.h>\nint main(int argc, char **argv) { return atoi(argv[1]); }\n")
+    for status, state in ((0, "LOST"), (3, "FAILED")):
+        app = submitter.new("--master", "local[1]", str(tmp_path / "app.c"), str(status))
+        assert app.call("start") == 0
+        assert (app.end(), app.call("exit_status")) == (state, status)
 
 
 def test_killing_a_child(submitter, tmp_path):

@@ -1,9 +1,14 @@
 """spark-submit from outside: what it prints, where, and how it ends."""
+import contextlib
+import http.server
 import json
 import os
+import queue
 import re
 import signal
 import subprocess
+import threading
+import urllib.parse
 
 import pytest
 
@@ -178,3 +183,120 @@ def test_dry_run_errors_are_json_too(folder):
     done = submit(folder, "--dry-run", "--output", "json", "--executor-cores", "0", "x.so")
     assert done.returncode == 1
     assert json.loads(done.stdout) == {"error": "Executor cores must be a positive number"}
+
+
+# ------------------------------------------------------------------------------------------------- what was prepared
+
+
+SHOW = """
+#include <firesteel/firesteel.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+        fst_context *sc = fst_context_new("show");
+        for (int i = 1; i < argc; i++) {
+                const char *value = fst_context_conf(sc, argv[i]);
+                printf("%s=%s\\n", argv[i], value ? value : "none");
+        }
+        char line[100] = "";
+        const char *path = fst_context_file(sc, "far file.txt");
+        FILE *f = path ? fopen(path, "r") : NULL;
+        if (f && fgets(line, sizeof(line), f))
+                printf("%s\\n", line);
+        if (f)
+                fclose(f);
+        return fst_context_stop(sc);
+}
+"""
+
+
+@contextlib.contextmanager
+def site(files, stalls=()):
+    """Files over HTTP. What stalls begins and does not go on; its names are put into the queue that is given back."""
+    begun, ended = queue.Queue(), threading.Event()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            name = urllib.parse.unquote(self.path[1:])
+            self.send_response(200 if name in files else 404)
+            self.send_header("Content-Length", str(len(files.get(name, b"")) + (name in stalls)))
+            self.end_headers()
+            self.wfile.write(files.get(name, b""))
+            self.wfile.flush()
+            if name in stalls:
+                begun.put(name)
+                ended.wait(60)
+
+        def log_message(self, *args):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}", begun
+    finally:
+        ended.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_the_driver_has_what_was_prepared(tmp_path):
+    """Application and files come from elsewhere, and the configuration is that of --dry-run."""
+    (tmp_path / "tmp").mkdir()
+    with site({"app.c": SHOW.encode(), "far file.txt": b"from far"}) as (url, _):
+        words = ["--master", "local[1]", "--jars", "a.jar", "--conf", "spark.x=1", "--files",
+                 f"{url}/far%20file.txt", f"{url}/app.c"]
+        keys = ["spark.jars", "spark.repl.local.jars", "spark.x", "spark.submit.pyFiles"]
+        env = environment(tmp_path, TMPDIR=str(tmp_path / "tmp"), SPARK_LOCAL_DIRS=str(tmp_path))
+        (tmp_path / "a.jar").write_bytes(b"")
+        shown = json.loads(submit(tmp_path, "--dry-run", "--output", "json", *words, env=env).stdout)["conf"]
+        done = submit(tmp_path, *words, *keys, env=env)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [f"{key}={shown.get(key, 'none')}" for key in keys] + ["from far"]
+    assert os.listdir(tmp_path / "tmp") == []
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    (tmp_path / "app.c").write_text(SHOW)
+    with site({}) as (url, _):
+        done = submit(tmp_path, "--master", "local[1]", "--files", f"{url}/none.txt", "app.c")
+        assert done.returncode == 1 and "/none.txt" in done.stderr
+        done = submit(tmp_path, "--master", "local[1]", f"{url}/none.c")
+        assert done.returncode == 1 and "/none.c" in done.stderr
+
+
+@pytest.mark.parametrize("sent, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_while_preparing_leaves_nothing(tmp_path, sent, status):
+    temporary, ivy = tmp_path / "tmp", tmp_path / "ivy"
+    temporary.mkdir()
+    pom = b"<project><groupId>g</groupId><artifactId>a</artifactId><version>1</version></project>"
+    files = {"one.jar": b"x", "two.jar": b"y", "g/a/1/a-1.pom": pom, "g/a/1/a-1.jar": b"z"}
+    env = environment(tmp_path, TMPDIR=str(temporary), HOME=str(tmp_path))
+    with site(files, stalls=("two.jar", "g/a/1/a-1.jar")) as (url, begun):
+        env["DEFAULT_ARTIFACT_REPOSITORY"] = url
+        for more in (["--jars", f"{url}/one.jar,{url}/two.jar"],
+                     ["--packages", "g:a:1", "--conf", f"spark.jars.ivy={ivy}"]):
+            words = ["--master", "local[1]", "--dry-run", *more, "app.c"]
+            process = subprocess.Popen([os.path.join(BIN, "spark-submit"), *words], cwd=tmp_path, env=env,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            begun.get(timeout=60)
+            process.send_signal(sent)
+            assert process.wait(60) == status
+            assert os.listdir(temporary) == []
+    assert [p for p in ivy.rglob("*") if p.suffix == ".part"] == []
+
+
+def test_a_signal_while_the_application_runs_leaves_nothing(tmp_path):
+    (tmp_path / "tmp").mkdir()
+    with site({"echo.c": ECHO.encode()}) as (url, _):
+        process = subprocess.Popen([os.path.join(BIN, "spark-submit"), "--master", "local[1]", f"{url}/echo.c", "wait"],
+                                   cwd=tmp_path, env=environment(tmp_path, TMPDIR=str(tmp_path / "tmp")),
+                                   stdout=subprocess.PIPE, text=True)
+        assert process.stdout.readline() == "[wait]\n"
+        assert os.listdir(tmp_path / "tmp") != []
+        process.terminate()
+        process.communicate(timeout=60)
+    assert process.returncode == 143
+    assert os.listdir(tmp_path / "tmp") == []

@@ -138,7 +138,8 @@ FST_API int fst_submit_set_env(fst_submission *app, const char *name, const char
 
 /*
  * Descriptors that become the child's standard output and standard error; duplicated now. -1: as this process has it,
- * which is what holds without this call. Before fst_submit_start. Its standard input is empty.
+ * which is what holds without this call. Before fst_submit_start. Its standard input is empty. What spark-submit prints
+ * while it resolves packages and builds R packages goes to @err_fd as well; without one it is not printed.
  */
 FST_API int fst_submit_set_output(fst_submission *app, int out_fd, int err_fd);
 
@@ -165,6 +166,10 @@ FST_API size_t fst_submit_prepared(fst_submission *app, char *buffer, size_t siz
 /*
  * Submit. Returns at once; what becomes of it is the handle's state, where failing to submit is FAILED with an error.
  * -EALREADY the second time, -EINVAL if the words were refused.
+ *
+ * What becomes of a child process is known from what its fst_context (or SparkContext) says, as with Spark's
+ * SparkLauncher: one that ends without ever having had one ends LOST, even with exit status 0, and FAILED with another.
+ * fst_submit_exit_status tells them apart.
  */
 FST_API int fst_submit_start(fst_submission *app);
 

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/scratch.h"
 #include "cmd/command.h"
 #include "deploy/submit/arguments.h"
 #include "deploy/submit/environment.h"
@@ -197,7 +198,7 @@ static int complete(struct submit_arguments *a, struct fst_error *error)
 /* --dry-run: what would be started, on standard output. */
 static int show(struct submit_arguments *a, struct fst_error *error)
 {
-        _cleanup_(submission_deinit) struct submission s = SUBMISSION_INIT;
+        _cleanup_(submission_deinit) struct submission s = {.progress = stderr};
         int r = submission_prepare(a, &s, error);
         for (size_t i = 0; i < s.messages.len; i++)
                 fprintf(stderr, "%s\n", s.messages.data[i]);
@@ -234,6 +235,7 @@ static int show_request(const struct submit_arguments *a, int *status, struct fs
 
 static int act(struct submit_arguments *a, int argc, char **argv, int *status, struct fst_error *error)
 {
+        scratch_remove_on_signals();
         if (!a->dry_run)
                 return runner_run(a, argc - 1, argv + 1, status, error);
         if (a->action != SUBMIT_ACTION_SUBMIT)

@@ -2,8 +2,10 @@
 #include "driver/application_files.h"
 
 #include "base/log.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "driver/context.h"
+#include "io/uri.h"
 #include "store/disk_dirs.h"
 
 struct added_file {
@@ -55,18 +57,17 @@ static void tell(fst_context *sc, const struct added_file *file)
 /* "file:/a/b", "file:///a/b" or "/a/b", with "#name" behind an archive. */
 static int add(fst_context *sc, const char *uri, enum app_file_use use, struct fst_error *error)
 {
-        _cleanup_free_ char *path = NULL;
-        const char *at = uri, *colon = strstr(uri, ":/");
-        char *alias = NULL;
-        if (strncmp(at, "file://", 7) == 0)
-                at += 7;
-        else if (strncmp(at, "file:", 5) == 0)
-                at += 5;
+        _cleanup_free_ char *path = NULL, *without_alias = mem_strdup(uri);
+        const char *colon = strstr(uri, ":/");
+        char *alias = use == APP_ARCHIVE ? strrchr(without_alias, '#') : NULL;
+        if (alias)
+                *alias++ = '\0';
+        if (text_starts_with(uri, "file:"))
+                path = uri_local_path(without_alias);
         else if (colon && !memchr(uri, '/', (size_t)(colon - uri)))
                 return error_set(error, -ENOTSUP, "%s: only local files can be added to an application", uri);
-        path = mem_strdup(at);
-        if (use == APP_ARCHIVE && (alias = strrchr(path, '#')))
-                *alias++ = '\0';
+        if (!path)
+                path = mem_strdup(without_alias);
         pthread_mutex_lock(&sc->files->lock);
         int r = make_files(sc, error);
         if (r == 0)

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/scratch.h"
 #include "base/vec.h"
 #include "exec/app_cache.h"
 
@@ -287,6 +288,8 @@ static int job_compile(struct job *job, const struct app_compiler *self, char **
         const char *const output[] = {"-MMD", "-MT", "app", "-MF", rule, "-o", object};
         for (size_t i = 0; i < ARRAY_SIZE(output); i++)
                 add(&command, output[i]);
+        scratch_add(rule);
+        scratch_add(object);
         log_info("SparkSubmit", "Compiling %s with %s", self->source, command.data[0]);
         int r = run_command(&command, job->folder, self->source, error);
         _cleanup_(buf_deinit) struct buf dependencies = BUF_INIT;
@@ -301,8 +304,8 @@ static int job_compile(struct job *job, const struct app_compiler *self, char **
         if (r == 0 && strcmp(made_from, job->key) == 0)
                 r = app_cache_store(&job->cache, job->key, job->name, job->folder, object, buf_text(&dependencies),
                                     started, out, error);
-        unlink(rule);
-        unlink(object);
+        scratch_remove(rule);
+        scratch_remove(object);
         return r;
 }
 

@@ -6,6 +6,7 @@
 #include "exec/shutdown.h"
 
 #include "base/error.h"
+#include "base/scratch.h"
 #include "base/vec.h"
 
 #include <pthread.h>
@@ -32,8 +33,10 @@ static struct {
 static void handle(int signal)
 {
         int none = 0;
-        if (!atomic_compare_exchange_strong(&ending.signal, &none, signal) || !atomic_load(&ending.has_thread))
+        if (!atomic_compare_exchange_strong(&ending.signal, &none, signal) || !atomic_load(&ending.has_thread)) {
+                scratch_remove_all();
                 _exit(128 + signal);
+        }
         sem_post(&ending.wake);
 }
 
@@ -47,6 +50,7 @@ static void *wait_for_signal(void *unused)
         /* Whoever holds the lock of stdout may be stuck: what is in it then is lost, as it is in a JVM. */
         if (ftrylockfile(stdout) == 0)
                 fflush(stdout);
+        scratch_remove_all();
         _exit(128 + atomic_load(&ending.signal));
 }
 

@@ -1,6 +1,7 @@
 /*
  * The end by a signal: SIGINT, SIGTERM, SIGHUP end the process with status 128 + signal, as a JVM does (130, 143, 129),
  * after the hooks that were registered have put things in order: cancelled jobs, removed files, closed the event log.
+ * Scratch (base/scratch.h) is removed last.
  *
  * Hooks run on a thread of their own, so that they may lock and allocate. A second signal ends the process at once.
  */

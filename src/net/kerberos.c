@@ -2,25 +2,57 @@
 #include "net/kerberos.h"
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "net/on_demand.h"
 
-#include <stdlib.h>
+#include <stdatomic.h>
+#include <unistd.h>
 
-int kerberos_login(const char *principal, const char *keytab, int64_t *expires, struct fst_error *error)
+static _Atomic(const struct kerberos_ops *) module; /* NULL: nobody has logged in */
+
+static int load(const struct kerberos_ops **ops, struct fst_error *error)
 {
         on_demand_fn get;
-        char message[1024] = "";
-        int64_t end;
+        if ((*ops = atomic_load(&module)))
+                return 0;
         int r = on_demand_load("krb5", "libfiresteel-krb5.so", KERBEROS_MODULE_SYMBOL, &get, error);
         if (r < 0)
                 return r;
-        const struct kerberos_ops *ops = get();
-        if (!ops || ops->abi != KERBEROS_ABI)
+        *ops = get();
+        if (!*ops || (*ops)->abi != KERBEROS_ABI)
                 return error_set(error, -ELIBBAD,
                                  "libfiresteel-krb5.so is not of this version of firesteel; install it again");
-        r = ops->login(principal, keytab, KERBEROS_CACHE, expires ? expires : &end, message, sizeof(message));
+        atomic_store(&module, *ops);
+        return 0;
+}
+
+int kerberos_login(const char *principal, const char *keytab, char **cache, int64_t *expires, struct fst_error *error)
+{
+        static atomic_uint last; /* of the caches' names */
+        const struct kerberos_ops *ops;
+        char message[1024] = "";
+        int64_t end;
+        int r = load(&ops, error);
+        if (r < 0)
+                return r;
+        _cleanup_free_ char *name = mem_printf("MEMORY:firesteel-%ld-%u", (long)getpid(), atomic_fetch_add(&last, 1));
+        r = ops->login(principal, keytab, name, expires ? expires : &end, message, sizeof(message));
         if (r < 0)
                 return error_set(error, r, "Login failure for %s from keytab %s: %s", principal, keytab, message);
-        setenv("KRB5CCNAME", KERBEROS_CACHE, 1);
+        *cache = steal(name);
         return 0;
+}
+
+void kerberos_use(const char *cache)
+{
+        const struct kerberos_ops *ops = atomic_load(&module);
+        if (ops)
+                ops->use(cache);
+}
+
+void kerberos_forget(const char *cache)
+{
+        const struct kerberos_ops *ops = atomic_load(&module);
+        if (ops && cache)
+                ops->forget(cache);
 }

@@ -2,9 +2,16 @@
  * Kerberos: getting a ticket with a keytab, as `kinit -kt` does. All of it is MIT krb5's, which is linked only into a
  * module of its own, libfiresteel-krb5.so, loaded when somebody logs in.
  *
- * The ticket is kept in this process's memory and named by KRB5CCNAME, so that whatever speaks GSSAPI here afterwards
- * (http_request.negotiate, libraries of an application) uses it, and no file holds it. KRB5_CONFIG and /etc/krb5.conf
- * say where the realm's servers are.
+ *      r = kerberos_login("name@REALM", "/etc/name.keytab", &cache, NULL, error);
+ *      kerberos_use(cache);                    // this thread's requests (http_request.negotiate) are this user's
+ *      …
+ *      kerberos_use(NULL);
+ *      kerberos_forget(cache);
+ *      free(cache);
+ *
+ * The ticket is kept in this process's memory, no file holds it, and the environment stays as it is. A program that
+ * wants libraries of an application to find it names the cache in KRB5CCNAME. KRB5_CONFIG and /etc/krb5.conf say where
+ * the realm's servers are.
  */
 #pragma once
 
@@ -13,10 +20,7 @@
 
 struct fst_error;
 
-#define KERBEROS_ABI 1
-
-/* The ticket cache of kerberos_login. Children of this process do not see into it. */
-#define KERBEROS_CACHE "MEMORY:firesteel"
+#define KERBEROS_ABI 2
 
 struct kerberos_ops {
         uint32_t abi; /* KERBEROS_ABI */
@@ -28,13 +32,21 @@ struct kerberos_ops {
          */
         int (*login)(const char *principal, const char *keytab, const char *cache, int64_t *expires, char *message,
                      size_t size);
+
+        void (*use)(const char *cache);
+        void (*forget)(const char *cache);
 };
 
 #define KERBEROS_MODULE_SYMBOL "firesteel_krb5_module"
 
 /*
- * Log this process in; @expires may be NULL. Again replaces the ticket. It changes the environment: while no other
- * thread reads that. -EACCES with @error when the realm refuses or cannot be reached; -ENOENT, -ELIBBAD without the
- * module.
+ * Get a ticket into a new cache, whose name ("MEMORY:…", the caller's) is *@cache; @expires may be NULL. Any thread.
+ * -EACCES with @error when the realm refuses or cannot be reached; -ENOENT, -ELIBBAD without the module.
  */
-int kerberos_login(const char *principal, const char *keytab, int64_t *expires, struct fst_error *error);
+int kerberos_login(const char *principal, const char *keytab, char **cache, int64_t *expires, struct fst_error *error);
+
+/* What GSSAPI does on the calling thread is done with this cache; NULL: with what KRB5CCNAME or the system says. */
+void kerberos_use(const char *cache);
+
+/* The tickets are gone. NULL is allowed. */
+void kerberos_forget(const char *cache);

@@ -2,6 +2,7 @@
 #include "net/kerberos.h"
 
 #include <errno.h>
+#include <gssapi/gssapi_krb5.h>
 #include <krb5/krb5.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,10 +61,28 @@ static int login(const char *principal, const char *keytab, const char *cache, i
         return e ? -EACCES : 0;
 }
 
+/* The name is the thread's own in MIT's library. */
+static void use(const char *cache)
+{
+        OM_uint32 minor;
+        gss_krb5_ccache_name(&minor, cache, NULL);
+}
+
+static void forget(const char *name)
+{
+        krb5_context context;
+        krb5_ccache cache;
+        if (krb5_init_context(&context))
+                return;
+        if (krb5_cc_resolve(context, name, &cache) == 0)
+                krb5_cc_destroy(context, cache);
+        krb5_free_context(context);
+}
+
 __attribute__((visibility("default"))) const struct kerberos_ops *firesteel_krb5_module(void);
 
 const struct kerberos_ops *firesteel_krb5_module(void)
 {
-        static const struct kerberos_ops ops = {.abi = KERBEROS_ABI, .login = login};
+        static const struct kerberos_ops ops = {.abi = KERBEROS_ABI, .login = login, .use = use, .forget = forget};
         return &ops;
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/scratch.h"
 #include "base/vec.h"
 #include "base/write_all.h"
 #include "net/crypto.h"
@@ -226,6 +227,7 @@ static void part_deinit(struct part *p)
                 close(p->fd);
         if (p->name)
                 unlink(p->name);
+        scratch_forget(p->name);
         free(p->name);
 }
 
@@ -241,12 +243,11 @@ static int part_open(struct part *p, const char *path, struct fst_error *error)
         if (r < 0)
                 return r;
         p->name = fetch_part_name(path);
+        scratch_add(p->name);
         p->fd = open(p->name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
         if (p->fd >= 0)
                 return 0;
-        r = error_errno(error, "writing %s", p->name);
-        free(steal(p->name));
-        return r;
+        return error_errno(error, "writing %s", p->name);
 }
 
 static int part_commit(struct part *p, const char *path, struct fst_error *error)
@@ -257,6 +258,7 @@ static int part_commit(struct part *p, const char *path, struct fst_error *error
         p->fd = -1;
         if (close(fd) < 0 || rename(p->name, path) < 0)
                 return error_errno(error, "writing %s", path);
+        scratch_forget(p->name);
         free(steal(p->name));
         return 0;
 }

@@ -263,32 +263,3 @@ const char *submit_arguments_master(const struct submit_arguments *a)
 {
         return a->value[SUBMIT_MASTER] ? a->value[SUBMIT_MASTER] : "local[*]";
 }
-
-void submit_arguments_configure(const struct submit_arguments *a, struct fst_conf *conf)
-{
-        static const struct {
-                enum submit_field field;
-                const char *key;
-        } assigned[] = {
-                {SUBMIT_NAME, "spark.app.name"},
-                {SUBMIT_DRIVER_MEMORY, "spark.driver.memory"},
-                {SUBMIT_DRIVER_CLASS_PATH, "spark.driver.extraClassPath"},
-                {SUBMIT_DRIVER_JAVA_OPTIONS, "spark.driver.extraJavaOptions"},
-                {SUBMIT_DRIVER_LIBRARY_PATH, "spark.driver.extraLibraryPath"},
-                {SUBMIT_PRINCIPAL, "spark.kerberos.principal"},
-                {SUBMIT_KEYTAB, "spark.kerberos.keytab"},
-                {SUBMIT_JARS, "spark.jars"},
-                {SUBMIT_FILES, "spark.files"},
-                {SUBMIT_ARCHIVES, "spark.archives"},
-                {SUBMIT_PY_FILES, "spark.submit.pyFiles"},
-        };
-        conf_set(conf, "spark.master", submit_arguments_master(a));
-        conf_set(conf, "spark.submit.deployMode",
-                 a->value[SUBMIT_DEPLOY_MODE] ? a->value[SUBMIT_DEPLOY_MODE] : "client");
-        for (size_t i = 0; i < ARRAY_SIZE(assigned); i++) {
-                if (a->value[assigned[i].field])
-                        conf_set(conf, assigned[i].key, a->value[assigned[i].field]);
-        }
-        for (struct strmap_entry *e = NULL; (e = strmap_next(&a->properties, e));)
-                conf_set_if_missing(conf, e->key, e->value);
-}

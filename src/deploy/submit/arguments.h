@@ -95,9 +95,6 @@ const char *submit_arguments_master(const struct submit_arguments *a);
 /* The --verbose report: "Parsed arguments:" and the properties, secrets redacted. The caller owns it. */
 char *submit_arguments_report(const struct submit_arguments *a);
 
-/* The configuration of an application whose driver runs here, with a local master: Spark's table of assignments. */
-void submit_arguments_configure(const struct submit_arguments *a, struct fst_conf *conf);
-
 /*
  * A file or URI as an absolute URI: "a.so" becomes "file:/here/a.so"; what has a scheme stays. The caller owns it.
  * With 2.4's rules the path keeps its links and dots. The other for comma lists; names that are empty or blank are

@@ -510,27 +510,6 @@ static void the_report_is_spark_s(void **state)
         submit_arguments_deinit(&a);
 }
 
-static void the_configuration_is_what_a_local_driver_gets(void **state)
-{
-        struct submit_arguments a;
-        struct fst_conf conf;
-        assert_int_equal(understand(&a,
-                                    "--conf spark.driver.memory=3g --driver-memory 2g --conf spark.a=b "
-                                    "--executor-memory 5g --total-executor-cores 4 x.so",
-                                    NULL, NULL),
-                         0);
-        conf_init(&conf);
-        submit_arguments_configure(&a, &conf);
-        assert_string_equal(conf_get_raw(&conf, "spark.master"), "local[*]");
-        assert_string_equal(conf_get_raw(&conf, "spark.submit.deployMode"), "client");
-        assert_string_equal(conf_get_raw(&conf, "spark.app.name"), "x.so");
-        assert_string_equal(conf_get_raw(&conf, "spark.driver.memory"), "2g");
-        assert_string_equal(conf_get_raw(&conf, "spark.a"), "b");
-        assert_null(conf_get_raw(&conf, "spark.cores.max"));
-        conf_deinit(&conf);
-        submit_arguments_deinit(&a);
-}
-
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -551,7 +530,6 @@ int main(void)
                 cmocka_unit_test(the_name_comes_from_the_first_that_has_one),
                 cmocka_unit_test(files_become_uris),
                 cmocka_unit_test(the_report_is_spark_s),
-                cmocka_unit_test(the_configuration_is_what_a_local_driver_gets),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,6 +123,9 @@ int hadoop_security_init(struct hadoop_security *s, const char *(*env)(const cha
 void hadoop_security_deinit(struct hadoop_security *s)
 {
         free(s->user);
+        kerberos_use(NULL);
+        kerberos_forget(s->ticket_cache);
+        free(s->ticket_cache);
         *s = (struct hadoop_security){0};
 }
 
@@ -130,9 +133,10 @@ int hadoop_security_login(struct hadoop_security *s, const char *principal, cons
 {
         if (!s->enabled)
                 return 0;
-        int r = kerberos_login(principal, keytab, NULL, error);
+        int r = kerberos_login(principal, keytab, &s->ticket_cache, NULL, error);
         if (r < 0)
                 return error_wrap(error, r, "failure to login: for principal: %s from keytab %s", principal, keytab);
+        kerberos_use(s->ticket_cache);
         free(s->user);
         s->user = kerberos_short_name(principal);
         return 0;

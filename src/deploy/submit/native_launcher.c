@@ -9,9 +9,11 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "conf/conf.h"
 #include "conf/master_url.h"
 #include "deploy/submit/arguments.h"
+#include "deploy/submit/submission.h"
 #include "exec/app_loader.h"
 #include "exec/crash.h"
 #include "exec/module.h"
@@ -44,18 +46,19 @@ static int check_master(const struct submit_arguments *a, struct fst_error *erro
         return 0;
 }
 
-static int check_application(const char *given, struct fst_error *error)
+/* Where the application lies: as it was given, or where preparing has put it; NULL: elsewhere. The caller owns it. */
+static char *application_path(const struct submit_arguments *a, const struct submission *s)
 {
-        const char *scheme = strstr(given, "://");
-        if (scheme && strncmp(given, "file://", 7) != 0)
-                return error_set(error, -ENOTSUP,
-                                 "application %s is not a local file: this version of Firesteel takes "
-                                 "applications from the local file system only",
-                                 given);
-        return 0;
+        const char *prepared = s->classpath.len ? s->classpath.data[0] : a->application;
+        char *given = uri_local_path(a->application);
+        if (given)
+                return given;
+        if (text_starts_with(prepared, "local:/")) /* it is on all machines: on this one too */
+                return mem_strdup(prepared + strlen("local:"));
+        return uri_local_path(prepared);
 }
 
-static int load(const struct submit_arguments *a, const struct fst_conf *conf, const char *path, struct app *app,
+static int load(const struct submission *s, const struct fst_conf *conf, const char *path, struct app *app,
                 struct fst_error *error)
 {
         const char *local = getenv("SPARK_LOCAL_DIRS");
@@ -68,39 +71,38 @@ static int load(const struct submit_arguments *a, const struct fst_conf *conf, c
         if (dirs)
                 dirs[strcspn(dirs, ",")] = 0;
         struct app_options options = {.path = path,
-                                      .entry = a->value[SUBMIT_CLASS],
+                                      .entry = s->main_class,
                                       .cc_flags = conf_get_raw(conf, "spark.firesteel.cc.flags"),
                                       .local_dir = dirs};
         return app_load(&options, app, error);
 }
 
-static int call_main(const struct submit_arguments *a, const struct app *app)
+static int call_main(const char *name, const struct submission *s, const struct app *app)
 {
-        size_t n = a->application_arguments.len;
+        size_t n = s->arguments.len;
         _cleanup_free_ char **argv = new_array(char *, n + 2);
-        argv[0] = a->application;
+        argv[0] = (char *)name;
         for (size_t i = 0; i < n; i++)
-                argv[i + 1] = a->application_arguments.data[i];
-        _cleanup_free_ char *name =
-                mem_printf("%s in %s", a->value[SUBMIT_CLASS] ? a->value[SUBMIT_CLASS] : "main", app->module->name);
-        const char *before = crash_enter(name);
+                argv[i + 1] = s->arguments.data[i];
+        _cleanup_free_ char *what = mem_printf("%s in %s", s->main_class ? s->main_class : "main", app->module->name);
+        const char *before = crash_enter(what);
         int status = app->main((int)n + 1, argv);
         crash_leave(before);
         return status;
 }
 
-int submit_launch(const struct submit_arguments *a, int *status, struct fst_error *error)
+int submit_launch(const struct submit_arguments *a, const struct submission *s, int *status, struct fst_error *error)
 {
         static struct fst_conf conf; /* for the whole life of the process */
-        _cleanup_free_ char *local = uri_local_path(a->application);
-        const char *path = local ? local : a->application;
+        _cleanup_free_ char *path = application_path(a, s);
         int r = check_master(a, error);
-        if (r == 0)
-                r = check_application(a->application, error);
         if (r < 0)
                 return r;
+        if (!path)
+                return error_set(error, -ENOTSUP, "application %s names no file on this machine", a->application);
         conf_init(&conf);
-        submit_arguments_configure(a, &conf);
+        for (struct strmap_entry *e = NULL; (e = strmap_next(&s->conf, e));)
+                conf_set(&conf, e->key, e->value);
         conf_set_prepared(&conf);
         shutdown_init();
         int report = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -110,14 +112,14 @@ int submit_launch(const struct submit_arguments *a, int *status, struct fst_erro
         if (r < 0)
                 return r;
         struct app app;
-        r = load(a, &conf, path, &app, error);
+        r = load(s, &conf, path, &app, error);
         if (r < 0)
                 return r;
         if (r == FST_APP_E_NO_ENTRY) {
                 *status = SUBMIT_EXIT_NO_CLASS;
                 return 0;
         }
-        int answer = call_main(a, &app);
+        int answer = call_main(a->application, s, &app);
         if (fflush(stdout) != 0 && answer == 0) {
                 error_errno(error, "standard output");
                 answer = 1;

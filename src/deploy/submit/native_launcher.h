@@ -1,17 +1,19 @@
 /*
- * The launcher: brings what arguments.h understood to life. This version runs local masters, the driver in this
- * process.
+ * The launcher: brings a native application that was prepared to life, in this process. This version runs local
+ * masters.
  */
 #pragma once
 
 struct fst_error;
+struct submission;
 struct submit_arguments;
 
 /* Spark's exit status when there is no such class. */
 #define SUBMIT_EXIT_NO_CLASS 101
 
 /*
- * Run the application of @a: its main is called on this thread, and what it answers becomes *@status. Returns 0 with
- * *@status set (SUBMIT_EXIT_NO_CLASS with @error set if --class names no function), or negative with @error.
+ * Run the application of @a as @s has it: its main class is called on this thread with its arguments, contexts begin
+ * with its configuration, and what it answers becomes *@status. Returns 0 with *@status set (SUBMIT_EXIT_NO_CLASS with
+ * @error set if --class names no function), or negative with @error.
  */
-int submit_launch(const struct submit_arguments *a, int *status, struct fst_error *error);
+int submit_launch(const struct submit_arguments *a, const struct submission *s, int *status, struct fst_error *error);

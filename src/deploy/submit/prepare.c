@@ -326,6 +326,7 @@ int submission_prepare(struct submit_arguments *a, struct submission *s, struct 
         free(p.local_primary);
         free(p.local_jars);
         free(p.local_py_files);
+        s->ticket_cache = steal(p.security.ticket_cache);
         hadoop_security_deinit(&p.security);
         if (p.files)
                 s->temp_dir = remote_files_take_directory(p.files);

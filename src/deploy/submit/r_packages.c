@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/remove_tree.h"
+#include "base/scratch.h"
 #include "base/vec.h"
 #include "deploy/submit/r_sources.h"
 #include "io/uri.h"
@@ -46,11 +46,11 @@ static const char layout[] =
 static int make_directory(char **out, struct fst_error *error)
 {
         const char *tmp = getenv("TMPDIR");
-        _cleanup_free_ char *path = mem_printf("%s/firesteel-r-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-        if (!mkdtemp(path))
-                return error_errno(error, "%s", path);
-        *out = realpath(path, NULL);
-        return *out ? 0 : error_errno(error, "%s", path);
+        _cleanup_free_ char *root = realpath(tmp && *tmp ? tmp : "/tmp", NULL);
+        if (!root)
+                return error_errno(error, "%s", tmp && *tmp ? tmp : "/tmp");
+        _cleanup_free_ char *prefix = mem_printf("%s/firesteel-r", root);
+        return scratch_make(prefix, out, error);
 }
 
 /* The path that java.io.File takes from the URI that @name is; the caller owns it. */
@@ -157,7 +157,7 @@ static int install(const char *jar, const char *sparkr, bool verbose, FILE *out,
                 r = make_directory(library, error);
         if (r == 0 && !build(sources, sparkr, *library, verbose, out))
                 fprintf(out, "ERROR: Failed to build R package in %s.\n%s", jar, layout);
-        remove_tree(sources);
+        scratch_remove(sources);
         return r;
 }
 
@@ -182,7 +182,7 @@ static int take(const char *name, const char *sparkr, bool verbose, FILE *out, c
         return 0;
 }
 
-int r_packages_build(const char *jars, const char *sparkr, bool verbose, FILE *out, char **library,
+static int build_all(const char *jars, const char *sparkr, bool verbose, FILE *out, char **library,
                      struct fst_error *error)
 {
         _cleanup_free_ char *list = mem_strdup(jars);
@@ -193,10 +193,22 @@ int r_packages_build(const char *jars, const char *sparkr, bool verbose, FILE *o
                         r = take(name, sparkr, verbose, out, &made, error);
         fflush(out);
         if (r < 0 && made != *library) {
-                remove_tree(made);
+                scratch_remove(made);
                 free(made);
         } else {
                 *library = made;
         }
+        return r;
+}
+
+int r_packages_build(const char *jars, const char *sparkr, bool verbose, FILE *out, char **library,
+                     struct fst_error *error)
+{
+        FILE *nowhere = out ? NULL : fopen("/dev/null", "we");
+        if (!out && !nowhere)
+                return error_errno(error, "/dev/null");
+        int r = build_all(jars, sparkr, verbose, out ? out : nowhere, library, error);
+        if (nowhere)
+                fclose(nowhere);
         return r;
 }

@@ -19,12 +19,12 @@ struct fst_error;
 
 /*
  * Build the packages of those of @jars (a comma list of paths or file: URIs) that have R code, with `R CMD INSTALL`
- * into a new directory: *@library names it and is the caller's to remove; it stays as it is when no jar had R code, and
- * is used when it names one already. What is done, and what goes wrong while R builds, is told on @out, which has a
- * descriptor (R writes there too), in Spark's words; only that ends nothing. @sparkr is the folder that SparkR is in
- * (SPARK_HOME/R/lib); with NULL no package can be built. Blocks as long as R does.
- * Negative with @error for a name that is no local file's, for what is no jar or a damaged one, for an entry that would
- * lie elsewhere ("Malicious zip entry escaping target dir: …"), and when the system fails.
+ * into a new directory: *@library names it and is the caller's to remove (scratch_remove); it stays as it is when no
+ * jar had R code, and is used when it names one already. What is done, and what goes wrong while R builds, is told on
+ * @out, which has a descriptor (R writes there too), in Spark's words; only that ends nothing. NULL: nobody is told.
+ * @sparkr is the folder that SparkR is in (SPARK_HOME/R/lib); with NULL no package can be built. Blocks as long as R
+ * does. Negative with @error for a name that is no local file's, for what is no jar or a damaged one, for an entry that
+ * would lie elsewhere ("Malicious zip entry escaping target dir: …"), and when the system fails.
  */
 int r_packages_build(const char *jars, const char *sparkr, bool verbose, FILE *out, char **library,
                      struct fst_error *error);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/scratch.h"
 #include "base/strmap.h"
 #include "conf/units.h"
 #include "deploy/submit/arguments.h"
@@ -322,11 +323,9 @@ static int make_directory(struct remote_files *files, struct fst_error *error)
         const char *root = files->options.env("TMPDIR");
         if (files->directory)
                 return 0;
-        _cleanup_free_ char *path = mem_printf("%s/spark-XXXXXX", root && *root ? root : "/tmp");
-        if (!mkdtemp(path))
-                return error_errno(error, "making a directory for downloads, %s", path);
-        files->directory = steal(path);
-        return 0;
+        _cleanup_free_ char *prefix = mem_printf("%s/spark", root && *root ? root : "/tmp");
+        int r = scratch_make(prefix, &files->directory, error);
+        return r < 0 ? error_wrap(error, r, "downloads") : 0;
 }
 
 struct download {

@@ -4,14 +4,17 @@
  */
 #include "deploy/submit/runner.h"
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/scratch.h"
 #include "base/text.h"
 #include "deploy/submit/arguments.h"
 #include "deploy/submit/cluster_manager.h"
 #include "deploy/submit/java_command.h"
 #include "deploy/submit/java_launcher.h"
 #include "deploy/submit/native_launcher.h"
+#include "deploy/submit/remote_files.h"
 #include "deploy/submit/rest_client.h"
 #include "deploy/submit/submission.h"
 
@@ -87,7 +90,7 @@ static int run_in_cluster(struct submit_arguments *a, int *status, struct fst_er
 {
         bool without_rest = false;
         for (;;) {
-                _cleanup_(submission_deinit) struct submission s = {.without_rest = without_rest};
+                _cleanup_(submission_deinit) struct submission s = {.without_rest = without_rest, .progress = stderr};
                 int r = prepare(a, &s, error);
                 if (r < 0)
                         return r;
@@ -101,11 +104,55 @@ static int run_in_cluster(struct submit_arguments *a, int *status, struct fst_er
         }
 }
 
+static const char *environment(const char *name)
+{
+        return getenv(name);
+}
+
+/* A native driver reads its files itself and knows no other file system than this machine's. */
+static int bring_files(struct submission *s, struct remote_files *files, struct fst_error *error)
+{
+        static const char *const lists[] = {"spark.files", "spark.archives"};
+        for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+                const char *set = strmap_get(&s->conf, lists[i]);
+                _cleanup_free_ char *list = set ? mem_strdup(set) : NULL;
+                _cleanup_(buf_deinit) struct buf all = BUF_INIT;
+                for (char *rest, *one = list ? strtok_r(list, ",", &rest) : NULL; one;
+                     one = strtok_r(NULL, ",", &rest)) {
+                        _cleanup_free_ char *here = NULL;
+                        char *alias = strrchr(one, '#');
+                        if (alias)
+                                *alias++ = '\0';
+                        int r = remote_files_download(files, one, &here, error);
+                        if (r < 0)
+                                return error_wrap(error, r, "%s", lists[i]);
+                        buf_printf(&all, "%s%s%s%s", all.len ? "," : "", here, alias ? "#" : "", alias ? alias : "");
+                }
+                if (all.len)
+                        strmap_set(&s->conf, lists[i], buf_text(&all));
+        }
+        return 0;
+}
+
 static int run_native(struct submit_arguments *a, int *status, struct fst_error *error)
 {
-        _cleanup_(submission_deinit) struct submission s = SUBMISSION_INIT;
+        _cleanup_(submission_deinit) struct submission s = {.progress = stderr};
+        struct remote_files *files = NULL;
         int r = prepare(a, &s, error);
-        return r < 0 ? r : submit_launch(a, status, error);
+        if (r == 0)
+                r = remote_files_new(&(struct remote_files_options){.conf = &s.conf, .env = environment}, &files,
+                                     error);
+        if (r == 0)
+                r = bring_files(&s, files, error);
+        /* Libraries of the application are to find the tickets; there is no other thread yet. */
+        if (r == 0 && s.ticket_cache)
+                setenv("KRB5CCNAME", s.ticket_cache, 1);
+        if (r == 0)
+                r = submit_launch(a, &s, status, error);
+        _cleanup_free_ char *directory = files ? remote_files_take_directory(files) : NULL;
+        scratch_remove(directory);
+        remote_files_free(files);
+        return r;
 }
 
 /* --kill and --status. */

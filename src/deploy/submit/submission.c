@@ -3,10 +3,11 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/remove_tree.h"
+#include "base/scratch.h"
 #include "conf/conf.h"
 #include "conf/redact.h"
 #include "driver/event_json.h"
+#include "net/kerberos.h"
 
 void submission_deinit(struct submission *s)
 {
@@ -20,8 +21,10 @@ void submission_deinit(struct submission *s)
         vec_deinit(&s->classpath);
         vec_deinit(&s->messages);
         strmap_deinit(&s->conf);
-        remove_tree(s->temp_dir);
-        remove_tree(s->r_library);
+        scratch_remove(s->temp_dir);
+        scratch_remove(s->r_library);
+        kerberos_forget(s->ticket_cache);
+        free(s->ticket_cache);
         free(s->temp_dir);
         free(s->r_library);
         free(s->main_class);

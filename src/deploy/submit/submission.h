@@ -37,6 +37,8 @@ enum cluster_manager { MANAGER_YARN, MANAGER_STANDALONE, MANAGER_MESOS, MANAGER_
 struct submission {
         /* Said by the caller before submission_prepare: the master was no REST server, so take the gateway. */
         bool without_rest;
+        /* Where what takes its time is told: what Ivy prints, what R prints. NULL: nobody is told. */
+        FILE *progress;
 
         enum cluster_manager manager;
         bool cluster_mode;     /* the driver runs in the cluster */
@@ -46,19 +48,21 @@ struct submission {
         VEC(char *) classpath; /* in order */
         VEC(char *) messages;  /* warnings, one line each, in order; also when preparing failed */
         char *temp_dir;        /* what was downloaded; NULL: nothing was */
+        char *ticket_cache;    /* of --principal and --keytab (net/kerberos.h); NULL: nobody has logged in */
         char *r_library;       /* the R packages that were built from jars; NULL: none was */
 };
 
 #define SUBMISSION_INIT ((struct submission){0})
 
-/* Free it and remove its two directories; whoever still needs what is in them takes them first (steal). */
+/* Free it, remove its two directories, forget its tickets; whoever still needs one takes it first (steal). */
 void submission_deinit(struct submission *s);
 
 /*
- * Prepare @a, which is complete and validated, into @s, which is SUBMISSION_INIT (or that with without_rest). Downloads
+ * Prepare @a, which is complete and validated, into @s, which is SUBMISSION_INIT with what the caller says. Downloads
  * what a driver in this process needs, resolves packages, compiles a C file that goes into a cluster. As in Spark, @a
  * becomes what was resolved: its lists of files, main class, deploy mode. 0, or negative with Spark's sentence in
- * @error; @s is to be deinitialised either way. Reads the environment; blocks.
+ * @error; @s is to be deinitialised either way. Reads the environment
+ * and leaves it as it is; blocks.
  */
 int submission_prepare(struct submit_arguments *a, struct submission *s, struct fst_error *error);
 

@@ -8,7 +8,6 @@
 #include "deploy/submit/preparation.h"
 
 #include "base/error.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "deploy/submit/jar_manifest.h"
 #include "deploy/submit/option_table.h"
@@ -47,14 +46,6 @@ static void add_package_jars(struct preparation *p, const struct package_jars *j
         }
 }
 
-/* Where progress is told; in somebody else's program nothing is printed: NULL. */
-static FILE *progress(void)
-{
-        bool quiet = log_set_quiet(true);
-        log_set_quiet(quiet);
-        return quiet ? NULL : stderr;
-}
-
 static bool is_blank(const char *text)
 {
         return !text || text[strspn(text, " \t\r\n\f\v")] == 0;
@@ -67,7 +58,8 @@ static int build_r_packages(struct preparation *p, struct fst_error *error)
         _cleanup_free_ char *sparkr = home ? mem_printf("%s/R/lib", home) : NULL;
         if (p->language != LANGUAGE_R || is_blank(p->a->value[SUBMIT_JARS]))
                 return 0;
-        return r_packages_build(p->a->value[SUBMIT_JARS], sparkr, p->a->verbose, stderr, &p->s->r_library, error);
+        return r_packages_build(p->a->value[SUBMIT_JARS], sparkr, p->a->verbose, p->s->progress, &p->s->r_library,
+                                error);
 }
 
 /* In the standalone cluster and on Mesos the driver resolves them, and builds what R packages they bring. */
@@ -81,7 +73,7 @@ static int resolve_packages(struct preparation *p, struct fst_error *error)
                 .ivy_path = property(p, "spark.jars.ivy"),
                 .ivy_settings = property(p, "spark.jars.ivySettings"),
                 .compat = property(p, "spark.firesteel.compat"),
-                .out = progress(),
+                .out = p->s->progress,
         };
         if (p->mesos_cluster || (p->s->manager == MANAGER_STANDALONE && p->s->cluster_mode))
                 return 0;

@@ -208,6 +208,25 @@ int submission_complete(fst_submission *app, struct fst_error *error)
         return r;
 }
 
+/* What spark-submit would print while it prepares goes where the application's standard error goes, if that is said. */
+static FILE *open_progress(const fst_submission *app)
+{
+        pthread_mutex_lock(&app->submitter->lock);
+        int fd = app->err_fd ? fcntl(app->err_fd, F_DUPFD_CLOEXEC, 4) : -1;
+        pthread_mutex_unlock(&app->submitter->lock);
+        FILE *progress = fd >= 0 ? fdopen(fd, "we") : NULL;
+        if (fd >= 0 && !progress)
+                close(fd);
+        return progress;
+}
+
+static void close_progress(FILE **progress)
+{
+        if (*progress)
+                fclose(*progress);
+        *progress = NULL;
+}
+
 int submission_prepare_all(fst_submission *app, struct fst_error *error)
 {
         int r = submission_complete(app, error);
@@ -218,7 +237,9 @@ int submission_prepare_all(fst_submission *app, struct fst_error *error)
         if (app->args.action != SUBMIT_ACTION_SUBMIT)
                 return error_set(error, -EINVAL, "--kill and --status have nothing to prepare");
         app->is_prepared = true;
+        app->prepared.progress = open_progress(app);
         r = submission_prepare(&app->args, &app->prepared, error);
+        close_progress(&app->prepared.progress);
         keep_warnings(app, app->prepared.messages.data, app->prepared.messages.len);
         keep_error(app, r, error);
         app->prepare_result = r;
