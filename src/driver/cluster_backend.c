@@ -214,6 +214,18 @@ static void data_files(void *owner, const Firesteel__Files *files)
                                         NULL);
 }
 
+static void data_rdd_block(void *owner, int executor, int rdd, int partition, bool in_memory, bool on_disk)
+{
+        struct cluster_backend *b = owner;
+        job_runner_rdd_block(b->runner, executor, rdd, partition, in_memory, on_disk);
+}
+
+static void data_rdd_unpersisted(void *owner, int rdd)
+{
+        struct cluster_backend *b = owner;
+        job_runner_rdd_unpersisted(b->runner, rdd);
+}
+
 /* A result that was fetched apart from its status: which task's, of a run that may be gone by now. */
 struct awaited_result {
         int executor, slot, at;
@@ -270,7 +282,13 @@ static void data_result(void *owner, void *cookie, void *bytes, size_t len, int 
 }
 
 static const struct driver_data_ops data_ops = {
-        .wake = data_wake, .remove = data_remove, .result = data_result, .files = data_files};
+        .wake = data_wake,
+        .remove = data_remove,
+        .result = data_result,
+        .files = data_files,
+        .rdd_block = data_rdd_block,
+        .rdd_unpersisted = data_rdd_unpersisted,
+};
 
 /* Count the run's results, and ask for those that did not come with it; what nobody wants is forgotten where it is. */
 void cluster_fetch_results(struct cluster_backend *b, struct remote_executor *x, struct slot_run *run)
@@ -520,6 +538,8 @@ static const struct scheduler_backend_class cluster_backend_class = {
         .cached_on = cluster_cached_on,
         .expected_cores = cluster_expected_cores,
         .kill_executor = cluster_kill_executor,
+        .request_executors = cluster_request_executors,
+        .remove_executors = cluster_remove_executors,
         .wait = cluster_wait,
         .wake = cluster_wake,
         .idle = cluster_idle,

@@ -69,6 +69,11 @@ void cluster_look_for_expired(uv_timer_t *timer);
  */
 void cluster_kill(struct cluster_backend *b, const char *executor_id, bool replace);
 
+/* As the scheduler backend's slots of these names. */
+bool cluster_request_executors(struct scheduler_backend *backend, const struct executor_request *requests, int n);
+int cluster_remove_executors(struct scheduler_backend *backend, const int32_t *executors, int n, bool decommission,
+                             int32_t *accepted);
+
 /* Let this executor take no new tasks, and end when its own have. */
 void cluster_decommission(struct cluster_backend *b, struct remote_executor *x, bool host_too, const char *reason);
 

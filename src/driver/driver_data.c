@@ -230,6 +230,7 @@ static void do_errand(struct driver_data *d, struct errand *e)
                 removal.n_rdds = 1;
                 removal.rdds = &rdd;
                 tell_holders(d, executors, n, &removal);
+                d->ops->rdd_unpersisted(d->owner, rdd);
                 break;
         case ERRAND_BROADCAST:
                 n = block_master_remove_broadcast(d->blocks, e->id, e->everywhere, &executors);
@@ -303,6 +304,10 @@ void driver_data_updates(struct driver_data *d, const struct remote_executor *x,
                                                          .memory_bytes = u->memory_bytes,
                                                          .disk_bytes = u->disk_bytes,
                                                          .rows = u->rows});
+                if (name.kind == BLOCK_RDD)
+                        d->ops->rdd_block(d->owner, x->index, (int)name.id, name.part,
+                                          u->storage_level && (u->memory_bytes || !u->disk_bytes),
+                                          u->storage_level && u->disk_bytes);
         }
         firesteel__block_updates__free_unpacked(updates, NULL);
 }

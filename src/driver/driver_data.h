@@ -26,6 +26,9 @@ struct driver_data_ops {
         void (*result)(void *owner, void *cookie, void *bytes, size_t len, int status, const char *message);
         /* Files were added: executors are to know. */
         void (*files)(void *owner, const Firesteel__Files *files);
+        /* A partition of a persisted RDD lies there, or (neither) no more; the RDD is persisted nowhere any more. */
+        void (*rdd_block)(void *owner, int executor, int rdd, int partition, bool in_memory, bool on_disk);
+        void (*rdd_unpersisted)(void *owner, int rdd);
 };
 
 /* Negative with @error: no port, the crypto module is missing, a file of spark.files cannot be read. */

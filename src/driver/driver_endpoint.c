@@ -239,6 +239,7 @@ static void kill_executors(struct cluster_backend *b, struct rpc_message *m)
                         continue;
                 }
                 killed.ids[killed.n_ids++] = x->id;
+                job_runner_executor_killed(b->runner, x->index);
                 cluster_kill(b, x->id, kill->replace);
         }
         rpc_reply_packed(m, m->type, &killed.base, NULL);

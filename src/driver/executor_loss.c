@@ -16,6 +16,7 @@
 #include "rpc/control.pb-c.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 /* A crash report among an executor's last words names the task that it was at, if the executor had such a task. */
 static void suspect_named(struct cluster_backend *b, const struct remote_executor *x, const char *reason)
@@ -91,15 +92,27 @@ void cluster_disconnected(void *owner, struct rpc_peer *peer, const char *why)
         uv_timer_start(&x->loss, loss_unexplained, LOSS_REASON_MS, 0);
 }
 
+/* What was asked for explains its end better than how its process went. */
+static const char *reason_of(const struct remote_executor *x, const char *reason, char text[static 256])
+{
+        if (x->killed)
+                return "Executor killed by driver.";
+        if (!x->decommissioned)
+                return reason;
+        snprintf(text, 256, "Executor decommission: %s", x->decommission_reason);
+        return text;
+}
+
 void cluster_backend_executor_exited(struct cluster_backend *b, const char *executor_id, bool caused_by_app,
                                      const char *reason)
 {
         struct remote_executor *x = executor_table_find(&b->executors, executor_id);
+        char text[256];
         if (!x) {
                 log_warn("CoarseGrainedSchedulerBackend", "Executor %s ended before it had registered: %s", executor_id,
                          reason);
         } else if (!b->closing) {
-                cluster_lose(b, x, caused_by_app && !x->decommissioned, reason);
+                cluster_lose(b, x, caused_by_app && !x->decommissioned && !x->killed, reason_of(x, reason, text));
         } else {
                 x->state = EXECUTOR_GONE;
         }

@@ -39,7 +39,7 @@ struct executor_manager_class {
          * was ever used, in place of all that was requested before. More are started as there is room for them,
          * now or later; none is ended because fewer are requested. May come before `start`: then these are the
          * numbers to begin with. False: nobody could be asked, and the same will be requested again. Borrowed for the
-         * call. NULL: the number of executors cannot change, so that there is no dynamic allocation.
+         * call.
          */
         bool (*request_executors)(struct executor_manager *manager, const struct executor_request *requests, int n);
 

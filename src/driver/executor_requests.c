@@ -5,6 +5,7 @@
 #include "driver/cluster_backend_internal.h"
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "driver/job_runner.h"
 #include "rpc/control.pb-c.h"
 #include "sched/executor_allocation.h"
@@ -21,10 +22,45 @@ static void request_one_fewer(struct cluster_backend *b)
 {
         int target = b->requested < 0 ? count_executors(b) - 1 : b->requested - 1;
         struct executor_request request = {.target = MAX(target, 0)};
-        if (!b->manager->class->request_executors)
-                return;
         b->requested = request.target;
         b->manager->class->request_executors(b->manager, &request, 1);
+}
+
+bool cluster_request_executors(struct scheduler_backend *backend, const struct executor_request *requests, int n)
+{
+        struct cluster_backend *b = container_of(backend, struct cluster_backend, backend);
+        b->requested = 0;
+        for (int i = 0; i < n; i++)
+                b->requested += requests[i].target;
+        return b->manager->class->request_executors(b->manager, requests, n);
+}
+
+static bool is_busy(const struct remote_executor *x)
+{
+        for (int s = 0; s < x->cores; s++)
+                if (x->running[s])
+                        return true;
+        return false;
+}
+
+int cluster_remove_executors(struct scheduler_backend *backend, const int32_t *executors, int n, bool decommission,
+                             int32_t *accepted)
+{
+        struct cluster_backend *b = container_of(backend, struct cluster_backend, backend);
+        int gone = 0;
+        for (int i = 0; i < n; i++) {
+                struct remote_executor *x = executor_table_at(&b->executors, executors[i]);
+                if (!x || x->state != EXECUTOR_ALIVE || x->killed || x->decommissioned || is_busy(x))
+                        continue;
+                if (decommission) {
+                        cluster_decommission(b, x, false, "spark scale down");
+                } else {
+                        job_runner_executor_killed(b->runner, x->index);
+                        cluster_kill(b, x->id, true);
+                }
+                accepted[gone++] = x->index;
+        }
+        return gone;
 }
 
 void cluster_kill(struct cluster_backend *b, const char *executor_id, bool replace)
@@ -44,6 +80,7 @@ void cluster_decommission(struct cluster_backend *b, struct remote_executor *x, 
                 return;
         log_info("CoarseGrainedSchedulerBackend", "Decommission executor %s: %s", x->id, reason);
         x->decommissioned = true;
+        x->decommission_reason = mem_strdup(reason);
         job_runner_executor_decommissioned(b->runner, x->index, host_too);
         cluster_flush(x);
         rpc_send(x->ref, FIRESTEEL__CONTROL_TYPE__DECOMMISSION_EXECUTOR, NULL, 0, NULL);

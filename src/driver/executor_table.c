@@ -163,6 +163,7 @@ void executor_table_deinit(struct executor_table *t)
                 buf_deinit(&x->launches);
                 buf_deinit(&x->removals);
                 strmap_deinit(&x->log_urls);
+                free(x->decommission_reason);
                 strmap_deinit(&x->attributes);
                 free(x->running);
                 free(x->id);

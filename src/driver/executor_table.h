@@ -27,8 +27,9 @@ struct remote_executor {
         struct buf launches;       /* LaunchTasks to be sent */
         struct buf removals;       /* Remove to be sent */
         bool decommissioned;       /* told to end: its end is nobody's fault */
-        bool killed;               /* its manager was told to end it */
-        bool dirty;                /* it is on the list of those to be flushed */
+        char *decommission_reason;
+        bool killed; /* its manager was told to end it */
+        bool dirty;  /* it is on the list of those to be flushed */
         struct remote_executor *next_dirty;
         int64_t heartbeat_ms, resident_bytes, memory;
         int64_t pid;

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/accumulators.h"
+#include "driver/allocation.h"
 #include "driver/custom_resources.h"
 #include "driver/executor_details.h"
 #include "driver/gangs.h"
@@ -19,6 +20,7 @@
 #include "driver/pools.h"
 #include "driver/scheduler_trace.h"
 #include "driver/scheduler_backend.h"
+#include "driver/starvation.h"
 #include "driver/task_events.h"
 #include "rdd/accumulator_updates.h"
 #include "rdd/barrier_chain.h"
@@ -69,6 +71,8 @@ struct job_runner {
         struct registered_resources registered; /* whether there are enough for the first task */
         int64_t cores;                          /* that have registered */
         struct task_events *events;
+        struct allocation *allocation; /* NULL: the number of executors does not follow the work */
+        struct starvation starvation;
 
         pthread_t thread;
         pthread_mutex_t lock;
@@ -98,6 +102,7 @@ static void job_started(void *owner, struct job *job)
         struct job_wait *wait = job->user;
         wait->job_id = job->id;
         task_events_job_started(r->events, job);
+        allocation_job_started(r->allocation, job);
 }
 
 static struct stage_work *work_of(struct job_runner *r, struct stage *stage)
@@ -145,6 +150,8 @@ static void stage_submitted(void *owner, struct stage *stage, struct task_set *s
         if (stage_is_result(stage))
                 commit_coordinator_stage_start(r->commits, stage->id, stage->lineage->partitions);
         task_events_stage_submitted(r->events, stage, set);
+        allocation_stage_submitted(r->allocation, stage, set);
+        starvation_submitted(&r->starvation, now_ns());
 }
 
 struct slot_run *job_runner_run_new(struct job_runner *r)
@@ -185,6 +192,8 @@ static void launch(void *owner, int executor, struct task_set *set, const struct
                 t->output = launches[i].output;
         }
         task_events_launched(r->events, set, run);
+        allocation_launched(r->allocation, run);
+        starvation_launched(&r->starvation);
         r->backend->class->launch(r->backend, executor, run);
 }
 
@@ -222,6 +231,7 @@ static void stage_completed(void *owner, struct stage *stage, const char *failur
         struct job_runner *r = owner;
         gangs_stage_end(r->gangs, stage->id, stage->attempt);
         task_events_stage_completed(r->events, stage, failure);
+        allocation_stage_completed(r->allocation, stage);
 }
 
 /* The waiting thread goes on, and takes the job's action with it. */
@@ -246,6 +256,7 @@ static void job_ended(void *owner, struct job *job, enum job_result result, cons
         struct job_runner *r = owner;
         struct job_wait *wait = job->user;
         task_events_job_ended(r->events, job, message);
+        allocation_job_ended(r->allocation, job);
         wait->result = result;
         wait->message = message ? mem_strdup(message) : NULL;
         /* Tasks of this process use the action itself: then the job is over when the last of them has ended. */
@@ -320,12 +331,14 @@ static void speculative_submitted(void *owner, struct task_set *set, int index)
 {
         struct job_runner *r = owner;
         task_events_speculative(r->events, set, index);
+        allocation_speculative(r->allocation, set, index);
 }
 
 static void unschedulable(void *owner, struct task_set *set, bool yes)
 {
         struct job_runner *r = owner;
         task_events_unschedulable(r->events, set, yes);
+        allocation_unschedulable(r->allocation, set, yes);
 }
 
 static const struct sched_ops ops = {
@@ -451,6 +464,7 @@ void job_runner_run_done(struct job_runner *r, struct slot_run *run)
                 s->fetch = t->state == OUTCOME_FETCH_FAILED ? &fetches[i] : NULL;
         }
         task_events_ended(r->events, run);
+        allocation_ended(r->allocation, run);
         r->backend->class->run_returned(r->backend, run);
         sched_status(r->sched, statuses, run->n, now_ns());
         job_runner_run_free(r, run);
@@ -491,6 +505,7 @@ int job_runner_executor_added(struct job_runner *r, const struct executor_detail
                                      .port = x->port};
         vec_push(&r->sc->executors, ref);
         task_events_executor_added(r->events, x);
+        allocation_executor_added(r->allocation, index);
         return index;
 }
 
@@ -498,6 +513,7 @@ void job_runner_executor_lost(struct job_runner *r, int executor, bool caused_by
 {
         sched_lose_executor(r->sched, executor, caused_by_app, reason, now_ns());
         task_events_executor_removed(r->events, r->sc->executors.data[executor], reason);
+        allocation_executor_removed(r->allocation, executor, reason);
 }
 
 void job_runner_task_suspected(struct job_runner *r, int64_t task_id)
@@ -523,6 +539,7 @@ void job_runner_run_lost(struct job_runner *r, struct slot_run *run, bool caused
         }
         run->lost_by_app = caused_by_app;
         task_events_ended(r->events, run);
+        allocation_ended(r->allocation, run);
         job_runner_run_free(r, run);
 }
 
@@ -556,11 +573,28 @@ bool job_runner_host_excluded(struct job_runner *r, const char *host)
 void job_runner_executor_decommissioned(struct job_runner *r, int executor, bool host_too)
 {
         sched_decommission_executor(r->sched, executor, host_too);
+        allocation_executor_leaves(r->allocation, executor, true);
 }
 
 void job_runner_executor_disabled(struct job_runner *r, int executor)
 {
         sched_disable_executor(r->sched, executor);
+}
+
+void job_runner_executor_killed(struct job_runner *r, int executor)
+{
+        sched_disable_executor(r->sched, executor);
+        allocation_executor_leaves(r->allocation, executor, false);
+}
+
+void job_runner_rdd_block(struct job_runner *r, int executor, int rdd, int partition, bool in_memory, bool on_disk)
+{
+        allocation_rdd_block(r->allocation, executor, rdd, partition, in_memory, on_disk);
+}
+
+void job_runner_rdd_unpersisted(struct job_runner *r, int rdd)
+{
+        allocation_rdd_unpersisted(r->allocation, rdd);
 }
 
 static int refuse_job(struct job_runner *r, const struct job_request *request, struct fst_error *error)
@@ -650,6 +684,9 @@ static struct message *take_messages(struct job_runner *r)
 {
         int64_t deadline = sched_deadline(r->sched), enough = registered_resources_deadline(&r->registered);
         deadline = MIN(deadline, gangs_deadline(r->gangs));
+        deadline = MIN(deadline, r->starvation.next);
+        if (!r->stopping)
+                deadline = MIN(deadline, allocation_deadline(r->allocation));
         r->backend->class->wait(r->backend, MIN(deadline, enough));
         pthread_mutex_lock(&r->lock);
         struct message *all = r->first;
@@ -687,6 +724,10 @@ static void *runner_main(void *arg)
                         gangs_tick(r->gangs, now);
                 if (!r->stopping && enough_registered(r, now))
                         sched_revive(r->sched, now);
+                if (!r->stopping && allocation_deadline(r->allocation) <= now)
+                        allocation_tick(r->allocation, now);
+                if (r->starvation.next <= now)
+                        starvation_tick(&r->starvation, now);
         }
         return NULL;
 }
@@ -726,7 +767,7 @@ static int wait_for_registration(struct job_runner *r, struct fst_error *error)
 {
         const struct fst_conf *conf = r->sc->conf;
         double ratio = 0;
-        int64_t waiting_ms;
+        int64_t waiting_ms, starvation_ms;
         int e = 0;
         if (r->backend->class->expected_cores)
                 r->backend->class->expected_cores(r->backend, &ratio);
@@ -734,8 +775,11 @@ static int wait_for_registration(struct job_runner *r, struct fst_error *error)
                 e = conf_get_double(conf, "spark.scheduler.minRegisteredResourcesRatio", &ratio, error);
         if (e == 0)
                 e = conf_get_ms(conf, "spark.scheduler.maxRegisteredResourcesWaitingTime", &waiting_ms, error);
+        if (e == 0)
+                e = conf_get_ms(conf, "spark.starvation.timeout", &starvation_ms, error);
         if (e)
                 return e;
+        starvation_init(&r->starvation, MAX(starvation_ms, 1) * 1000000);
         if (!r->backend->class->expected_cores)
                 ratio = 0;
         registered_resources_init(&r->registered, ratio, waiting_ms * 1000000, now_ns());
@@ -755,11 +799,14 @@ int job_runner_new(struct fst_context *sc, struct scheduler_backend *backend, st
         pthread_mutex_init(&r->lock, NULL);
 
         int e = read_config(sc, &config, &pools, error);
+        if (e == 0)
+                e = allocation_new(sc, backend, &r->allocation, error);
         if (e) {
                 job_runner_free(r);
                 return e;
         }
         r->n_resources = config.n_resources;
+        config.dynamic_allocation = r->allocation != NULL;
         r->sched = sched_new(&config, &ops, r);
         sched_config_deinit(&config);
         pool_file_deinit(&pools);
@@ -772,6 +819,7 @@ int job_runner_new(struct fst_context *sc, struct scheduler_backend *backend, st
         sc->env.barrier_owner = r;
         if ((e = gangs_new(sc->conf, &r->gangs, error)) == 0)
                 e = wait_for_registration(r, error);
+        allocation_start(r->allocation);
         if (e == 0)
                 e = backend->class->start(backend, r, error);
         if (e == 0 && (e = -pthread_create(&r->thread, NULL, runner_main, r)))
@@ -803,6 +851,7 @@ void job_runner_free(struct job_runner *r)
         gangs_free(r->gangs);
         r->backend->class->free(r->backend);
         task_events_free(r->events);
+        allocation_free(r->allocation);
         commit_coordinator_free(r->commits);
         free(r->abort_reason);
         while (r->spare) {

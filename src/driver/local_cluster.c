@@ -31,12 +31,15 @@
 
 enum { MODULES_MOST = 64 };
 
+#define KILL_PATIENCE_MS 2000 /* for an executor that is to end */
+
 struct local_executor {
         struct local_cluster *cluster;
         char *id;
         int worker, place;   /* in its worker: which share of the custom resources it has */
         struct child *child; /* NULL: it has ended */
         bool killed;         /* by us */
+        uv_timer_t patience; /* runs while it has a moment to end in order */
         bool registered;
 };
 
@@ -52,6 +55,7 @@ struct local_cluster {
         int most;               /* executors that there can be */
         int wanted;             /* executors that were requested */
         int next_id, running, failures, most_failures;
+        bool failing; /* executors could not be started when more were requested */
         bool stopping;
 };
 
@@ -120,6 +124,8 @@ static int start_executor(struct local_cluster *c, int worker, int place, struct
         x->id = mem_printf("%d", c->next_id++);
         x->worker = worker;
         x->place = place;
+        uv_timer_init(cluster_backend_loop(c->backend), &x->patience);
+        x->patience.data = x;
         vec_push(&c->executors, x);
         command_line(c, x, resources, &command);
         executor_process_environment(&variables, conf_get_raw(c->sc->conf, "spark.authenticate.secret"));
@@ -202,6 +208,7 @@ static void executor_ended(void *owner, struct child *child, int wait_status, co
         struct local_executor *x = owner;
         struct local_cluster *c = x->cluster;
         x->child = NULL;
+        uv_timer_stop(&x->patience);
         c->running--;
         _cleanup_free_ char *reason = describe_end(child_pid(child), wait_status, last_words);
         if (c->stopping && WIFSIGNALED(wait_status) && !x->killed)
@@ -302,12 +309,18 @@ static int local_cluster_start(struct executor_manager *manager, struct cluster_
 static bool local_cluster_request(struct executor_manager *manager, const struct executor_request *requests, int n)
 {
         struct local_cluster *c = cluster_of(manager);
+        struct fst_error error = FST_ERROR_INIT;
         c->wanted = 0;
         for (int i = 0; i < n; i++)
                 c->wanted += requests[i].target;
-        if (c->backend && !c->stopping)
-                start_more(c);
-        return true;
+        if (!c->backend || c->stopping)
+                return true;
+        bool failed = start_wanted(c, &error) != 0;
+        if (failed && !c->failing)
+                log_error("LocalSparkCluster", "%s", error_message(&error));
+        c->failing = failed;
+        error_deinit(&error);
+        return !failed;
 }
 
 static int64_t local_cluster_expected_cores(const struct executor_manager *manager, double *ratio)
@@ -333,13 +346,21 @@ static void local_cluster_registered(struct executor_manager *manager, const cha
                 x->registered = true;
 }
 
+static void patience_over(uv_timer_t *timer)
+{
+        struct local_executor *x = timer->data;
+        if (x->child)
+                child_kill(x->child, SIGKILL);
+}
+
 static void local_cluster_kill(struct executor_manager *manager, const char *executor_id)
 {
         struct local_executor *x = find(cluster_of(manager), executor_id);
         if (!x || !x->child)
                 return;
         x->killed = true;
-        child_kill(x->child, SIGKILL);
+        child_kill(x->child, SIGTERM);
+        uv_timer_start(&x->patience, patience_over, KILL_PATIENCE_MS, 0);
 }
 
 static bool local_cluster_stopped(struct executor_manager *manager)

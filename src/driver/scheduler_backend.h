@@ -12,6 +12,7 @@
 #include "exec/slot.h"
 
 struct executor_details;
+struct executor_request;
 struct job_runner;
 struct scheduler_backend;
 
@@ -64,6 +65,20 @@ struct scheduler_backend_class {
         void (*kill_executor)(struct scheduler_backend *backend, int executor, const char *reason);
 
         /*
+         * Keep up these numbers of executors, in place of all that was requested before: as
+         * executor_manager_class.request_executors. May come before `start`. NULL: executors cannot come and go.
+         */
+        bool (*request_executors)(struct scheduler_backend *backend, const struct executor_request *requests, int n);
+
+        /*
+         * End these of the scheduler's executors, or (@decommission) let them move away what they have and end, without
+         * changing what was requested; those that run tasks are spared. Fills @accepted with the others; returns how
+         * many.
+         */
+        int (*remove_executors)(struct scheduler_backend *backend, const int32_t *executors, int n, bool decommission,
+                                int32_t *accepted);
+
+        /*
          * Cores that the executors will have together once all of them are there, and which part of them the first task
          * waits for unless spark.scheduler.minRegisteredResourcesRatio says so. NULL: it waits for nothing.
          */
@@ -110,7 +125,8 @@ void job_runner_task_suspected(struct job_runner *runner, int64_t task_id);
 /* A run's executor is gone, which the scheduler knows already: for the listeners. Takes the run. */
 void job_runner_run_lost(struct job_runner *runner, struct slot_run *run, bool caused_by_app, const char *reason);
 
-/* An executor (driver/executor_details.h) that can take tasks: its index, or -EEXIST. Any thread before the scheduler's has started. */
+/* An executor (driver/executor_details.h) that can take tasks: its index, or -EEXIST. Any thread before the scheduler's
+ * has started. */
 int job_runner_executor_added(struct job_runner *runner, const struct executor_details *executor);
 
 /* The question of a barrier stage's task, which came from its executor: driver/gangs.h. */
@@ -139,3 +155,11 @@ void job_runner_executor_decommissioned(struct job_runner *runner, int executor,
 
 /* No new tasks for it. */
 void job_runner_executor_disabled(struct job_runner *runner, int executor);
+
+/* It is to be killed: no new tasks for it. */
+void job_runner_executor_killed(struct job_runner *runner, int executor);
+
+/* For dynamic allocation: as allocation_rdd_block and allocation_rdd_unpersisted (driver/allocation.h). */
+void job_runner_rdd_block(struct job_runner *runner, int executor, int rdd, int partition, bool in_memory,
+                          bool on_disk);
+void job_runner_rdd_unpersisted(struct job_runner *runner, int rdd);

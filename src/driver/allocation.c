@@ -1,0 +1,244 @@
+/*
+ * See allocation.h: Spark's ExecutorAllocationManager listens on the listener bus, and looks ten times a second. Here
+ * it is told in the turn of the loop in which something happens, and looks when its deadline has come.
+ */
+#include "driver/allocation.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "driver/context.h"
+#include "driver/scheduler_backend.h"
+#include "sched/executor_allocation_conf.h"
+
+#define LOG "ExecutorAllocationManager"
+
+struct allocation {
+        struct scheduler_backend *backend;
+        struct executor_allocation *core;
+        struct executor_monitor *monitor;
+        bool asking; /* an operation of the core runs: what it causes is known there */
+};
+
+/* ---------------------------------------------------------------------------------------------- what is asked for */
+
+static bool request_total(void *owner, const struct executor_request *requests, int n)
+{
+        struct allocation *a = owner;
+        return a->backend->class->request_executors(a->backend, requests, n);
+}
+
+static int remove_idle(void *owner, const int32_t *executors, int n, bool decommission, int32_t *accepted)
+{
+        struct allocation *a = owner;
+        a->asking = true;
+        int gone = a->backend->class->remove_executors(a->backend, executors, n, decommission, accepted);
+        a->asking = false;
+        return gone;
+}
+
+static const struct executor_allocation_ops ops = {.request_total = request_total, .remove = remove_idle};
+
+void allocation_start(struct allocation *a)
+{
+        if (a)
+                executor_allocation_start(a->core);
+}
+
+int64_t allocation_deadline(const struct allocation *a)
+{
+        return a ? executor_allocation_deadline(a->core) : INT64_MAX;
+}
+
+void allocation_tick(struct allocation *a, int64_t now)
+{
+        if (a)
+                executor_allocation_tick(a->core, now);
+}
+
+/* --------------------------------------------------------------------------------------------- what happened */
+
+void allocation_job_started(struct allocation *a, const struct job *job)
+{
+        if (!a)
+                return;
+        struct shuffle_stage *stages = new_array(struct shuffle_stage, (size_t)job->n_stages + 1);
+        int n = 0;
+        for (int i = 0; i < job->n_stages; i++)
+                if (!stage_is_result(job->stages[i]))
+                        stages[n++] = (struct shuffle_stage){.stage = job->stages[i]->id,
+                                                             .shuffle = job->stages[i]->outputs->shuffle_id};
+        executor_monitor_job_started(a->monitor, job->id, stages, n);
+        free(stages);
+}
+
+void allocation_job_ended(struct allocation *a, const struct job *job)
+{
+        if (a)
+                executor_monitor_job_ended(a->monitor, job->id);
+}
+
+void allocation_stage_submitted(struct allocation *a, const struct stage *stage, const struct task_set *set)
+{
+        if (a)
+                executor_allocation_stage_submitted(
+                        a->core, &(struct stage_demand){.stage = stage->id, .attempt = set->attempt, .n_tasks = set->n},
+                        now_ns());
+}
+
+void allocation_stage_completed(struct allocation *a, const struct stage *stage)
+{
+        if (a)
+                executor_allocation_stage_completed(a->core, stage->id, stage->attempt);
+}
+
+void allocation_unschedulable(struct allocation *a, const struct task_set *set, bool yes)
+{
+        if (a)
+                executor_allocation_unschedulable(a->core, set->stage_id, set->attempt, yes, now_ns());
+}
+
+void allocation_speculative(struct allocation *a, const struct task_set *set, int index)
+{
+        if (a)
+                executor_allocation_speculative(a->core, set->stage_id, set->attempt, index, now_ns());
+}
+
+static struct task_event event_of(const struct slot_run *run, const struct slot_task *t)
+{
+        return (struct task_event){.stage = t->info.stage,
+                                   .attempt = t->info.stage_attempt,
+                                   .index = t->index,
+                                   .executor = run->executor,
+                                   .speculative = run->speculative};
+}
+
+void allocation_launched(struct allocation *a, const struct slot_run *run)
+{
+        if (!a)
+                return;
+        int64_t now = now_ns();
+        for (int i = 0; i < run->n; i++) {
+                struct task_event event = event_of(run, &run->tasks[i]);
+                executor_allocation_task_started(a->core, &event, now);
+        }
+}
+
+static enum task_state state_of(const struct slot_run *run, const struct slot_task *t)
+{
+        switch (t->state) {
+        case OUTCOME_SUCCESS:
+                return TASK_SUCCEEDED;
+        case OUTCOME_KILLED:
+                return TASK_KILLED;
+        case OUTCOME_FETCH_FAILED:
+                return TASK_FETCH_FAILED;
+        case OUTCOME_COMMIT_DENIED:
+                return TASK_COMMIT_DENIED;
+        case OUTCOME_LOST:
+                return run->lost_by_app ? TASK_EXECUTOR_LOST : TASK_PREEMPTED;
+        default:
+                return TASK_FAILED;
+        }
+}
+
+void allocation_ended(struct allocation *a, const struct slot_run *run)
+{
+        if (!a)
+                return;
+        int64_t now = now_ns();
+        for (int i = 0; i < run->n; i++) {
+                struct task_event event = event_of(run, &run->tasks[i]);
+                executor_allocation_task_ended(a->core, &event, state_of(run, &run->tasks[i]), now);
+        }
+}
+
+void allocation_executor_added(struct allocation *a, int executor)
+{
+        if (a)
+                executor_monitor_added(a->monitor, executor, 0, now_ns());
+}
+
+void allocation_executor_removed(struct allocation *a, int executor, const char *reason)
+{
+        if (a)
+                executor_monitor_removed(a->monitor, executor, reason);
+}
+
+void allocation_executor_leaves(struct allocation *a, int executor, bool decommissioned)
+{
+        if (!a || a->asking)
+                return;
+        if (decommissioned)
+                executor_monitor_decommissioned(a->monitor, &executor, 1);
+        else
+                executor_monitor_killed(a->monitor, &executor, 1);
+}
+
+void allocation_rdd_block(struct allocation *a, int executor, int rdd, int partition, bool in_memory, bool on_disk)
+{
+        if (a)
+                executor_monitor_rdd_block(a->monitor, executor, rdd, partition, in_memory, on_disk);
+}
+
+void allocation_rdd_unpersisted(struct allocation *a, int rdd)
+{
+        if (a)
+                executor_monitor_rdd_unpersisted(a->monitor, rdd);
+}
+
+void allocation_shuffle_moved(struct allocation *a, int executor, int shuffle)
+{
+        if (a)
+                executor_monitor_shuffle_block(a->monitor, executor, shuffle);
+}
+
+struct allocation_numbers allocation_numbers(const struct allocation *a)
+{
+        struct allocation_numbers numbers = {0};
+        if (!a)
+                return numbers;
+        struct executor_allocation_sums sums = executor_allocation_sums(a->core);
+        struct executor_count count = executor_monitor_total(a->monitor);
+        numbers.to_add = sums.to_add;
+        numbers.target = sums.target;
+        numbers.need = sums.need;
+        numbers.all = count.all;
+        numbers.pending_removal = count.killed;
+        numbers.decommissioning = count.decommissioned;
+        numbers.removals = executor_monitor_removals(a->monitor);
+        return numbers;
+}
+
+/* ------------------------------------------------------------------------------------------------- life */
+
+int allocation_new(struct fst_context *sc, struct scheduler_backend *backend, struct allocation **allocation,
+                   struct fst_error *error)
+{
+        struct executor_allocation_config config;
+        bool enabled;
+        int r = conf_get_bool(sc->conf, "spark.dynamicAllocation.enabled", &enabled, error);
+        *allocation = NULL;
+        if (r || !enabled || !backend->class->request_executors)
+                return r;
+        if ((r = executor_allocation_config_read(sc->conf, &config, error)))
+                return r;
+        if (!conf_contains(sc->conf, "spark.executor.cores"))
+                log_warn(LOG, "Dynamic allocation enabled without spark.executor.cores explicitly set, you may get "
+                              "more executors allocated than expected. It's recommended to set spark.executor.cores "
+                              "explicitly. Please check SPARK-30299 for more details.");
+        struct allocation *a = new0(struct allocation);
+        a->backend = backend;
+        a->core = executor_allocation_new(&config, &ops, a);
+        a->monitor = executor_allocation_monitor(a->core);
+        *allocation = a;
+        return 0;
+}
+
+void allocation_free(struct allocation *a)
+{
+        if (!a)
+                return;
+        executor_allocation_free(a->core);
+        free(a);
+}
