@@ -14,6 +14,7 @@
 #include "driver/job_runner.h"
 #include "exec/crash.h"
 #include "rpc/control.pb-c.h"
+#include "sched/sched.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -96,10 +97,10 @@ void cluster_disconnected(void *owner, struct rpc_peer *peer, const char *why)
 static const char *reason_of(const struct remote_executor *x, const char *reason, char text[static 256])
 {
         if (x->killed)
-                return "Executor killed by driver.";
+                return LOSS_KILLED;
         if (!x->decommissioned)
                 return reason;
-        snprintf(text, 256, "Executor decommission: %s", x->decommission_reason);
+        snprintf(text, 256, LOSS_DECOMMISSION "%s", x->decommission_reason);
         return text;
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/log.h"
 #include "base/vec.h"
+#include "sched/sched.h"
 
 #define LOG "ExecutorMonitor"
 
@@ -317,9 +318,8 @@ void executor_monitor_added(struct executor_monitor *m, int32_t executor, int pr
 
 static void count_removal(struct executor_removals *r, const struct tracker *t, const char *reason)
 {
-        static const char finished[] = "Finished decommissioning", prefix[] = "Executor decommission: ";
-
-        if (reason && (strcmp(reason, finished) == 0 || strncmp(reason, prefix, sizeof(prefix) - 1) == 0))
+        if (reason && (strcmp(reason, LOSS_DECOMMISSIONED) == 0 ||
+                       strncmp(reason, LOSS_DECOMMISSION, sizeof(LOSS_DECOMMISSION) - 1) == 0))
                 r->gracefully_decommissioned++;
         else if (t->leaving == EXECUTOR_DECOMMISSIONED)
                 r->decommission_unfinished++;

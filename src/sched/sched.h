@@ -259,6 +259,9 @@ int sched_register_executor(struct sched *s, const struct executor_spec *spec, i
  * running stages whose output was there run again. @caused_by_app: the tasks on it are charged a failure.
  * An index that is not alive is ignored.
  */
+#define LOSS_KILLED "Executor killed by driver."       /* as messages: it was asked to go, */
+#define LOSS_DECOMMISSION "Executor decommission: "    /* the beginning: it was told to go, */
+#define LOSS_DECOMMISSIONED "Finished decommissioning" /* and went when others had what it had */
 void sched_lose_executor(struct sched *s, int executor, bool caused_by_app, const char *message, int64_t now);
 
 /*

@@ -450,6 +450,20 @@ static void lose_run(struct task_scheduler *ts, struct task_run *run, bool charg
         }
 }
 
+/* What was wished is no error. */
+static void log_loss(struct task_scheduler *ts, int executor, const char *message)
+{
+        const char *id = executor_at(ts, executor)->id, *host = executors_host(&ts->executors, executor);
+
+        if (strcmp(message, LOSS_KILLED) == 0)
+                log_info(LOG, "Executor %s on %s killed by driver.", id, host);
+        else if (strcmp(message, LOSS_DECOMMISSIONED) == 0 ||
+                 strncmp(message, LOSS_DECOMMISSION, sizeof(LOSS_DECOMMISSION) - 1) == 0)
+                log_info(LOG, "Executor %s on %s is decommissioned.", id, host);
+        else
+                log_error(LOG, "Lost executor %s on %s: %s", id, host, message);
+}
+
 void task_scheduler_lose_executor(struct task_scheduler *ts, int executor, bool caused_by_app, const char *message,
                                   int64_t now)
 {
@@ -462,8 +476,7 @@ void task_scheduler_lose_executor(struct task_scheduler *ts, int executor, bool 
                            caused_by_app ? "caused by one of the running tasks" : "unrelated to the running tasks",
                            message ? message : "unknown");
 
-        log_error(LOG, "Lost executor %s on %s: %s", e->id, executors_host(&ts->executors, executor),
-                  message ? message : "unknown");
+        log_loss(ts, executor, message ? message : "unknown");
         executors_set_dead(&ts->executors, executor);
         if (!ts->config.outputs_outlive_executors)
                 resubmit_map_tasks(ts, executor);
