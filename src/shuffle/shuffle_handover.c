@@ -3,50 +3,15 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "rdd/op.h"
+#include "shuffle/output_index.h"
 #include "shuffle/shuffle_store.h"
-#include "store/file_cipher.h"
 #include "store/spill.h"
 
-#include <endian.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define INDEX_IV 40
-#define INDEX_HEADER (INDEX_IV + FILE_IV)
-#define INDEX_ENTRY 8
-
-static void put32(struct buf *b, uint32_t v)
-{
-        v = htole32(v);
-        buf_append(b, &v, sizeof(v));
-}
-
-static void put64(struct buf *b, uint64_t v)
-{
-        v = htole64(v);
-        buf_append(b, &v, sizeof(v));
-}
-
-static uint32_t get32(const unsigned char *p)
-{
-        uint32_t v;
-        memcpy(&v, p, sizeof(v));
-        return le32toh(v);
-}
-
-static uint64_t get64(const unsigned char *p)
-{
-        uint64_t v;
-        memcpy(&v, p, sizeof(v));
-        return le64toh(v);
-}
-
-static uint32_t type_tag(fst_type type)
-{
-        return (uint32_t)type.key | (uint32_t)type.value << 8;
-}
 
 /* ---------------------------------------------------------------------------------------------------- giving */
 
@@ -67,21 +32,6 @@ static int to_memory(struct shuffle_output *o, struct disk_dirs *dirs, struct fs
         return r;
 }
 
-/* Extents are in the order of the file, one after another: the index need not say where each begins. */
-static void put_pages(const struct shuffle_output *o, struct buf *index)
-{
-        size_t at = index->len;
-        buf_reserve(index, o->n_extents * (size_t)INDEX_ENTRY);
-        index->len += o->n_extents * (size_t)INDEX_ENTRY;
-        for (int p = 0; p < o->partitions; p++) {
-                for (uint32_t e = o->at[p].extents; e; e = o->extents[e - 1].next) {
-                        uint32_t entry[2] = {htole32((uint32_t)p), htole32(o->extents[e - 1].length)};
-                        memcpy(index->data + at + (e - 1) * (size_t)INDEX_ENTRY, entry, sizeof(entry));
-                }
-        }
-        index->data[index->len] = 0;
-}
-
 int shuffle_handover_give(struct shuffle_output *o, struct disk_dirs *dirs, int *fd, struct buf *index,
                           struct fst_error *error)
 {
@@ -92,17 +42,7 @@ int shuffle_handover_give(struct shuffle_output *o, struct disk_dirs *dirs, int 
         int copy = fcntl(spill_fd(o->file), F_DUPFD_CLOEXEC, 3);
         if (copy < 0)
                 return error_errno(error, "handing a map output over");
-        put32(index, (uint32_t)o->partitions);
-        put32(index, type_tag(o->type));
-        put32(index, o->type.key_size);
-        put32(index, o->type.value_size);
-        put64(index, o->rows);
-        put64(index, o->bytes);
-        put32(index, o->n_extents);
-        put32(index, in_memory);
-        const uint8_t *iv = spill_iv(o->file);
-        buf_append(index, iv ? iv : (const uint8_t[FILE_IV]){0}, FILE_IV);
-        put_pages(o, index);
+        output_index_put(o, in_memory, index);
         *fd = copy;
         return 0;
 }
@@ -112,33 +52,6 @@ int shuffle_handover_give(struct shuffle_output *o, struct disk_dirs *dirs, int 
 static int damaged(struct fst_error *error, const char *what)
 {
         return error_set(error, -EBADMSG, "a map output from a worker process is damaged: %s", what);
-}
-
-static int check_header(const unsigned char *p, size_t len, int partitions, fst_type type, struct fst_error *error)
-{
-        if (len < INDEX_HEADER || get32(p + 32) != (len - INDEX_HEADER) / INDEX_ENTRY ||
-            (len - INDEX_HEADER) % INDEX_ENTRY)
-                return damaged(error, "its index has another length");
-        if (get32(p) != (uint32_t)partitions || get32(p + 4) != type_tag(type) || get32(p + 8) != type.key_size ||
-            get32(p + 12) != type.value_size)
-                return damaged(error, "it is of another shuffle");
-        return 0;
-}
-
-/* The extents; *@end is where the last one ends. */
-static int read_pages(struct shuffle_output *o, const unsigned char *p, uint32_t n, uint64_t *end,
-                      struct fst_error *error)
-{
-        uint64_t at = 0;
-        for (uint32_t i = 0; i < n; i++, p += INDEX_ENTRY) {
-                uint32_t partition = get32(p), length = get32(p + 4);
-                if (partition >= (uint32_t)o->partitions)
-                        return damaged(error, "a page of a partition that is not there");
-                shuffle_output_add_extent(o, partition, at, length);
-                at += length;
-        }
-        *end = at;
-        return 0;
 }
 
 static int check_file(int fd, uint64_t size, bool sealed, struct fst_error *error)
@@ -152,24 +65,27 @@ static int check_file(int fd, uint64_t size, bool sealed, struct fst_error *erro
         return 0;
 }
 
+/* The output without its file; @head is set as well. */
+static int read_index(const void *index, size_t len, struct memory_manager *manager, int partitions, fst_type type,
+                      struct output_index *head, struct shuffle_output **output, uint64_t *size,
+                      struct fst_error *error)
+{
+        int r = output_index_parse(index, len, head, error);
+        if (r == 0 && (head->partitions != partitions || !fst_type_equal(head->type, type)))
+                r = damaged(error, "it is of another shuffle");
+        return r ? r : output_index_take(index, len, manager, output, size, error);
+}
+
 int shuffle_handover_take(struct shuffle_store *store, struct memory_manager *manager, int partitions, fst_type type,
                           int fd, const void *index, size_t len, struct shuffle_output **output,
                           struct fst_error *error)
 {
-        const unsigned char *p = index;
-        int r = check_header(p, len, partitions, type, error);
-        if (r) {
-                close(fd);
-                return r;
-        }
-        bool in_memory = get32(p + 36) != 0;
-        struct shuffle_output *o = shuffle_output_new(partitions, type, manager);
+        struct output_index head;
+        struct shuffle_output *o = NULL;
         uint64_t size = 0;
-        o->rows = get64(p + 16);
-        o->bytes = get64(p + 24);
-        r = read_pages(o, p + INDEX_HEADER, get32(p + 32), &size, error);
+        int r = read_index(index, len, manager, partitions, type, &head, &o, &size, error);
         if (r == 0)
-                r = check_file(fd, size, in_memory, error);
+                r = check_file(fd, size, head.in_memory, error);
         if (r) {
                 close(fd);
                 shuffle_output_unref(o);
@@ -177,14 +93,14 @@ int shuffle_handover_take(struct shuffle_store *store, struct memory_manager *ma
         }
         struct spill_options options = {.dirs = store->space.dirs,
                                         .type = type,
-                                        .codec = in_memory ? CODEC_NONE : store->space.shuffle_codec,
+                                        .codec = head.in_memory ? CODEC_NONE : store->space.shuffle_codec,
                                         .level = store->space.level};
-        o->file = spill_adopt(&options, fd, in_memory ? "a map output in memory" : "a map output on disk", p + INDEX_IV,
-                              size, in_memory);
-        if (in_memory && memory_acquire_fixed_storage(manager, size)) {
+        o->file = spill_adopt(&options, fd, head.in_memory ? "a map output in memory" : "a map output on disk", head.iv,
+                              size, head.in_memory);
+        if (head.in_memory && memory_acquire_fixed_storage(manager, size)) {
                 o->memory = size;
                 shuffle_store_enlist(store, o);
-        } else if (in_memory) {
+        } else if (head.in_memory) {
                 r = spill_to_disk(o->file, store->space.dirs, error);
         }
         if (r)

@@ -1,12 +1,9 @@
 /*
  * Handing a map output over to another process of the same executor: its pages as a file, or in memory as a sealed
- * memfd which nobody can change any more, and an index that says which page belongs to which partition.
+ * memfd which nobody can change any more, and an index (output_index.h) that
+ * says which page belongs to which partition.
  *
- *      partitions u32 | type tag u32 | key size u32 | value size u32 | rows u64 | bytes u64 | pages u32 | in memory u32
- *      the file's initial value, 16 bytes, if spark.io.encryption.enabled; both processes have its key
- *      for each page, in the order of the file: partition u32 | bytes in the file u32
- *
- * Little-endian. The giver may be a process whose memory user code has damaged: what it says is checked, and pages
+ * The giver may be a process whose memory user code has damaged: what it says is checked, and pages
  * are verified when they are read.
  */
 #pragma once

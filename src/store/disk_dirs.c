@@ -39,6 +39,7 @@ struct disk_dir {
 struct disk_dirs {
         VEC(struct disk_dir *) dirs;
         unsigned subdirectories;
+        bool lasting;         /* without locks */
         struct file_key *key; /* NULL: files are not encrypted */
 };
 
@@ -104,7 +105,7 @@ static int root_lock(const char *root)
         return fd;
 }
 
-static int dir_new(const char *base, struct disk_dir **dir)
+static int dir_new(const char *base, bool lasting, struct disk_dir **dir)
 {
         char uuid[UUID_TEXT];
         uuid_text(uuid);
@@ -115,8 +116,8 @@ static int dir_new(const char *base, struct disk_dir **dir)
         _cleanup_free_ char *root = mem_printf("%s/" ROOT_PREFIX "%s", base, uuid);
         if (mkdir(root, 0700) < 0)
                 return -errno;
-        int lock = root_lock(root);
-        if (lock < 0) {
+        int lock = lasting ? -1 : root_lock(root);
+        if (lock < 0 && !lasting) {
                 remove_tree(root);
                 return lock;
         }
@@ -143,13 +144,15 @@ char *disk_dirs_configured(const char *local_dir)
         return mem_strdup(local_dir && *local_dir ? local_dir : "/tmp");
 }
 
-int disk_dirs_new(const char *list, int subdirectories, struct disk_dirs **dirs, struct fst_error *error)
+static int dirs_new(const char *list, int subdirectories, bool lasting, struct disk_dirs **dirs,
+                    struct fst_error *error)
 {
         if (subdirectories < 1 || subdirectories > 4096)
                 return error_set(error, -EINVAL, "spark.diskStore.subDirectories is %d: give a number from 1 to 4096",
                                  subdirectories);
         struct disk_dirs *d = new0(struct disk_dirs);
         d->subdirectories = (unsigned)subdirectories;
+        d->lasting = lasting;
         _cleanup_free_ char *copy = mem_strdup(list);
         int r = -EINVAL;
         char *rest = copy;
@@ -161,7 +164,7 @@ int disk_dirs_new(const char *list, int subdirectories, struct disk_dirs **dirs,
                 if (n == 0)
                         continue;
                 struct disk_dir *dir = NULL;
-                r = dir_new(base, &dir);
+                r = dir_new(base, lasting, &dir);
                 if (r < 0) {
                         log_error("DiskBlockManager", "Failed to create local dir in %s: %s. Ignoring this directory.",
                                   base, strerror(-r));
@@ -171,7 +174,7 @@ int disk_dirs_new(const char *list, int subdirectories, struct disk_dirs **dirs,
                 vec_push(&d->dirs, dir);
         }
         if (d->dirs.len == 0) {
-                disk_dirs_free(d);
+                disk_dirs_remove(d);
                 return error_set(
                         error, r,
                         "Failed to create any local dir in \"%s\": %s; set spark.local.dir or SPARK_LOCAL_DIRS to "
@@ -182,17 +185,30 @@ int disk_dirs_new(const char *list, int subdirectories, struct disk_dirs **dirs,
         return 0;
 }
 
-void disk_dirs_free(struct disk_dirs *dirs)
+int disk_dirs_new(const char *list, int subdirectories, struct disk_dirs **dirs, struct fst_error *error)
+{
+        return dirs_new(list, subdirectories, false, dirs, error);
+}
+
+int disk_dirs_new_lasting(const char *list, int subdirectories, struct disk_dirs **dirs, struct fst_error *error)
+{
+        return dirs_new(list, subdirectories, true, dirs, error);
+}
+
+static void dirs_free(struct disk_dirs *dirs, bool remove)
 {
         if (!dirs)
                 return;
         int saved = errno;
         for (size_t i = 0; i < dirs->dirs.len; i++) {
                 struct disk_dir *d = dirs->dirs.data[i];
-                remove_tree(d->root);
-                close(d->lock);
+                if (remove)
+                        remove_tree(d->root);
+                if (d->lock >= 0)
+                        close(d->lock);
                 *strrchr(d->root, '/') = '\0';
-                sweep(*d->root ? d->root : "/");
+                if (remove)
+                        sweep(*d->root ? d->root : "/");
                 free(d->root);
                 free(d);
         }
@@ -200,6 +216,16 @@ void disk_dirs_free(struct disk_dirs *dirs)
         file_key_free(dirs->key);
         free(dirs);
         errno = saved;
+}
+
+void disk_dirs_free(struct disk_dirs *dirs)
+{
+        dirs_free(dirs, dirs && !dirs->lasting);
+}
+
+void disk_dirs_remove(struct disk_dirs *dirs)
+{
+        dirs_free(dirs, true);
 }
 
 void disk_dirs_encrypt(struct disk_dirs *dirs, struct file_key *key)
@@ -280,6 +306,18 @@ int disk_dirs_create(struct disk_dirs *dirs, const char *name, int *fd, char **p
                 dir_failed(d, r);
         }
         return error_set(error, r, "creating %s in %s: %s", name, dirs->dirs.data[hash % n]->root, strerror(-r));
+}
+
+char *disk_dirs_find(const char *const *roots, size_t n, int subdirectories, const char *name)
+{
+        unsigned hash = name_hash(name);
+        for (size_t i = 0; i < n; i++) {
+                _cleanup_free_ char *path = mem_printf("%s/%02x/%s", roots[(hash + i) % n],
+                                                       (unsigned)(hash / n % (unsigned)subdirectories), name);
+                if (access(path, R_OK) == 0)
+                        return steal(path);
+        }
+        return NULL;
 }
 
 int disk_dirs_create_unique(struct disk_dirs *dirs, const char *prefix, int *fd, char **path, struct fst_error *error)

@@ -28,8 +28,17 @@ char *disk_dirs_configured(const char *local_dir);
  */
 int disk_dirs_new(const char *list, int subdirectories, struct disk_dirs **dirs, struct fst_error *error);
 
-/* Remove the roots with all that is in them. NULL is allowed. */
+/*
+ * The same, but what is in them outlives this process, for a shuffle service that serves it: nobody sweeps the roots,
+ * and disk_dirs_free leaves them. Who removes them is disk_dirs_remove, the service, or who owns the folder above.
+ */
+int disk_dirs_new_lasting(const char *list, int subdirectories, struct disk_dirs **dirs, struct fst_error *error);
+
+/* Remove the roots with all that is in them, unless they last. NULL is allowed. */
 void disk_dirs_free(struct disk_dirs *dirs);
+
+/* Remove them in any case. NULL is allowed. */
+void disk_dirs_remove(struct disk_dirs *dirs);
 
 /*
  * Spills made in these directories from now on are encrypted with @key (store/file_cipher.h), which is freed with them.
@@ -49,6 +58,12 @@ const char *disk_dirs_root(const struct disk_dirs *dirs, size_t i);
  * removes the file. Any thread. -EEXIST if there is one of that name already; other negatives when no directory works.
  */
 int disk_dirs_create(struct disk_dirs *dirs, const char *name, int *fd, char **path, struct fst_error *error);
+
+/*
+ * The path of the file @name in one of the roots that disk_dirs_new made in another process, in its order. Owned by the
+ * caller; NULL if none has it.
+ */
+char *disk_dirs_find(const char *const *roots, size_t n, int subdirectories, const char *name);
 
 /* The same with a name that nobody else has: "temp_local_<uuid>" for the prefix "temp_local_". */
 int disk_dirs_create_unique(struct disk_dirs *dirs, const char *prefix, int *fd, char **path, struct fst_error *error);

@@ -35,6 +35,7 @@ struct spill {
         struct disk_dirs *dirs;
         char *path;
         bool named, finished;
+        bool keep;      /* a named file stays */
         bool in_memory; /* adopted, and a memfd */
         int fd;         /* -1 when finished and named */
         fst_type type;
@@ -93,6 +94,7 @@ int spill_new(const struct spill_options *options, struct spill **spill, struct 
         r = spill_new_at(options, fd, path, &s, error);
         if (r == 0) {
                 s->named = options->name != NULL;
+                s->keep = options->keep;
                 *spill = s;
         } else if (options->name) {
                 unlink(path);
@@ -134,14 +136,11 @@ int spill_fd(const struct spill *spill)
         return spill->fd;
 }
 
-int spill_to_disk(struct spill *s, struct disk_dirs *dirs, struct fst_error *error)
+/* All of the spill's bytes into @fd, the file @path in @dirs. */
+static int copy_bytes(const struct spill *s, int fd, const char *path, struct disk_dirs *dirs, struct fst_error *error)
 {
-        int fd, r = 0;
-        _cleanup_free_ char *path = NULL;
-        if ((r = disk_dirs_create_unique(dirs, "temp_local_", &fd, &path, error)))
-                return r;
-        unlink(path);
         off_t at = 0;
+        int r = 0;
         while (r == 0 && (uint64_t)at < s->flushed) {
                 ssize_t n = sendfile(fd, s->fd, &at, MIN(s->flushed - (uint64_t)at, (uint64_t)64 << 20));
                 if (n < 0 && errno == EINTR)
@@ -149,18 +148,72 @@ int spill_to_disk(struct spill *s, struct disk_dirs *dirs, struct fst_error *err
                 if (n <= 0)
                         r = n < 0 ? -errno : -EIO;
         }
-        if (r) {
-                disk_dirs_failed(dirs, path, r);
-                error_set(error, r, "writing %s: %s; make room there or set spark.local.dir to a larger disk", path,
-                          strerror(-r));
-        } else if (dup3(fd, s->fd, O_CLOEXEC) < 0) {
+        if (r == 0)
+                return 0;
+        disk_dirs_failed(dirs, path, r);
+        return error_set(error, r, "writing %s: %s; make room there or set spark.local.dir to a larger disk", path,
+                         strerror(-r));
+}
+
+int spill_to_disk(struct spill *s, struct disk_dirs *dirs, struct fst_error *error)
+{
+        int fd, r = 0;
+        _cleanup_free_ char *path = NULL;
+        if ((r = disk_dirs_create_unique(dirs, "temp_local_", &fd, &path, error)))
+                return r;
+        unlink(path);
+        r = copy_bytes(s, fd, path, dirs, error);
+        if (r == 0 && dup3(fd, s->fd, O_CLOEXEC) < 0) {
                 r = error_errno(error, "moving %s to disk", s->path);
-        } else {
+        } else if (r == 0) {
                 s->in_memory = false;
                 s->dirs = dirs;
         }
         close(fd);
         return r;
+}
+
+struct spill *spill_adopt_file(fst_type type, const char *path, const struct file_key *key, const uint8_t *iv,
+                               uint64_t bytes)
+{
+        struct spill *s = new0(struct spill);
+        *s = (struct spill){.path = mem_strdup(path),
+                            .fd = -1,
+                            .type = type,
+                            .named = true,
+                            .keep = true,
+                            .finished = true,
+                            .flushed = bytes,
+                            .key = key};
+        s->counters.bytes = bytes;
+        if (key)
+                memcpy(s->iv, iv, FILE_IV);
+        codec_init(&s->codec, CODEC_NONE, 0);
+        return s;
+}
+
+int spill_copy_to(struct spill *s, struct disk_dirs *dirs, const char *name, struct spill **copy,
+                  struct fst_error *error)
+{
+        int fd;
+        _cleanup_free_ char *path = NULL;
+        int r = disk_dirs_create(dirs, name, &fd, &path, error);
+        if (r)
+                return r;
+        r = copy_bytes(s, fd, path, dirs, error);
+        if (close(fd) < 0 && r == 0) {
+                r = error_errno(error, "closing %s", path);
+                disk_dirs_failed(dirs, path, r);
+        }
+        if (r) {
+                unlink(path);
+                return r;
+        }
+        *copy = spill_adopt_file(s->type, path, s->key, s->iv, s->flushed);
+        (*copy)->dirs = dirs;
+        (*copy)->codec.kind = s->codec.kind;
+        (*copy)->codec.level = s->codec.level;
+        return 0;
 }
 
 void spill_free(struct spill *spill)
@@ -170,7 +223,7 @@ void spill_free(struct spill *spill)
         int saved = errno;
         if (spill->fd >= 0)
                 close(spill->fd);
-        if (spill->named)
+        if (spill->named && !(spill->keep && spill->finished))
                 unlink(spill->path);
         page_pool_put(spill->buffer);
         page_pool_put(spill->encrypted);

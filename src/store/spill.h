@@ -19,6 +19,7 @@ struct spill;
 struct spill_options {
         struct disk_dirs *dirs;
         const char *name; /* NULL: a temporary file, whose name is gone at once, so that not even a crash leaves it */
+        bool keep;        /* a named file stays when the spill is freed, for another process to read */
         fst_type type;    /* of all of its pages */
         enum codec_kind codec; /* CODEC_NONE, CODEC_LZ4, CODEC_ZSTD */
         int level;             /* zstd's */
@@ -57,6 +58,20 @@ bool spill_in_memory(const struct spill *spill);
  * the same. Negative, and nothing has changed, when the disk is full or broken.
  */
 int spill_to_disk(struct spill *spill, struct disk_dirs *dirs, struct fst_error *error);
+
+/*
+ * The same bytes in a file @name of @dirs, which stays when the copy (*@copy) is freed; the spill is finished. Negative
+ * when the disk is full or broken; then there is no such file.
+ */
+int spill_copy_to(struct spill *spill, struct disk_dirs *dirs, const char *name, struct spill **copy,
+                  struct fst_error *error);
+
+/*
+ * A finished spill in a file that is read by its name and stays, as spill_copy_to and `keep` leave it; otherwise as
+ * spill_adopt, but @key (NULL: plain) is given. Opens nothing.
+ */
+struct spill *spill_adopt_file(fst_type type, const char *path, const struct file_key *key, const uint8_t *iv,
+                               uint64_t bytes);
 
 /* The descriptor, borrowed; -1 for a named file that is finished. */
 int spill_fd(const struct spill *spill);

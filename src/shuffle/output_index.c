@@ -1,0 +1,122 @@
+/* See output_index.h. */
+#include "shuffle/output_index.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "store/file_cipher.h"
+#include "store/spill.h"
+
+#include <endian.h>
+#include <limits.h>
+
+#define ROWS 16
+#define PAGES 32
+#define IN_MEMORY 36
+#define IV 40
+#define HEADER (IV + FILE_IV)
+#define ENTRY 8
+
+static void put32(struct buf *b, uint32_t v)
+{
+        v = htole32(v);
+        buf_append(b, &v, sizeof(v));
+}
+
+static void put64(struct buf *b, uint64_t v)
+{
+        v = htole64(v);
+        buf_append(b, &v, sizeof(v));
+}
+
+static uint32_t get32(const unsigned char *p)
+{
+        uint32_t v;
+        memcpy(&v, p, sizeof(v));
+        return le32toh(v);
+}
+
+static uint64_t get64(const unsigned char *p)
+{
+        uint64_t v;
+        memcpy(&v, p, sizeof(v));
+        return le64toh(v);
+}
+
+/* Extents are in the order of the file, one after another: the index need not say where each begins. */
+static void put_pages(const struct shuffle_output *o, struct buf *index)
+{
+        size_t at = index->len;
+        buf_reserve(index, o->n_extents * (size_t)ENTRY);
+        index->len += o->n_extents * (size_t)ENTRY;
+        for (int p = 0; p < o->partitions; p++) {
+                for (uint32_t e = o->at[p].extents; e; e = o->extents[e - 1].next) {
+                        uint32_t entry[2] = {htole32((uint32_t)p), htole32(o->extents[e - 1].length)};
+                        memcpy(index->data + at + (e - 1) * (size_t)ENTRY, entry, sizeof(entry));
+                }
+        }
+        index->data[index->len] = 0;
+}
+
+void output_index_put(const struct shuffle_output *o, bool in_memory, struct buf *index)
+{
+        put32(index, (uint32_t)o->partitions);
+        put32(index, (uint32_t)o->type.key | (uint32_t)o->type.value << 8);
+        put32(index, o->type.key_size);
+        put32(index, o->type.value_size);
+        put64(index, o->rows);
+        put64(index, o->bytes);
+        put32(index, o->n_extents);
+        put32(index, in_memory);
+        const uint8_t *iv = spill_iv(o->file);
+        buf_append(index, iv ? iv : (const uint8_t[FILE_IV]){0}, FILE_IV);
+        put_pages(o, index);
+}
+
+static int damaged(struct fst_error *error, const char *what)
+{
+        return error_set(error, -EBADMSG, "a map output is damaged: %s", what);
+}
+
+int output_index_parse(const void *index, size_t len, struct output_index *out, struct fst_error *error)
+{
+        const unsigned char *p = index;
+        if (len < HEADER || get32(p + PAGES) != (len - HEADER) / ENTRY || (len - HEADER) % ENTRY)
+                return damaged(error, "its index has another length");
+        uint32_t tag = get32(p + 4);
+        if (get32(p) > OUTPUT_INDEX_PARTITIONS || tag > UINT16_MAX)
+                return damaged(error, "there can be no such index");
+        *out = (struct output_index){
+                .partitions = (int)get32(p),
+                .type = {.key = tag & 0xff, .value = tag >> 8, .key_size = get32(p + 8), .value_size = get32(p + 12)},
+                .in_memory = get32(p + IN_MEMORY) != 0,
+                .iv = p + IV};
+        return 0;
+}
+
+int output_index_take(const void *index, size_t len, struct memory_manager *manager, struct shuffle_output **output,
+                      uint64_t *size, struct fst_error *error)
+{
+        const unsigned char *p = index;
+        struct output_index head;
+        int r = output_index_parse(index, len, &head, error);
+        if (r)
+                return r;
+        struct shuffle_output *o = shuffle_output_new(head.partitions, head.type, manager);
+        uint64_t at = 0;
+        o->rows = get64(p + ROWS);
+        o->bytes = get64(p + ROWS + 8);
+        uint32_t n = get32(p + PAGES);
+        p += HEADER;
+        for (uint32_t i = 0; i < n; i++, p += ENTRY) {
+                uint32_t partition = get32(p), length = get32(p + 4);
+                if (partition >= (uint32_t)o->partitions) {
+                        shuffle_output_unref(o);
+                        return damaged(error, "a page of a partition that is not there");
+                }
+                shuffle_output_add_extent(o, partition, at, length);
+                at += length;
+        }
+        *output = o;
+        *size = at;
+        return 0;
+}

@@ -1,0 +1,260 @@
+/* See shuffle_files.h. */
+#include "shuffle/shuffle_files.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/write_all.h"
+#include "shuffle/output_index.h"
+#include "store/file_cipher.h"
+#include "store/spill.h"
+
+#include <endian.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#define MAGIC "FSTINDX1"
+#define MAGIC_SIZE 8
+#define CHECK_SIZE 8
+#define INDEX_MOST ((off_t)512 << 20)
+#define NAME_SIZE 64
+
+struct shuffle_files {
+        struct disk_dirs *dirs;
+        struct spill_space space;
+        int subdirectories;
+};
+
+static void name_of(char name[static NAME_SIZE], int shuffle, int map, int64_t task, const char *kind)
+{
+        snprintf(name, NAME_SIZE, "shuffle_%d_%d_%" PRId64 ".%s", shuffle, map, task, kind);
+}
+
+int shuffle_files_new(const char *list, int subdirectories, const struct spill_space *space, struct file_key *key,
+                      struct shuffle_files **files, struct fst_error *error)
+{
+        struct disk_dirs *dirs;
+        int r = disk_dirs_new_lasting(list, subdirectories, &dirs, error);
+        if (r) {
+                file_key_free(key);
+                return r;
+        }
+        disk_dirs_encrypt(dirs, key);
+        struct shuffle_files *f = new0(struct shuffle_files);
+        f->dirs = dirs;
+        f->space = *space;
+        f->space.dirs = dirs;
+        f->subdirectories = subdirectories;
+        *files = f;
+        return 0;
+}
+
+void shuffle_files_free(struct shuffle_files *files)
+{
+        if (!files)
+                return;
+        disk_dirs_free(files->dirs);
+        free(files);
+}
+
+void shuffle_files_remove_all(struct shuffle_files *files)
+{
+        if (!files)
+                return;
+        disk_dirs_remove(files->dirs);
+        free(files);
+}
+
+const struct disk_dirs *shuffle_files_dirs(const struct shuffle_files *files)
+{
+        return files->dirs;
+}
+
+/* ------------------------------------------------------------------------------------------------------ writing */
+
+static int write_pages(struct shuffle_files *f, struct shuffle_output *o, const char *name, struct fst_error *error)
+{
+        struct spill_options options = {.dirs = f->dirs,
+                                        .name = name,
+                                        .keep = true,
+                                        .type = o->type,
+                                        .codec = f->space.shuffle_codec,
+                                        .level = f->space.level};
+        size_t freed = 0;
+        int r = spill_new(&options, &o->file, error);
+        if (r == 0)
+                r = shuffle_output_to_disk(o, &f->space, &freed, error);
+        if (r == 0)
+                r = shuffle_output_finish(o, error);
+        if (o->memory) {
+                memory_release_storage(o->manager, MIN(freed, o->memory));
+                o->memory -= MIN(freed, o->memory);
+        }
+        return r;
+}
+
+/* Some of the pages, or all, are in a file without a name, or in a memfd. */
+static int copy_pages(struct shuffle_files *f, struct shuffle_output *o, const char *name, struct fst_error *error)
+{
+        struct spill *copy;
+        size_t freed = 0;
+        bool in_memory = spill_in_memory(o->file);
+        int r = in_memory ? 0 : shuffle_output_to_disk(o, &f->space, &freed, error);
+        if (r == 0)
+                r = shuffle_output_finish(o, error);
+        if (r == 0)
+                r = spill_copy_to(o->file, f->dirs, name, &copy, error);
+        if (r)
+                return r;
+        spill_free(o->file);
+        o->file = copy;
+        if (o->memory)
+                memory_release_storage(o->manager, o->memory);
+        o->memory = 0;
+        return 0;
+}
+
+static int write_index(struct shuffle_files *f, const struct shuffle_output *o, const char *name,
+                       struct fst_error *error)
+{
+        _cleanup_(buf_deinit) struct buf index = BUF_INIT;
+        _cleanup_free_ char *path = NULL;
+        int fd;
+        buf_append(&index, MAGIC, MAGIC_SIZE);
+        output_index_put(o, false, &index);
+        uint64_t check = htole64(XXH3_64bits(index.data, index.len));
+        buf_append(&index, &check, CHECK_SIZE);
+        int r = disk_dirs_create(f->dirs, name, &fd, &path, error);
+        if (r)
+                return r;
+        r = write_all(fd, index.data, index.len);
+        if (close(fd) < 0 && r == 0)
+                r = -errno;
+        if (r == 0)
+                return 0;
+        unlink(path);
+        disk_dirs_failed(f->dirs, path, r);
+        return error_set(error, r, "writing %s: %s; make room there or set spark.local.dir to a larger disk", path,
+                         strerror(-r));
+}
+
+int shuffle_files_keep(struct shuffle_files *f, int shuffle, int map, int64_t task, struct shuffle_output *o,
+                       struct fst_error *error)
+{
+        char data[NAME_SIZE], index[NAME_SIZE];
+        if ((uint32_t)o->partitions > OUTPUT_INDEX_PARTITIONS)
+                return error_set(error, -EINVAL,
+                                 "shuffle %d has %d partitions; the shuffle service serves at most %u: use fewer, or "
+                                 "set spark.shuffle.service.enabled to false",
+                                 shuffle, o->partitions, OUTPUT_INDEX_PARTITIONS);
+        name_of(data, shuffle, map, task, "data");
+        name_of(index, shuffle, map, task, "index");
+        shuffle_files_remove(f, shuffle, map, task);
+        pthread_mutex_lock(&o->lock); /* or it might be evicted meanwhile */
+        int r = o->file ? copy_pages(f, o, data, error) : write_pages(f, o, data, error);
+        pthread_mutex_unlock(&o->lock);
+        if (r == 0)
+                r = write_index(f, o, index, error);
+        if (r)
+                shuffle_files_remove(f, shuffle, map, task);
+        return r;
+}
+
+static struct shuffle_roots roots_of(const struct shuffle_files *f)
+{
+        size_t n = disk_dirs_count(f->dirs);
+        struct shuffle_roots roots = {.at = new_array(char *, n), .n = n, .subdirectories = f->subdirectories};
+        for (size_t i = 0; i < n; i++)
+                roots.at[i] = (char *)disk_dirs_root(f->dirs, i);
+        return roots;
+}
+
+void shuffle_files_remove(struct shuffle_files *f, int shuffle, int map, int64_t task)
+{
+        struct shuffle_roots roots = roots_of(f);
+        shuffle_roots_remove(&roots, shuffle, map, task);
+        free(roots.at);
+}
+
+/* ------------------------------------------------------------------------------------------------------ reading */
+
+static char *find(const struct shuffle_roots *roots, int shuffle, int map, int64_t task, const char *kind)
+{
+        char name[NAME_SIZE];
+        name_of(name, shuffle, map, task, kind);
+        return disk_dirs_find((const char *const *)roots->at, roots->n, roots->subdirectories, name);
+}
+
+/* The index without magic and check. Its bytes are the caller's; they begin at MAGIC_SIZE. */
+static int read_index(const char *path, unsigned char **data, size_t *len, struct fst_error *error)
+{
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        struct stat st;
+        if (fd < 0 || fstat(fd, &st) < 0) {
+                int r = error_errno(error, "reading %s", path);
+                if (fd >= 0)
+                        close(fd);
+                return r;
+        }
+        bool can_be = S_ISREG(st.st_mode) && st.st_size >= MAGIC_SIZE + CHECK_SIZE && st.st_size <= INDEX_MOST;
+        size_t n = can_be ? (size_t)st.st_size : 0;
+        unsigned char *bytes = can_be ? malloc(n) : NULL;
+        bool whole = bytes && pread(fd, bytes, n, 0) == (ssize_t)n && memcmp(bytes, MAGIC, MAGIC_SIZE) == 0;
+        close(fd);
+        uint64_t check = 0;
+        if (whole)
+                memcpy(&check, bytes + n - CHECK_SIZE, CHECK_SIZE);
+        if (!whole || le64toh(check) != XXH3_64bits(bytes, n - CHECK_SIZE)) {
+                free(bytes);
+                return error_set(error, -EBADMSG, "%s is damaged", path);
+        }
+        *data = bytes;
+        *len = n - MAGIC_SIZE - CHECK_SIZE;
+        return 0;
+}
+
+int shuffle_files_open(const struct shuffle_roots *roots, int shuffle, int map, int64_t task,
+                       struct shuffle_output **output, size_t *bytes, struct fst_error *error)
+{
+        _cleanup_free_ char *index_path = find(roots, shuffle, map, task, "index");
+        _cleanup_free_ char *path = find(roots, shuffle, map, task, "data");
+        _cleanup_free_ unsigned char *index = NULL;
+        struct output_index head;
+        struct shuffle_output *o = NULL;
+        struct stat st;
+        uint64_t size;
+        size_t len = 0;
+        if (!index_path || !path)
+                return -ENOENT;
+        int r = read_index(index_path, &index, &len, error);
+        if (r == 0)
+                r = output_index_parse(index + MAGIC_SIZE, len, &head, error);
+        if (r == 0)
+                r = output_index_take(index + MAGIC_SIZE, len, NULL, &o, &size, error);
+        if (r)
+                return error_wrap(error, r, "%s", index_path);
+        if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != size) {
+                shuffle_output_unref(o);
+                return error_set(error, -EBADMSG, "%s is not as long as its index says", path);
+        }
+        o->file = spill_adopt_file(head.type, path, roots->key, head.iv, size);
+        *bytes = sizeof(*o) + (size_t)o->partitions * sizeof(o->at[0]) + o->extents_cap * sizeof(*o->extents) +
+                 strlen(path) + 256;
+        *output = o;
+        return 0;
+}
+
+bool shuffle_roots_remove(const struct shuffle_roots *roots, int shuffle, int map, int64_t task)
+{
+        bool found = false;
+        const char *const kinds[] = {"index", "data"};
+        for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+                _cleanup_free_ char *path = find(roots, shuffle, map, task, kinds[i]);
+                found |= path && unlink(path) == 0;
+        }
+        return found;
+}
