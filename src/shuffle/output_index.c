@@ -77,6 +77,14 @@ static int damaged(struct fst_error *error, const char *what)
         return error_set(error, -EBADMSG, "a map output is damaged: %s", what);
 }
 
+static bool is_zero(const unsigned char iv[static FILE_IV])
+{
+        unsigned char all = 0;
+        for (int i = 0; i < FILE_IV; i++)
+                all |= iv[i];
+        return all == 0;
+}
+
 int output_index_parse(const void *index, size_t len, struct output_index *out, struct fst_error *error)
 {
         const unsigned char *p = index;
@@ -89,7 +97,7 @@ int output_index_parse(const void *index, size_t len, struct output_index *out, 
                 .partitions = (int)get32(p),
                 .type = {.key = tag & 0xff, .value = tag >> 8, .key_size = get32(p + 8), .value_size = get32(p + 12)},
                 .in_memory = get32(p + IN_MEMORY) != 0,
-                .iv = p + IV};
+                .iv = is_zero(p + IV) ? NULL : p + IV};
         return 0;
 }
 

@@ -24,7 +24,7 @@ struct output_index {
         int partitions;
         fst_type type;
         bool in_memory;
-        const uint8_t *iv; /* in the index */
+        const uint8_t *iv; /* in the index; NULL: the file is plain */
 };
 
 /* Read the beginning. 0, or -EBADMSG with @error for one that cannot be. */

@@ -18,6 +18,7 @@
 #include "rpc/transfer.pb-c.h"
 #include "rpc/transfer_client.h"
 #include "shuffle/shuffle_wire.h"
+#include "store/file_cipher.h"
 #include "store/page_frame.h"
 #include "store/page_pool.h"
 
@@ -161,6 +162,10 @@ static void *pack(const struct stream *s, size_t *len)
                 fetch.map_partitions[i] = map;
                 fetch.map_task_ids[i] = f->inputs->maps[map].task_id;
         }
+        if (f->env->locations[s->location].service) {
+                fetch.app_id = (char *)f->env->app_id;
+                fetch.executor_id = f->env->locations[s->location].executor_id;
+        }
         request.what_case = FIRESTEEL__TRANSFER_REQUEST__WHAT_FETCH_SHUFFLE;
         request.fetch_shuffle = &fetch;
         unsigned char *data = mem_alloc(firesteel__transfer_request__get_packed_size(&request));
@@ -174,7 +179,8 @@ static bool executor_lost(void *owner)
 {
         const struct stream *s = owner;
         const struct shuffle_reader_env *env = s->fetch->env;
-        return env->lost && env->lost(env->lost_owner, env->locations[s->location].executor);
+        return env->lost && !env->locations[s->location].service &&
+               env->lost(env->lost_owner, env->locations[s->location].executor);
 }
 
 static int open_stream(struct stream *s, int retries_used, struct fst_error *error)
@@ -195,7 +201,8 @@ static int open_stream(struct stream *s, int retries_used, struct fst_error *err
         fault_point(FAULT_FETCH);
         s->first = s->at;
         s->opened = now_ns();
-        return transfer_open(f->env->client, at->host, at->port, request, len, &call, &s->input, error);
+        struct transfer_client *client = at->service ? f->env->service_client : f->env->client;
+        return transfer_open(client, at->host, at->port, request, len, &call, &s->input, error);
 }
 
 /* ------------------------------------------------------------------------------------------------------ records */
@@ -207,15 +214,31 @@ static int read_body(struct stream *s, void *buf, size_t n, struct fst_error *er
         return r == FST_TRANSFER_E_END ? error_set(error, -EPROTO, "the stream ended within a record") : r;
 }
 
+/* The key with which the bytes that follow are encrypted; key NULL: they are not. */
+struct seal {
+        const struct file_key *key;
+        uint8_t iv[FILE_IV];
+        uint64_t offset; /* of the next byte */
+};
+
+static int read_sealed(struct stream *s, struct seal *seal, void *buf, size_t n, struct fst_error *error)
+{
+        int r = read_body(s, buf, n, error);
+        if (r == 0 && seal->key)
+                r = file_crypt(seal->key, seal->iv, seal->offset, buf, buf, n, error);
+        seal->offset += n;
+        return r;
+}
+
 /* What was announced as a page of @length bytes. FST_MEMORY_E_DENIED; -EBADMSG: it is damaged; other negatives. */
-static int read_page(struct stream *s, uint32_t length, struct page **page, struct fst_error *error)
+static int read_page(struct stream *s, uint32_t length, struct seal *seal, struct page **page, struct fst_error *error)
 {
         struct shuffle_fetch *f = s->fetch;
         unsigned char header[PAGE_FRAME_HEADER];
         struct page_frame frame;
         if (length < PAGE_FRAME_HEADER)
                 return error_set(error, -EBADMSG, "a damaged page: it has %u bytes", length);
-        int r = read_body(s, header, sizeof(header), error);
+        int r = read_sealed(s, seal, header, sizeof(header), error);
         if (r == 0)
                 r = page_frame_parse(header, f->type, &frame, error);
         if (r)
@@ -226,7 +249,7 @@ static int read_page(struct stream *s, uint32_t length, struct page **page, stru
         if (frame.codec != CODEC_NONE) {
                 if (!f->scratch && !(f->scratch = page_pool_get()))
                         return error_set(error, -ENOMEM, "no memory to unpack a page");
-                r = read_body(s, f->scratch, frame.payload, error);
+                r = read_sealed(s, seal, f->scratch, frame.payload, error);
                 return r ? r : page_frame_decode(&frame, f->type, f->scratch, &f->codec, f->memory, page, error);
         }
         struct page *p = NULL;
@@ -234,7 +257,7 @@ static int read_page(struct stream *s, uint32_t length, struct page **page, stru
         if (r)
                 return r < 0 ? error_set(error, r, "no memory for a page of %u bytes", frame.bytes) : r;
         if (frame.bytes)
-                r = read_body(s, p->data, frame.bytes, error);
+                r = read_sealed(s, seal, p->data, frame.bytes, error);
         p->used = frame.bytes;
         p->rows = frame.rows;
         if (r == 0)
@@ -246,6 +269,21 @@ static int read_page(struct stream *s, uint32_t length, struct page **page, stru
         return r;
 }
 
+static int read_seal(struct stream *s, uint32_t length, struct seal *seal, struct fst_error *error)
+{
+        unsigned char head[SHUFFLE_SEAL];
+        seal->key = disk_dirs_key(s->fetch->env->space->dirs);
+        if (!seal->key)
+                return error_set(error, -EPROTO,
+                                 "the page is encrypted, and spark.io.encryption.enabled is not set here");
+        if (length < SHUFFLE_SEAL)
+                return error_set(error, -EBADMSG, "a damaged page: it has %u bytes", length);
+        int r = read_body(s, head, sizeof(head), error);
+        memcpy(seal->iv, head, FILE_IV);
+        seal->offset = shuffle_get_u32(head + FILE_IV) | (uint64_t)shuffle_get_u32(head + FILE_IV + 4) << 32;
+        return r;
+}
+
 #define MAP_GONE 2 /* besides page statuses: the other end does not have it */
 
 /* The next record: a page, or NULL for the end of the map; MAP_GONE; FST_MEMORY_E_DENIED; negative. */
@@ -253,6 +291,7 @@ static int read_record(struct stream *s, struct page **page, struct fst_error *e
 {
         struct shuffle_fetch *f = s->fetch;
         unsigned char header[SHUFFLE_RECORD], body[SHUFFLE_SENTENCE];
+        struct seal seal = {0};
         fault_point(FAULT_FETCH);
         int r = transfer_read_all(s->input, header, sizeof(header), error);
         if (r)
@@ -264,7 +303,10 @@ static int read_record(struct stream *s, struct page **page, struct fst_error *e
         *page = NULL;
         switch (record.kind) {
         case SHUFFLE_PAGE:
-                return read_page(s, record.length, page, error);
+                return read_page(s, record.length, &seal, page, error);
+        case SHUFFLE_SEALED:
+                r = read_seal(s, record.length, &seal, error);
+                return r ? r : read_page(s, record.length - SHUFFLE_SEAL, &seal, page, error);
         case SHUFFLE_END:
                 if (record.length != 4)
                         break;

@@ -4,11 +4,14 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/write_all.h"
 #include "shuffle/output_index.h"
 #include "store/file_cipher.h"
+#include "store/page_pool.h"
 #include "store/spill.h"
 
+#include <dirent.h>
 #include <endian.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -76,46 +79,60 @@ const struct disk_dirs *shuffle_files_dirs(const struct shuffle_files *files)
 
 /* ------------------------------------------------------------------------------------------------------ writing */
 
-static int write_pages(struct shuffle_files *f, struct shuffle_output *o, const char *name, struct fst_error *error)
+/* A page of @from's file, as it stands there, to the end of @to's. */
+static int copy_page(struct shuffle_output *from, const struct shuffle_extent *e, unsigned char *block,
+                     struct shuffle_output *to, uint32_t partition, struct fst_error *error)
 {
-        struct spill_options options = {.dirs = f->dirs,
-                                        .name = name,
-                                        .keep = true,
-                                        .type = o->type,
-                                        .codec = f->space.shuffle_codec,
-                                        .level = f->space.level};
-        size_t freed = 0;
-        int r = spill_new(&options, &o->file, error);
+        uint64_t offset;
+        _cleanup_free_ unsigned char *large = e->length > PAGE_BLOCK ? malloc(e->length) : NULL;
+        unsigned char *frame = e->length > PAGE_BLOCK ? large : block;
+        if (!frame)
+                return error_set(error, -ENOMEM, "no memory to copy a page of %u bytes", e->length);
+        int r = spill_read_bytes(from->file, e->offset, frame, e->length, error);
         if (r == 0)
-                r = shuffle_output_to_disk(o, &f->space, &freed, error);
+                r = spill_write_frame(to->file, frame, e->length, &offset, error);
         if (r == 0)
-                r = shuffle_output_finish(o, error);
-        if (o->memory) {
-                memory_release_storage(o->manager, MIN(freed, o->memory));
-                o->memory -= MIN(freed, o->memory);
+                shuffle_output_add_extent(to, partition, offset, e->length);
+        return r;
+}
+
+static int write_partition(struct shuffle_output *from, uint32_t p, unsigned char *block, struct shuffle_output *to,
+                           struct fst_error *error)
+{
+        const struct shuffle_partition *at = &from->at[p];
+        int r = 0;
+        for (uint32_t e = at->extents; e && r == 0; e = from->extents[e - 1].next)
+                r = copy_page(from, &from->extents[e - 1], block, to, p, error);
+        for (const struct page *page = at->last ? at->last->next : NULL; page && r == 0;) {
+                uint64_t offset;
+                uint32_t length;
+                r = spill_write_page(to->file, page, &offset, &length, error);
+                if (r == 0)
+                        shuffle_output_add_extent(to, p, offset, length);
+                page = page == at->last ? NULL : page->next;
         }
         return r;
 }
 
-/* Some of the pages, or all, are in a file without a name, or in a memfd. */
-static int copy_pages(struct shuffle_files *f, struct shuffle_output *o, const char *name, struct fst_error *error)
+static int write_pages(struct shuffle_files *f, struct shuffle_output *from, const char *name,
+                       struct shuffle_output *to, struct fst_error *error)
 {
-        struct spill *copy;
-        size_t freed = 0;
-        bool in_memory = spill_in_memory(o->file);
-        int r = in_memory ? 0 : shuffle_output_to_disk(o, &f->space, &freed, error);
+        struct spill_options options = {.dirs = f->dirs,
+                                        .name = name,
+                                        .keep = true,
+                                        .type = from->type,
+                                        .codec = f->space.shuffle_codec,
+                                        .level = f->space.level};
+        unsigned char *block = from->file ? page_pool_get() : NULL;
+        int r = from->file && !block ? error_set(error, -ENOMEM, "no memory to write a map output") : 0;
         if (r == 0)
-                r = shuffle_output_finish(o, error);
-        if (r == 0)
-                r = spill_copy_to(o->file, f->dirs, name, &copy, error);
-        if (r)
-                return r;
-        spill_free(o->file);
-        o->file = copy;
-        if (o->memory)
-                memory_release_storage(o->manager, o->memory);
-        o->memory = 0;
-        return 0;
+                r = spill_new(&options, &to->file, error);
+        for (int p = 0; p < from->partitions && r == 0; p++)
+                r = write_partition(from, (uint32_t)p, block, to, error);
+        page_pool_put(block);
+        to->rows = from->rows;
+        to->bytes = from->bytes;
+        return r ? r : shuffle_output_finish(to, error);
 }
 
 static int write_index(struct shuffle_files *f, const struct shuffle_output *o, const char *name,
@@ -142,26 +159,31 @@ static int write_index(struct shuffle_files *f, const struct shuffle_output *o, 
                          strerror(-r));
 }
 
-int shuffle_files_keep(struct shuffle_files *f, int shuffle, int map, int64_t task, struct shuffle_output *o,
-                       struct fst_error *error)
+int shuffle_files_keep(struct shuffle_files *f, int shuffle, int map, int64_t task, struct shuffle_output *output,
+                       struct shuffle_output **kept, struct fst_error *error)
 {
         char data[NAME_SIZE], index[NAME_SIZE];
-        if ((uint32_t)o->partitions > OUTPUT_INDEX_PARTITIONS)
+        if ((uint32_t)output->partitions > OUTPUT_INDEX_PARTITIONS)
                 return error_set(error, -EINVAL,
                                  "shuffle %d has %d partitions; the shuffle service serves at most %u: use fewer, or "
                                  "set spark.shuffle.service.enabled to false",
-                                 shuffle, o->partitions, OUTPUT_INDEX_PARTITIONS);
+                                 shuffle, output->partitions, OUTPUT_INDEX_PARTITIONS);
         name_of(data, shuffle, map, task, "data");
         name_of(index, shuffle, map, task, "index");
         shuffle_files_remove(f, shuffle, map, task);
-        pthread_mutex_lock(&o->lock); /* or it might be evicted meanwhile */
-        int r = o->file ? copy_pages(f, o, data, error) : write_pages(f, o, data, error);
-        pthread_mutex_unlock(&o->lock);
+        struct shuffle_output *o = shuffle_output_new(output->partitions, output->type, output->manager);
+        shuffle_output_pin(output);
+        int r = write_pages(f, output, data, o, error);
+        shuffle_output_unpin(output);
         if (r == 0)
                 r = write_index(f, o, index, error);
-        if (r)
+        if (r) {
+                shuffle_output_unref(o);
                 shuffle_files_remove(f, shuffle, map, task);
-        return r;
+                return r;
+        }
+        *kept = o;
+        return 0;
 }
 
 static struct shuffle_roots roots_of(const struct shuffle_files *f)
@@ -231,8 +253,9 @@ int shuffle_files_open(const struct shuffle_roots *roots, int shuffle, int map, 
         if (!index_path || !path)
                 return -ENOENT;
         int r = read_index(index_path, &index, &len, error);
-        if (r == 0)
-                r = output_index_parse(index + MAGIC_SIZE, len, &head, error);
+        if (r)
+                return r;
+        r = output_index_parse(index + MAGIC_SIZE, len, &head, error);
         if (r == 0)
                 r = output_index_take(index + MAGIC_SIZE, len, NULL, &o, &size, error);
         if (r)
@@ -241,7 +264,7 @@ int shuffle_files_open(const struct shuffle_roots *roots, int shuffle, int map, 
                 shuffle_output_unref(o);
                 return error_set(error, -EBADMSG, "%s is not as long as its index says", path);
         }
-        o->file = spill_adopt_file(head.type, path, roots->key, head.iv, size);
+        o->file = spill_adopt_file(head.type, path, head.iv, size);
         *bytes = sizeof(*o) + (size_t)o->partitions * sizeof(o->at[0]) + o->extents_cap * sizeof(*o->extents) +
                  strlen(path) + 256;
         *output = o;
@@ -257,4 +280,44 @@ bool shuffle_roots_remove(const struct shuffle_roots *roots, int shuffle, int ma
                 found |= path && unlink(path) == 0;
         }
         return found;
+}
+
+static size_t remove_in(const char *directory, const char *prefix)
+{
+        size_t n = 0;
+        DIR *d = opendir(directory);
+        if (!d)
+                return 0;
+        for (struct dirent *e; (e = readdir(d));)
+                n += text_starts_with(e->d_name, prefix) && unlinkat(dirfd(d), e->d_name, 0) == 0;
+        closedir(d);
+        return n;
+}
+
+static size_t remove_everywhere(const struct shuffle_roots *roots, const char *prefix, bool directories)
+{
+        size_t n = 0;
+        for (size_t i = 0; i < roots->n; i++) {
+                for (int sub = 0; sub < roots->subdirectories; sub++) {
+                        _cleanup_free_ char *directory = mem_printf("%s/%02x", roots->at[i], (unsigned)sub);
+                        n += remove_in(directory, prefix);
+                        if (directories)
+                                rmdir(directory);
+                }
+                if (directories)
+                        rmdir(roots->at[i]);
+        }
+        return n;
+}
+
+size_t shuffle_roots_remove_shuffle(const struct shuffle_roots *roots, int shuffle)
+{
+        char prefix[NAME_SIZE];
+        snprintf(prefix, sizeof(prefix), "shuffle_%d_", shuffle);
+        return remove_everywhere(roots, prefix, false);
+}
+
+void shuffle_roots_remove_all(const struct shuffle_roots *roots)
+{
+        remove_everywhere(roots, "shuffle_", true);
 }

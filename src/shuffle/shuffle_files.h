@@ -36,11 +36,11 @@ void shuffle_files_remove_all(struct shuffle_files *files);
 const struct disk_dirs *shuffle_files_dirs(const struct shuffle_files *files);
 
 /*
- * Write @output (finished, not shared yet), which afterwards has its pages in its file and nowhere else. Any thread.
- * Negative when disks are full or broken: no file is left, and the output is of no use.
+ * Write @output (finished) to files, partition by partition: *@kept is the same output, with its pages in its file and
+ * nowhere else; the caller's, as @output still is. Any thread. Negative when disks are full or broken: no file is left.
  */
 int shuffle_files_keep(struct shuffle_files *files, int shuffle, int map_partition, int64_t task_id,
-                       struct shuffle_output *output, struct fst_error *error);
+                       struct shuffle_output *output, struct shuffle_output **kept, struct fst_error *error);
 
 /* Remove an output's files, if they are there. Any thread. */
 void shuffle_files_remove(struct shuffle_files *files, int shuffle, int map_partition, int64_t task_id);
@@ -52,15 +52,20 @@ struct shuffle_roots {
         char **at; /* absolute */
         size_t n;
         int subdirectories;
-        const struct file_key *key; /* NULL: the files are plain */
 };
 
 /*
- * An output out of its files; none of its pages is read. *@bytes is what it takes of memory. 0 and a reference; -ENOENT
- * if it is not there; -EBADMSG with @error for files that are damaged.
+ * An output out of its files, to be served: its pages can be passed on, not looked into. *@bytes is what it takes of
+ * memory. 0 and a reference; -ENOENT if it is not there; -EBADMSG with @error for files that are damaged.
  */
 int shuffle_files_open(const struct shuffle_roots *roots, int shuffle, int map_partition, int64_t task_id,
                        struct shuffle_output **output, size_t *bytes, struct fst_error *error);
 
 /* Remove an output's files there. True if there were any. */
 bool shuffle_roots_remove(const struct shuffle_roots *roots, int shuffle, int map_partition, int64_t task_id);
+
+/* The same for all outputs of a shuffle. How many files there were. */
+size_t shuffle_roots_remove_shuffle(const struct shuffle_roots *roots, int shuffle);
+
+/* The same for all shuffles, and the directories themselves if nothing else is in them. */
+void shuffle_roots_remove_all(const struct shuffle_roots *roots);

@@ -29,7 +29,8 @@ struct transfer_client;
 struct shuffle_location {
         int32_t executor; /* the scheduler's index: what a fetch failure names */
         char *executor_id, *host;
-        int port; /* of its transfer server */
+        int port;     /* of its transfer server */
+        bool service; /* or of the shuffle service on its host, which has its map outputs whether it lives or not */
 };
 
 /* Where one map output is. */
@@ -57,10 +58,12 @@ struct shuffle_reader_env {
         int n_inputs;
         struct shuffle_location *locations;
         int n_locations;
-        int here;                        /* index of the location that is this process; -1: none is */
-        struct shuffle_store *store;     /* whose outputs are read for `here` */
-        const struct spill_space *space; /* codecs of pages on disk, here and there */
-        struct transfer_client *client;  /* for all others; NULL: there are none */
+        int here;                               /* index of the location that is this process; -1: none is */
+        struct shuffle_store *store;            /* whose outputs are read for `here` */
+        const struct spill_space *space;        /* codecs of pages on disk, here and there */
+        struct transfer_client *client;         /* for all others; NULL: there are none */
+        struct transfer_client *service_client; /* for shuffle services; NULL: there are none */
+        const char *app_id;                     /* which they are told; borrowed */
         struct shuffle_fetch_limits limits;
         /* Whether an executor is known to be lost, so that it is not waited for; NULL: nobody knows. Any thread. */
         bool (*lost)(void *owner, int32_t executor);

@@ -16,6 +16,7 @@
 #include "shuffle/shuffle_output.h"
 #include "shuffle/shuffle_store.h"
 #include "shuffle/shuffle_wire.h"
+#include "store/file_cipher.h"
 #include "store/page_pool.h"
 #include "store/spill.h"
 
@@ -24,11 +25,11 @@
 #define BATCH ((size_t)256 << 10) /* bytes from which on a batch is large enough */
 #define HEADERS 4096
 #define HELD 32
-#define LARGEST (SHUFFLE_RECORD + (PAGE_FRAME_HEADER > 4 ? PAGE_FRAME_HEADER : 4)) /* headers of one record */
+#define LARGEST (SHUFFLE_RECORD + PAGE_FRAME_HEADER) /* headers of one record, of any kind */
 
 struct serving {
         struct transfer_stream stream;
-        struct shuffle_store *store;
+        struct shuffle_outputs from;
         int shuffle, first, end; /* reduce partitions */
         uint32_t n_maps;
         int32_t *maps;
@@ -136,7 +137,7 @@ static void begin_partition(struct serving *s)
 
 static void begin_map(struct serving *s, struct batch *b)
 {
-        struct shuffle_output *o = shuffle_store_get(s->store, s->shuffle, s->maps[s->map], s->task_ids[s->map]);
+        struct shuffle_output *o = s->from.get(s->from.owner, s->shuffle, s->maps[s->map], s->task_ids[s->map]);
         char why[160];
         if (!o) {
                 snprintf(why, sizeof(why), "the output of map %d (task %lld) of shuffle %d is not here (any more)",
@@ -157,6 +158,20 @@ static void begin_map(struct serving *s, struct batch *b)
 }
 
 /* ---------------------------------------------------------------------------------------------------- from disk */
+
+/* The head of a page on disk, whose bytes follow as they are there. */
+static void put_extent(struct serving *s, struct batch *b, const struct shuffle_extent *e)
+{
+        const uint8_t *seal = spill_sealed(s->output->file);
+        if (!seal) {
+                put_record(s, b, SHUFFLE_PAGE, e->length, 0);
+                return;
+        }
+        unsigned char *p = put_record(s, b, SHUFFLE_SEALED, e->length + SHUFFLE_SEAL, SHUFFLE_SEAL);
+        memcpy(p, seal, FILE_IV);
+        shuffle_put_u32(p + FILE_IV, (uint32_t)e->offset);
+        shuffle_put_u32(p + FILE_IV + 4, (uint32_t)(e->offset >> 32));
+}
 
 /* A page larger than the block: piece by piece. It was announced, so what cannot be read is made up: the reader sees
  * by the checksum that it is damaged. */
@@ -191,7 +206,7 @@ static void put_extents(struct serving *s, struct batch *b)
                 return;
         }
         if (e->length > PAGE_BLOCK) {
-                put_record(s, b, SHUFFLE_PAGE, e->length, 0);
+                put_extent(s, b, e);
                 s->large_at = e->offset;
                 s->large_left = e->length;
                 s->extent = e->next;
@@ -219,7 +234,7 @@ static void put_extents(struct serving *s, struct batch *b)
         }
         s->block_used += (size_t)(end - start);
         for (; s->extent != x; s->extent = all[s->extent - 1].next) {
-                put_record(s, b, SHUFFLE_PAGE, all[s->extent - 1].length, 0);
+                put_extent(s, b, &all[s->extent - 1]);
                 add(b, to, all[s->extent - 1].length);
                 to += all[s->extent - 1].length;
                 s->pages++;
@@ -278,6 +293,8 @@ static void serving_close(struct transfer_stream *stream)
 {
         struct serving *s = container_of(stream, struct serving, stream);
         let_go(s, 0);
+        if (s->from.close)
+                s->from.close(s->from.owner);
         page_pool_put(s->block);
         free(s->maps);
         free(s->task_ids);
@@ -286,17 +303,25 @@ static void serving_close(struct transfer_stream *stream)
 
 static const struct transfer_stream_class serving_class = {.next = serving_next, .close = serving_close};
 
-int shuffle_server_open(struct shuffle_store *store, const struct Firesteel__FetchShuffle *request,
-                        struct transfer_stream **stream, struct fst_error *error)
+static int refuse(const struct shuffle_outputs *outputs, const struct Firesteel__FetchShuffle *request,
+                  struct fst_error *error)
+{
+        if (outputs->close)
+                outputs->close(outputs->owner);
+        return error_set(error, -EINVAL, "a request for %zu maps of %zu tasks, partitions %d up to %d",
+                         request->n_map_partitions, request->n_map_task_ids, request->first_partition,
+                         request->end_partition);
+}
+
+int shuffle_server_open_from(const struct shuffle_outputs *outputs, const struct Firesteel__FetchShuffle *request,
+                             struct transfer_stream **stream, struct fst_error *error)
 {
         if (request->n_map_partitions != request->n_map_task_ids || request->first_partition < 0 ||
             request->end_partition <= request->first_partition)
-                return error_set(error, -EINVAL, "a request for %zu maps of %zu tasks, partitions %d up to %d",
-                                 request->n_map_partitions, request->n_map_task_ids, request->first_partition,
-                                 request->end_partition);
+                return refuse(outputs, request, error);
         struct serving *s = new0(struct serving);
         s->stream.class = &serving_class;
-        s->store = store;
+        s->from = *outputs;
         s->shuffle = request->shuffle;
         s->first = s->partition = request->first_partition;
         s->end = request->end_partition;
@@ -310,4 +335,16 @@ int shuffle_server_open(struct shuffle_store *store, const struct Firesteel__Fet
         }
         *stream = &s->stream;
         return 0;
+}
+
+static struct shuffle_output *get_stored(void *owner, int shuffle, int map_partition, int64_t task_id)
+{
+        return shuffle_store_get(owner, shuffle, map_partition, task_id);
+}
+
+int shuffle_server_open(struct shuffle_store *store, const struct Firesteel__FetchShuffle *request,
+                        struct transfer_stream **stream, struct fst_error *error)
+{
+        return shuffle_server_open_from(&(struct shuffle_outputs){.get = get_stored, .owner = store}, request, stream,
+                                        error);
 }

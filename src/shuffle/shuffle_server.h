@@ -9,12 +9,25 @@
 
 #include "rpc/transfer_server.h"
 
+struct shuffle_output;
 struct shuffle_store;
 struct Firesteel__FetchShuffle;
 
+/* Where a stream's outputs come from. */
+struct shuffle_outputs {
+        /* A reference to an output, or NULL. On the thread that asks for the stream's bytes. */
+        struct shuffle_output *(*get)(void *owner, int shuffle, int map_partition, int64_t task_id);
+        void (*close)(void *owner); /* the stream is done with it; NULL: nothing to do */
+        void *owner;
+};
+
 /*
- * The stream for @request (copied, untrusted) over the outputs of @store, which outlives it. 0, or -EINVAL with @error
- * for a request that cannot be. Reads files on the thread that asks for the stream's bytes.
+ * The stream for @request (copied, untrusted) over @outputs, which is copied, and closed when it fails as well. 0, or
+ * -EINVAL with @error for a request that cannot be. Reads files on the thread that asks for the stream's bytes.
  */
+int shuffle_server_open_from(const struct shuffle_outputs *outputs, const struct Firesteel__FetchShuffle *request,
+                             struct transfer_stream **stream, struct fst_error *error);
+
+/* The same over the outputs of @store, which outlives it. */
 int shuffle_server_open(struct shuffle_store *store, const struct Firesteel__FetchShuffle *request,
                         struct transfer_stream **stream, struct fst_error *error);

@@ -10,7 +10,10 @@
 #define SHUFFLE_RECORD 16
 #define SHUFFLE_SENTENCE 512 /* the longest of a GONE record */
 
-enum shuffle_record_kind { SHUFFLE_PAGE = 1, SHUFFLE_END, SHUFFLE_GONE };
+enum shuffle_record_kind { SHUFFLE_PAGE = 1, SHUFFLE_END, SHUFFLE_GONE, SHUFFLE_SEALED };
+
+/* What stands before the frame in a SEALED record: the file's initial value, and the frame's offset. */
+#define SHUFFLE_SEAL 24
 
 struct shuffle_record {
         uint32_t kind, map, partition, length;

@@ -45,7 +45,8 @@ struct spill {
         unsigned char *buffer; /* a block of the pool; NULL when finished */
         size_t buffered;
         uint64_t flushed;
-        const struct file_key *key; /* of the directories; NULL: the file is plain */
+        const struct file_key *key; /* of the directories; NULL: the file is plain, or sealed */
+        bool sealed;                /* encrypted, and we have no key */
         uint8_t iv[FILE_IV];
         unsigned char *encrypted; /* a block, as long as there is the buffer, if there is a key */
         struct spill_counters counters;
@@ -104,7 +105,7 @@ int spill_new(const struct spill_options *options, struct spill **spill, struct 
 
 const uint8_t *spill_iv(const struct spill *spill)
 {
-        return spill->key ? spill->iv : NULL;
+        return spill->key || spill->sealed ? spill->iv : NULL;
 }
 
 struct spill *spill_adopt(const struct spill_options *options, int fd, const char *path, const uint8_t *iv,
@@ -126,6 +127,11 @@ struct spill *spill_adopt(const struct spill_options *options, int fd, const cha
         return s;
 }
 
+const uint8_t *spill_sealed(const struct spill *spill)
+{
+        return spill->sealed ? spill->iv : NULL;
+}
+
 bool spill_in_memory(const struct spill *spill)
 {
         return spill->in_memory;
@@ -136,25 +142,6 @@ int spill_fd(const struct spill *spill)
         return spill->fd;
 }
 
-/* All of the spill's bytes into @fd, the file @path in @dirs. */
-static int copy_bytes(const struct spill *s, int fd, const char *path, struct disk_dirs *dirs, struct fst_error *error)
-{
-        off_t at = 0;
-        int r = 0;
-        while (r == 0 && (uint64_t)at < s->flushed) {
-                ssize_t n = sendfile(fd, s->fd, &at, MIN(s->flushed - (uint64_t)at, (uint64_t)64 << 20));
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n <= 0)
-                        r = n < 0 ? -errno : -EIO;
-        }
-        if (r == 0)
-                return 0;
-        disk_dirs_failed(dirs, path, r);
-        return error_set(error, r, "writing %s: %s; make room there or set spark.local.dir to a larger disk", path,
-                         strerror(-r));
-}
-
 int spill_to_disk(struct spill *s, struct disk_dirs *dirs, struct fst_error *error)
 {
         int fd, r = 0;
@@ -162,10 +149,21 @@ int spill_to_disk(struct spill *s, struct disk_dirs *dirs, struct fst_error *err
         if ((r = disk_dirs_create_unique(dirs, "temp_local_", &fd, &path, error)))
                 return r;
         unlink(path);
-        r = copy_bytes(s, fd, path, dirs, error);
-        if (r == 0 && dup3(fd, s->fd, O_CLOEXEC) < 0) {
+        off_t at = 0;
+        while (r == 0 && (uint64_t)at < s->flushed) {
+                ssize_t n = sendfile(fd, s->fd, &at, MIN(s->flushed - (uint64_t)at, (uint64_t)64 << 20));
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n <= 0)
+                        r = n < 0 ? -errno : -EIO;
+        }
+        if (r) {
+                disk_dirs_failed(dirs, path, r);
+                error_set(error, r, "writing %s: %s; make room there or set spark.local.dir to a larger disk", path,
+                          strerror(-r));
+        } else if (dup3(fd, s->fd, O_CLOEXEC) < 0) {
                 r = error_errno(error, "moving %s to disk", s->path);
-        } else if (r == 0) {
+        } else {
                 s->in_memory = false;
                 s->dirs = dirs;
         }
@@ -173,8 +171,7 @@ int spill_to_disk(struct spill *s, struct disk_dirs *dirs, struct fst_error *err
         return r;
 }
 
-struct spill *spill_adopt_file(fst_type type, const char *path, const struct file_key *key, const uint8_t *iv,
-                               uint64_t bytes)
+struct spill *spill_adopt_file(fst_type type, const char *path, const uint8_t *iv, uint64_t bytes)
 {
         struct spill *s = new0(struct spill);
         *s = (struct spill){.path = mem_strdup(path),
@@ -184,36 +181,12 @@ struct spill *spill_adopt_file(fst_type type, const char *path, const struct fil
                             .keep = true,
                             .finished = true,
                             .flushed = bytes,
-                            .key = key};
+                            .sealed = iv != NULL};
         s->counters.bytes = bytes;
-        if (key)
-                memcpy(s->iv, iv, FILE_IV);
         codec_init(&s->codec, CODEC_NONE, 0);
+        if (iv)
+                memcpy(s->iv, iv, FILE_IV);
         return s;
-}
-
-int spill_copy_to(struct spill *s, struct disk_dirs *dirs, const char *name, struct spill **copy,
-                  struct fst_error *error)
-{
-        int fd;
-        _cleanup_free_ char *path = NULL;
-        int r = disk_dirs_create(dirs, name, &fd, &path, error);
-        if (r)
-                return r;
-        r = copy_bytes(s, fd, path, dirs, error);
-        if (close(fd) < 0 && r == 0) {
-                r = error_errno(error, "closing %s", path);
-                disk_dirs_failed(dirs, path, r);
-        }
-        if (r) {
-                unlink(path);
-                return r;
-        }
-        *copy = spill_adopt_file(s->type, path, s->key, s->iv, s->flushed);
-        (*copy)->dirs = dirs;
-        (*copy)->codec.kind = s->codec.kind;
-        (*copy)->codec.level = s->codec.level;
-        return 0;
 }
 
 void spill_free(struct spill *spill)
@@ -360,6 +333,29 @@ int spill_write_page(struct spill *s, const struct page *page, uint64_t *offset,
                 *offset = at;
         if (length)
                 *length = (uint32_t)size;
+        return 0;
+}
+
+int spill_write_frame(struct spill *s, const void *frame, uint32_t length, uint64_t *offset, struct fst_error *error)
+{
+        assert(!s->finished);
+        uint64_t at = spill_end(s);
+        int r = 0;
+        if (length >= DIRECT_BYTES) {
+                struct iovec parts[] = {{s->buffer, s->buffered}, {(void *)frame, length}};
+                r = write_parts(s, parts, 2, error);
+        } else {
+                if (s->buffered + length > PAGE_BLOCK)
+                        r = flush(s, error);
+                if (r == 0)
+                        memcpy(s->buffer + s->buffered, frame, length);
+                s->buffered += r ? 0 : length;
+        }
+        if (r)
+                return r;
+        s->counters.pages++;
+        s->counters.bytes += length;
+        *offset = at;
         return 0;
 }
 

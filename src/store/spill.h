@@ -51,6 +51,9 @@ struct spill *spill_adopt(const struct spill_options *options, int fd, const cha
 
 /* The initial value it is encrypted with, FILE_IV bytes (store/file_cipher.h); NULL: it is plain. */
 const uint8_t *spill_iv(const struct spill *spill);
+
+/* The same, if this process cannot decrypt it: what spill_read_bytes gives is encrypted. NULL otherwise. */
+const uint8_t *spill_sealed(const struct spill *spill);
 bool spill_in_memory(const struct spill *spill);
 
 /*
@@ -60,18 +63,10 @@ bool spill_in_memory(const struct spill *spill);
 int spill_to_disk(struct spill *spill, struct disk_dirs *dirs, struct fst_error *error);
 
 /*
- * The same bytes in a file @name of @dirs, which stays when the copy (*@copy) is freed; the spill is finished. Negative
- * when the disk is full or broken; then there is no such file.
+ * A finished spill in a file that another process wrote, is read by its name, and stays: for spill_read_bytes alone,
+ * which gives the bytes as they stand there. @iv as in spill_adopt. Opens nothing.
  */
-int spill_copy_to(struct spill *spill, struct disk_dirs *dirs, const char *name, struct spill **copy,
-                  struct fst_error *error);
-
-/*
- * A finished spill in a file that is read by its name and stays, as spill_copy_to and `keep` leave it; otherwise as
- * spill_adopt, but @key (NULL: plain) is given. Opens nothing.
- */
-struct spill *spill_adopt_file(fst_type type, const char *path, const struct file_key *key, const uint8_t *iv,
-                               uint64_t bytes);
+struct spill *spill_adopt_file(fst_type type, const char *path, const uint8_t *iv, uint64_t bytes);
 
 /* The descriptor, borrowed; -1 for a named file that is finished. */
 int spill_fd(const struct spill *spill);
@@ -86,6 +81,10 @@ void spill_free(struct spill *spill);
  */
 int spill_write_page(struct spill *spill, const struct page *page, uint64_t *offset, uint32_t *length,
                      struct fst_error *error);
+
+/* Append what spill_read_bytes gave of another spill: @length bytes, the frame of one page. Otherwise the same. */
+int spill_write_frame(struct spill *spill, const void *frame, uint32_t length, uint64_t *offset,
+                      struct fst_error *error);
 
 /* Where the next page will be: a run of pages written one after another is the range between two such values. */
 uint64_t spill_end(const struct spill *spill);

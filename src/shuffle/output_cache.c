@@ -1,0 +1,148 @@
+/* See output_cache.h. */
+#include "shuffle/output_cache.h"
+
+#include "base/mem.h"
+#include "shuffle/shuffle_output.h"
+
+#include <xxhash.h>
+
+struct entry {
+        struct output_key key;
+        struct shuffle_output *output;
+        size_t bytes;
+        struct entry *chain;         /* of the same slot */
+        struct entry *older, *newer; /* by when it was asked for */
+};
+
+struct output_cache {
+        size_t most, bytes, count;
+        struct entry **slots;
+        size_t n_slots; /* a power of two */
+        struct entry *oldest, *newest;
+};
+
+struct output_cache *output_cache_new(size_t most)
+{
+        struct output_cache *c = new0(struct output_cache);
+        c->most = most;
+        c->n_slots = 256;
+        c->slots = new_array(struct entry *, c->n_slots);
+        return c;
+}
+
+static struct entry **slot_of(const struct output_cache *c, const struct output_key *key)
+{
+        return &c->slots[XXH3_64bits(key, sizeof(*key)) & (c->n_slots - 1)];
+}
+
+static bool same(const struct output_key *a, const struct output_key *b)
+{
+        return a->executor == b->executor && a->task_id == b->task_id && a->shuffle == b->shuffle &&
+               a->map_partition == b->map_partition;
+}
+
+static void unlink_entry(struct output_cache *c, struct entry *e)
+{
+        *(e->older ? &e->older->newer : &c->oldest) = e->newer;
+        *(e->newer ? &e->newer->older : &c->newest) = e->older;
+}
+
+static void link_newest(struct output_cache *c, struct entry *e)
+{
+        e->newer = NULL;
+        e->older = c->newest;
+        *(c->newest ? &c->newest->newer : &c->oldest) = e;
+        c->newest = e;
+}
+
+static void drop(struct output_cache *c, struct entry *e)
+{
+        struct entry **at = slot_of(c, &e->key);
+        while (*at != e)
+                at = &(*at)->chain;
+        *at = e->chain;
+        unlink_entry(c, e);
+        c->bytes -= e->bytes;
+        c->count--;
+        shuffle_output_unref(e->output);
+        free(e);
+}
+
+void output_cache_free(struct output_cache *c)
+{
+        if (!c)
+                return;
+        while (c->oldest)
+                drop(c, c->oldest);
+        free(c->slots);
+        free(c);
+}
+
+static struct entry *find(const struct output_cache *c, const struct output_key *key)
+{
+        struct entry *e = *slot_of(c, key);
+        while (e && !same(&e->key, key))
+                e = e->chain;
+        return e;
+}
+
+struct shuffle_output *output_cache_get(struct output_cache *c, const struct output_key *key)
+{
+        struct entry *e = find(c, key);
+        if (!e)
+                return NULL;
+        unlink_entry(c, e);
+        link_newest(c, e);
+        return shuffle_output_ref(e->output);
+}
+
+static void grow(struct output_cache *c)
+{
+        free(c->slots);
+        c->n_slots *= 2;
+        c->slots = new_array(struct entry *, c->n_slots);
+        for (struct entry *e = c->oldest; e; e = e->newer) {
+                struct entry **slot = slot_of(c, &e->key);
+                e->chain = *slot;
+                *slot = e;
+        }
+}
+
+void output_cache_put(struct output_cache *c, const struct output_key *key, struct shuffle_output *output, size_t bytes)
+{
+        bytes += sizeof(struct entry);
+        if (bytes > c->most || find(c, key))
+                return;
+        while (c->bytes + bytes > c->most)
+                drop(c, c->oldest);
+        struct entry *e = new0(struct entry);
+        e->key = *key;
+        e->output = shuffle_output_ref(output);
+        e->bytes = bytes;
+        struct entry **slot = slot_of(c, key);
+        e->chain = *slot;
+        *slot = e;
+        link_newest(c, e);
+        c->bytes += bytes;
+        if (++c->count > c->n_slots)
+                grow(c);
+}
+
+void output_cache_forget(struct output_cache *c, uint64_t executor, int shuffle)
+{
+        for (struct entry *e = c->oldest, *next; e; e = next) {
+                next = e->newer;
+                if (e->key.executor == executor && (shuffle < 0 || e->key.shuffle == shuffle))
+                        drop(c, e);
+        }
+}
+
+size_t output_cache_count(const struct output_cache *c)
+{
+        return c->count;
+}
+
+size_t output_cache_bytes(const struct output_cache *c)
+{
+        return c->bytes;
+}

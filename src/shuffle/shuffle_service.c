@@ -1,0 +1,458 @@
+/*
+ * See shuffle_service.h.
+ *
+ * Executors are few, their map outputs many: the former are a list, the latter a cache of indexes. A stream holds a
+ * reference to its executor, so that one which is forgotten meanwhile stays until the stream ends; its files are gone
+ * by then, and what was not sent yet is answered with "not here".
+ *
+ * Lock order: `lock` alone. It is held for lookups and while registrations are written, never for reading map outputs.
+ */
+#include "shuffle/shuffle_service.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "conf/conf.h"
+#include "net/security.h"
+#include "rpc/transfer.pb-c.h"
+#include "rpc/transfer_server.h"
+#include "shuffle/output_cache.h"
+#include "shuffle/service_state.h"
+#include "shuffle/shuffle_files.h"
+#include "shuffle/shuffle_server.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define LOG "ExternalShuffleService"
+
+enum { DIRECTORIES_MOST = 256, EXECUTORS_MOST = 100000, NAME_MOST = 256, PATH_MOST = 3000 };
+
+/* An executor that has registered. */
+struct registered {
+        atomic_int refs;
+        uint64_t number; /* its own, for the cache */
+        char *app_id, *executor_id;
+        struct shuffle_roots roots; /* owned */
+};
+
+struct shuffle_service {
+        struct security *cluster, *security; /* the latter bound to this purpose */
+        struct transfer_server *server;
+        char *state_path;     /* NULL: registrations are not written */
+        pthread_mutex_t lock; /* of all below */
+        VEC(struct registered *) executors;
+        uint64_t next_number;
+        struct output_cache *cache;
+        uint64_t requests, registrations, not_registered;
+};
+
+/* --------------------------------------------------------------------------------------------------- executors */
+
+static void registered_unref(struct registered *x)
+{
+        if (!x || atomic_fetch_sub(&x->refs, 1) > 1)
+                return;
+        for (size_t i = 0; i < x->roots.n; i++)
+                free(x->roots.at[i]);
+        free(x->roots.at);
+        free(x->app_id);
+        free(x->executor_id);
+        free(x);
+}
+
+/* With the lock. -1: it has not registered. */
+static ssize_t find(const struct shuffle_service *s, const char *app_id, const char *executor_id)
+{
+        for (size_t i = s->executors.len; i-- > 0;)
+                if (strcmp(s->executors.data[i]->executor_id, executor_id) == 0 &&
+                    strcmp(s->executors.data[i]->app_id, app_id) == 0)
+                        return (ssize_t)i;
+        return -1;
+}
+
+static bool is_name(const char *text)
+{
+        size_t n = strnlen(text, NAME_MOST + 1);
+        return n > 0 && n <= NAME_MOST;
+}
+
+static bool is_clean_path(const char *path)
+{
+        const char *slash = strrchr(path, '/');
+        return *path == '/' && strcmp(slash, "/..") != 0 && strnlen(path, PATH_MOST + 1) <= PATH_MOST &&
+               !strstr(path, "/../") && !strstr(path, "\n");
+}
+
+static int check(const Firesteel__RegisterShuffle *r, struct fst_error *error)
+{
+        if (!is_name(r->app_id) || !is_name(r->executor_id))
+                return error_set(error, -EINVAL, "an executor is registered with its application's id and its own");
+        if (r->n_directories == 0 || r->n_directories > DIRECTORIES_MOST || r->subdirectories < 1 ||
+            r->subdirectories > 4096)
+                return error_set(error, -EINVAL, "executor %s of %s has %zu directories with %d in each",
+                                 r->executor_id, r->app_id, r->n_directories, r->subdirectories);
+        for (size_t i = 0; i < r->n_directories; i++)
+                if (!is_clean_path(r->directories[i]))
+                        return error_set(error, -EINVAL,
+                                         "executor %s of %s registers \"%.100s\", which is no absolute path",
+                                         r->executor_id, r->app_id, r->directories[i]);
+        return 0;
+}
+
+/* With the lock. A second registration takes the place of the first. */
+static int add(struct shuffle_service *s, const Firesteel__RegisterShuffle *r, struct fst_error *error)
+{
+        int e = check(r, error);
+        if (e)
+                return e;
+        if (s->executors.len >= EXECUTORS_MOST)
+                return error_set(error, -ENOSPC, "%zu executors are registered already", s->executors.len);
+        struct registered *x = new0(struct registered);
+        atomic_init(&x->refs, 1);
+        x->number = ++s->next_number;
+        x->app_id = mem_strdup(r->app_id);
+        x->executor_id = mem_strdup(r->executor_id);
+        x->roots = (struct shuffle_roots){
+                .at = new_array(char *, r->n_directories), .n = r->n_directories, .subdirectories = r->subdirectories};
+        for (size_t i = 0; i < r->n_directories; i++)
+                x->roots.at[i] = mem_strdup(r->directories[i]);
+        ssize_t at = find(s, x->app_id, x->executor_id);
+        if (at < 0) {
+                vec_push(&s->executors, x);
+                return 0;
+        }
+        output_cache_forget(s->cache, s->executors.data[at]->number, -1);
+        registered_unref(s->executors.data[at]);
+        s->executors.data[at] = x;
+        return 0;
+}
+
+/* With the lock. What cannot be written is said, and costs what a restart of the service would find. */
+static void write_state(struct shuffle_service *s)
+{
+        if (!s->state_path)
+                return;
+        struct fst_error error = FST_ERROR_INIT;
+        Firesteel__ShuffleServiceState state = FIRESTEEL__SHUFFLE_SERVICE_STATE__INIT;
+        Firesteel__RegisterShuffle *all = new_array(Firesteel__RegisterShuffle, s->executors.len + 1);
+        state.executors = new_array(Firesteel__RegisterShuffle *, s->executors.len + 1);
+        state.n_executors = s->executors.len;
+        for (size_t i = 0; i < s->executors.len; i++) {
+                const struct registered *x = s->executors.data[i];
+                firesteel__register_shuffle__init(&all[i]);
+                all[i].app_id = x->app_id;
+                all[i].executor_id = x->executor_id;
+                all[i].n_directories = x->roots.n;
+                all[i].directories = x->roots.at;
+                all[i].subdirectories = x->roots.subdirectories;
+                state.executors[i] = &all[i];
+        }
+        if (service_state_write(s->state_path, &state, &error))
+                log_error(LOG, "Registrations cannot be kept: %s", error_message(&error));
+        error_deinit(&error);
+        free(state.executors);
+        free(all);
+}
+
+static void read_state(struct shuffle_service *s)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        Firesteel__ShuffleServiceState *state = NULL;
+        int r = service_state_read(s->state_path, &state, &error);
+        if (r)
+                log_warn(LOG, "Registrations of before are not known: %s", error_message(&error));
+        error_deinit(&error);
+        for (size_t i = 0; state && i < state->n_executors; i++) {
+                r = add(s, state->executors[i], &error);
+                if (r)
+                        log_warn(LOG, "%s: %s", s->state_path, error_message(&error));
+                error_deinit(&error);
+        }
+        if (s->executors.len)
+                log_info(LOG, "%zu executors were registered before", s->executors.len);
+        if (state)
+                firesteel__shuffle_service_state__free_unpacked(state, NULL);
+}
+
+/* ----------------------------------------------------------------------------------------------------- serving */
+
+/* What a stream serves from. */
+struct lookup {
+        struct shuffle_service *service;
+        struct registered *executor;
+};
+
+static struct shuffle_output *lookup_get(void *owner, int shuffle, int map_partition, int64_t task_id)
+{
+        struct lookup *l = owner;
+        struct shuffle_service *s = l->service;
+        struct output_key key = {.executor = l->executor->number,
+                                 .task_id = task_id,
+                                 .shuffle = shuffle,
+                                 .map_partition = map_partition};
+        struct fst_error error = FST_ERROR_INIT;
+        size_t bytes;
+        pthread_mutex_lock(&s->lock);
+        struct shuffle_output *output = output_cache_get(s->cache, &key);
+        pthread_mutex_unlock(&s->lock);
+        if (output)
+                return output;
+        int r = shuffle_files_open(&l->executor->roots, shuffle, map_partition, task_id, &output, &bytes, &error);
+        if (r) {
+                if (r != -ENOENT)
+                        log_error(LOG, "map output %d of shuffle %d of executor %s of %s: %s", map_partition, shuffle,
+                                  l->executor->executor_id, l->executor->app_id, error_message(&error));
+                error_deinit(&error);
+                return NULL;
+        }
+        pthread_mutex_lock(&s->lock);
+        output_cache_put(s->cache, &key, output, bytes);
+        pthread_mutex_unlock(&s->lock);
+        return output;
+}
+
+static void lookup_close(void *owner)
+{
+        struct lookup *l = owner;
+        registered_unref(l->executor);
+        free(l);
+}
+
+static int fetch(struct shuffle_service *s, const Firesteel__FetchShuffle *request, struct transfer_stream **stream,
+                 struct fst_error *error)
+{
+        pthread_mutex_lock(&s->lock);
+        ssize_t at = find(s, request->app_id, request->executor_id);
+        struct registered *x = at >= 0 ? s->executors.data[at] : NULL;
+        if (x)
+                atomic_fetch_add(&x->refs, 1);
+        s->requests++;
+        s->not_registered += !x;
+        pthread_mutex_unlock(&s->lock);
+        if (!x)
+                return error_set(error, -ENOENT, "Executor is not registered (appId=%.256s, execId=%.256s)",
+                                 request->app_id, request->executor_id);
+        struct lookup *l = new0(struct lookup);
+        l->service = s;
+        l->executor = x;
+        struct shuffle_outputs outputs = {.get = lookup_get, .close = lookup_close, .owner = l};
+        return shuffle_server_open_from(&outputs, request, stream, error);
+}
+
+static int register_executor(struct shuffle_service *s, const Firesteel__RegisterShuffle *request,
+                             struct fst_error *error)
+{
+        pthread_mutex_lock(&s->lock);
+        int r = add(s, request, error);
+        if (r == 0) {
+                s->registrations++;
+                write_state(s);
+        }
+        pthread_mutex_unlock(&s->lock);
+        if (r == 0)
+                log_info(LOG, "Registered executor %s of %s with %zu directories", request->executor_id,
+                         request->app_id, request->n_directories);
+        return r;
+}
+
+/* The executors of an application, with references; taken out of the list if @forget. */
+static size_t executors_of(struct shuffle_service *s, const char *app_id, bool forget, struct registered ***out)
+{
+        VEC(struct registered *) found = {0};
+        pthread_mutex_lock(&s->lock);
+        size_t kept = 0;
+        for (size_t i = 0; i < s->executors.len; i++) {
+                struct registered *x = s->executors.data[i];
+                bool its = strcmp(x->app_id, app_id) == 0;
+                if (its) {
+                        vec_push(&found, x);
+                        if (forget)
+                                output_cache_forget(s->cache, x->number, -1);
+                        else
+                                atomic_fetch_add(&x->refs, 1);
+                }
+                if (!its || !forget)
+                        s->executors.data[kept++] = x;
+        }
+        s->executors.len = kept;
+        if (forget && found.len)
+                write_state(s);
+        pthread_mutex_unlock(&s->lock);
+        *out = found.data;
+        return found.len;
+}
+
+static void remove_shuffles(struct shuffle_service *s, const Firesteel__RemoveShuffles *request)
+{
+        struct registered **all;
+        size_t n = executors_of(s, request->app_id, false, &all);
+        for (size_t i = 0; i < n; i++) {
+                for (size_t k = 0; k < request->n_shuffles; k++) {
+                        pthread_mutex_lock(&s->lock);
+                        output_cache_forget(s->cache, all[i]->number, MAX(request->shuffles[k], 0));
+                        pthread_mutex_unlock(&s->lock);
+                        shuffle_roots_remove_shuffle(&all[i]->roots, request->shuffles[k]);
+                }
+                registered_unref(all[i]);
+        }
+        free(all);
+}
+
+void shuffle_service_end_application(struct shuffle_service *s, const char *app_id, bool remove_files)
+{
+        struct registered **all;
+        size_t n = executors_of(s, app_id, true, &all);
+        if (n)
+                log_info(LOG, "Application %s removed, cleanupLocalDirs = %s", app_id, remove_files ? "true" : "false");
+        for (size_t i = 0; i < n; i++) {
+                if (remove_files)
+                        shuffle_roots_remove_all(&all[i]->roots);
+                registered_unref(all[i]);
+        }
+        free(all);
+}
+
+/* The answer to what is only to be done. */
+static int nothing_next(struct transfer_stream *stream, struct iovec *iov, int max, struct fst_error *error)
+{
+        return 0;
+}
+
+static void nothing_close(struct transfer_stream *stream)
+{
+        free(stream);
+}
+
+static int nothing(struct transfer_stream **stream)
+{
+        static const struct transfer_stream_class nothing_class = {.next = nothing_next, .close = nothing_close};
+        *stream = new0(struct transfer_stream);
+        (*stream)->class = &nothing_class;
+        return 0;
+}
+
+static int service_open(void *owner, const unsigned char *data, size_t len, struct transfer_stream **stream,
+                        struct fst_error *error)
+{
+        struct shuffle_service *s = owner;
+        Firesteel__TransferRequest *request = firesteel__transfer_request__unpack(NULL, len, data);
+        int r = 0;
+        if (!request)
+                return error_set(error, -EBADMSG, "a request that cannot be read");
+        switch (request->what_case) {
+        case FIRESTEEL__TRANSFER_REQUEST__WHAT_FETCH_SHUFFLE:
+                r = fetch(s, request->fetch_shuffle, stream, error);
+                break;
+        case FIRESTEEL__TRANSFER_REQUEST__WHAT_REGISTER_SHUFFLE:
+                r = register_executor(s, request->register_shuffle, error);
+                r = r ? r : nothing(stream);
+                break;
+        case FIRESTEEL__TRANSFER_REQUEST__WHAT_REMOVE_SHUFFLES:
+                remove_shuffles(s, request->remove_shuffles);
+                r = nothing(stream);
+                break;
+        case FIRESTEEL__TRANSFER_REQUEST__WHAT_END_APPLICATION:
+                shuffle_service_end_application(s, request->end_application->app_id, true);
+                r = nothing(stream);
+                break;
+        default:
+                r = error_set(error, -EOPNOTSUPP, "a shuffle service does not serve what was asked for");
+        }
+        firesteel__transfer_request__free_unpacked(request, NULL);
+        return r;
+}
+
+/* --------------------------------------------------------------------------------------------- the service itself */
+
+static int start(struct shuffle_service *s, const struct shuffle_service_options *options, struct fst_error *error)
+{
+        static const struct transfer_handler handler = {.open = service_open};
+        const struct fst_conf *conf = options->conf;
+        int64_t port, timeout_ms, threads, backlog, cache;
+        bool keep;
+        int r;
+        if ((r = conf_get_int(conf, "spark.shuffle.service.port", &port, error)) ||
+            (r = conf_get_ms(conf, "spark.shuffle.io.connectionTimeout", &timeout_ms, error)) ||
+            (r = conf_get_int(conf, "spark.shuffle.io.serverThreads", &threads, error)) ||
+            (r = conf_get_int(conf, "spark.shuffle.io.backLog", &backlog, error)) ||
+            (r = conf_get_bytes(conf, "spark.shuffle.service.index.cache.size", &cache, error)) ||
+            (r = conf_get_bool(conf, "spark.shuffle.service.db.enabled", &keep, error)) ||
+            (r = security_new(conf, "", SECURITY_EXECUTOR, &s->cluster, error)) ||
+            (r = security_for(s->cluster, SHUFFLE_SERVICE_PURPOSE, &s->security, error)))
+                return r;
+        s->cache = output_cache_new((size_t)MAX(cache, (int64_t)0));
+        if (options->state_dir && keep) {
+                s->state_path = mem_printf("%s/registeredExecutors.fst", options->state_dir);
+                read_state(s);
+        }
+        struct transfer_server_options server = {.service = "the shuffle service",
+                                                 .host = options->host,
+                                                 .port = options->port < 0 ? (int)port : options->port,
+                                                 .threads = (int)threads,
+                                                 .backlog = (int)backlog,
+                                                 .security = s->security,
+                                                 .idle_ns = timeout_ms * 1000000};
+        return transfer_server_new(&server, &handler, s, &s->server, error);
+}
+
+int shuffle_service_new(const struct shuffle_service_options *options, struct shuffle_service **service,
+                        struct fst_error *error)
+{
+        struct shuffle_service *s = new0(struct shuffle_service);
+        pthread_mutex_init(&s->lock, NULL);
+        int r = start(s, options, error);
+        if (r) {
+                shuffle_service_free(s);
+                return r;
+        }
+        log_info(LOG, "Starting shuffle service on port %d (auth enabled = %s)", shuffle_service_port(s),
+                 s->security ? "true" : "false");
+        *service = s;
+        return 0;
+}
+
+int shuffle_service_port(const struct shuffle_service *service)
+{
+        return transfer_server_port(service->server);
+}
+
+struct shuffle_service_counters shuffle_service_counters(struct shuffle_service *s)
+{
+        struct transfer_server_counters sent = transfer_server_counters(s->server);
+        pthread_mutex_lock(&s->lock);
+        struct shuffle_service_counters c = {.requests = s->requests,
+                                             .registrations = s->registrations,
+                                             .not_registered = s->not_registered,
+                                             .connections = sent.connections,
+                                             .bytes_sent = sent.bytes_sent,
+                                             .executors = s->executors.len,
+                                             .cached = output_cache_count(s->cache),
+                                             .cached_bytes = output_cache_bytes(s->cache)};
+        for (size_t i = 0; i < s->executors.len; i++) {
+                size_t k = 0;
+                while (k < i && strcmp(s->executors.data[k]->app_id, s->executors.data[i]->app_id) != 0)
+                        k++;
+                c.applications += k == i;
+        }
+        pthread_mutex_unlock(&s->lock);
+        return c;
+}
+
+void shuffle_service_free(struct shuffle_service *s)
+{
+        if (!s)
+                return;
+        transfer_server_free(s->server);
+        for (size_t i = 0; i < s->executors.len; i++)
+                registered_unref(s->executors.data[i]);
+        vec_deinit(&s->executors);
+        output_cache_free(s->cache);
+        security_free(s->security);
+        security_free(s->cluster);
+        pthread_mutex_destroy(&s->lock);
+        free(s->state_path);
+        free(s);
+}
