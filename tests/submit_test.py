@@ -123,7 +123,6 @@ def test_what_spark_env_leaves_running_is_not_waited_for(folder):
     (["--properties-file", "nothing", "x.so"], "Error: Invalid properties file 'nothing'.\n\nUsage: spark-submit"),
     (["--executor-cores", "0", "x.so"], "Error: Executor cores must be a positive number\n"),
     (["--master", "yarn-client", "x.so"], "either HADOOP_CONF_DIR or YARN_CONF_DIR must be set"),
-    (["--master", "spark://h:7077", "x.so"], "master 'spark://h:7077': this version of Firesteel runs applications on local masters only"),
     (["--master", "local", "--deploy-mode", "cluster", "x.so"],
      "Cluster deploy mode is not compatible with master \"local\""),
     (["--master", "foo", "x.so"], "Master must either be yarn or start with spark, k8s, or local"),

@@ -384,32 +384,63 @@ static bool cluster_idle(struct scheduler_backend *backend)
 
 /* ---------------------------------------------------------------------------------------------- start and end */
 
-static int listen_for_executors(struct cluster_backend *b, struct fst_error *error)
+static int driver_options(struct rpc_options *options, const struct fst_conf *conf, struct fst_error *error)
+{
+        rpc_options_init(options);
+        options->name = "sparkDriver";
+        options->max_guest_bytes = GUEST_MOST;
+        return rpc_options_configure(options, conf, error);
+}
+
+static int take_port(struct cluster_backend *b, struct fst_error *error)
 {
         const struct fst_conf *conf = b->sc->conf;
         _cleanup_free_ char *bind = NULL;
         struct rpc_options options;
         int64_t port, retries;
         int r;
-        rpc_options_init(&options);
         if ((r = conf_get_string(conf, "spark.driver.bindAddress", &bind, error)) ||
             (r = conf_get_int(conf, "spark.driver.port", &port, error)) ||
             (r = conf_get_int(conf, "spark.port.maxRetries", &retries, error)) ||
-            (r = security_new(conf, b->sc->app_id, SECURITY_DRIVER, &b->security, error)) ||
-            (r = rpc_options_configure(&options, conf, error)))
-                return r;
-        options.name = "sparkDriver";
-        options.app_id = b->sc->app_id;
-        options.security = b->security;
-        options.max_guest_bytes = GUEST_MOST;
-        if ((r = rpc_env_new(&b->loop, &options, &b->rpc, error)) ||
-            (r = rpc_env_listen(b->rpc, bind ? bind : b->sc->host, b->sc->host, (int)port, (int)retries, error)))
+            (r = driver_options(&options, conf, error)) ||
+            (r = rpc_port_open(&b->port, &options, bind ? bind : b->sc->host, b->sc->host, (int)port, (int)retries,
+                               error)))
                 return r;
         /* As Spark does: who wants to talk to the driver finds it here. */
         char text[16];
-        snprintf(text, sizeof(text), "%d", rpc_env_port(b->rpc));
+        snprintf(text, sizeof(text), "%d", b->port.number);
         conf_set(b->sc->conf, "spark.driver.port", text);
+        return 0;
+}
+
+static int listen_for_executors(struct cluster_backend *b, struct fst_error *error)
+{
+        const struct fst_conf *conf = b->sc->conf;
+        struct rpc_options options;
+        int r = b->port.fd < 0 ? take_port(b, error) : 0;
+        if (r || (r = security_new(conf, b->sc->app_id, SECURITY_DRIVER, &b->security, error)) ||
+            (r = driver_options(&options, conf, error)))
+                return r;
+        options.app_id = b->sc->app_id;
+        options.security = b->security;
+        if ((r = rpc_env_new(&b->loop, &options, &b->rpc, error)) || (r = rpc_env_listen_at(b->rpc, &b->port, error)))
+                return r;
         return rpc_env_register(b->rpc, "CoarseGrainedScheduler", &driver_endpoint_class, b, error);
+}
+
+static char *driver_url(const char *address)
+{
+        return mem_printf("spark://CoarseGrainedScheduler@%s", address);
+}
+
+static int cluster_announce(struct scheduler_backend *backend, char **app_id, struct fst_error *error)
+{
+        struct cluster_backend *b = cluster_of(backend);
+        if (!b->manager->class->announce)
+                return 0;
+        int r = take_port(b, error);
+        _cleanup_free_ char *url = driver_url(b->port.address);
+        return r ? r : b->manager->class->announce(b->manager, b, url, app_id, error);
 }
 
 /* A secret for an application of which nobody gave one, if its manager can hand it to the executors. */
@@ -452,7 +483,7 @@ static int cluster_start(struct scheduler_backend *backend, struct job_runner *r
         b->heartbeat_timeout_ms = timeout;
         interval = MAX(MIN(interval, timeout / 2), 1);
         uv_timer_start(&b->expiry, cluster_look_for_expired, (uint64_t)interval, (uint64_t)interval);
-        _cleanup_free_ char *url = mem_printf("spark://CoarseGrainedScheduler@%s", rpc_env_address(b->rpc));
+        _cleanup_free_ char *url = driver_url(rpc_env_address(b->rpc));
         return b->manager->class->start(b->manager, b, url, error);
 }
 
@@ -508,6 +539,7 @@ static void cluster_free(struct scheduler_backend *backend)
                 while (!closed)
                         uv_run(&b->loop, UV_RUN_ONCE);
         }
+        rpc_port_close(&b->port);
         driver_data_free(b->data); /* its threads wake the loop */
         uv_walk(&b->loop, close_handle, NULL);
         uv_run(&b->loop, UV_RUN_DEFAULT);
@@ -528,6 +560,7 @@ static void cluster_free(struct scheduler_backend *backend)
 static const struct scheduler_backend_class cluster_backend_class = {
         .name = "cluster",
         .elsewhere = true,
+        .announce = cluster_announce,
         .start = cluster_start,
         .launch = cluster_launch,
         .run_returned = cluster_run_returned,
@@ -553,6 +586,7 @@ struct scheduler_backend *cluster_backend_new(struct fst_context *sc, struct exe
         b->sc = sc;
         b->manager = manager;
         b->requested = -1;
+        b->port = RPC_PORT_NONE;
         uv_loop_init(&b->loop);
         uv_async_init(&b->loop, &b->wake, woken);
         uv_timer_init(&b->loop, &b->deadline);

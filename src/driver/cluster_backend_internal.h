@@ -20,6 +20,7 @@ struct cluster_backend {
         uv_timer_t deadline, expiry, leaving;
         bool left; /* the moment is over */
         struct security *security;
+        struct rpc_port port; /* taken before the application had its id */
         struct rpc_env *rpc;
         struct executor_table executors;
         struct stage_shipping *stages;

@@ -17,8 +17,8 @@
 #include "driver/job_runner.h"
 #include "driver/launcher_backend.h"
 #include "driver/cluster_backend.h"
+#include "driver/cluster_managers.h"
 #include "driver/local_backend.h"
-#include "driver/local_cluster.h"
 #include "driver/local_properties.h"
 #include "driver/progress_bar.h"
 #include "exec/isolation.h"
@@ -58,27 +58,32 @@ static char *user_name(void)
         return entry ? mem_strdup(entry->pw_name) : mem_printf("%u", (unsigned)geteuid());
 }
 
-/* Who and where this application is: for its executors, if it has some, as a standalone master would name it. */
+/* Where this application is: for its executors, if it has some. */
 static int read_place(struct fst_context *sc, struct fst_error *error)
 {
         if (sc->master.kind == MASTER_LOCAL) {
-                sc->app_id = mem_printf("local-%lld", (long long)sc->started_ms);
                 sc->host = mem_strdup("localhost");
-        } else {
-                char day[32];
-                struct tm parts;
-                time_t now = (time_t)(sc->started_ms / 1000);
-                strftime(day, sizeof(day), "%Y%m%d%H%M%S", localtime_r(&now, &parts));
-                sc->app_id = mem_printf("app-%s-%04d", day, (int)(getpid() % 10000));
-                int r = conf_get_string(sc->conf, "spark.driver.host", &sc->host, error);
-                if (r)
-                        return r;
-                if (!sc->host)
-                        sc->host = socket_local_host();
-                conf_set(sc->conf, "spark.driver.host", sc->host);
+                return 0;
         }
-        conf_set(sc->conf, "spark.app.id", sc->app_id);
+        int r = conf_get_string(sc->conf, "spark.driver.host", &sc->host, error);
+        if (r)
+                return r;
+        if (!sc->host)
+                sc->host = socket_local_host();
+        conf_set(sc->conf, "spark.driver.host", sc->host);
         return 0;
+}
+
+/* What is not told its id by a cluster names itself as a standalone master would. */
+static char *own_id(const struct fst_context *sc)
+{
+        char day[32];
+        struct tm parts;
+        time_t now = (time_t)(sc->started_ms / 1000);
+        if (sc->master.kind == MASTER_LOCAL)
+                return mem_printf("local-%lld", (long long)sc->started_ms);
+        strftime(day, sizeof(day), "%Y%m%d%H%M%S", localtime_r(&now, &parts));
+        return mem_printf("app-%s-%04d", day, (int)(getpid() % 10000));
 }
 
 int context_cores_of_one(const struct fst_context *sc)
@@ -92,11 +97,24 @@ int context_cores_of_one(const struct fst_context *sc)
         return sc->master.kind == MASTER_LOCAL_CLUSTER ? sc->master.cores : INT_MAX;
 }
 
-static struct scheduler_backend *make_backend(struct fst_context *sc)
+/* The backend, and with it the application's id: a cluster manager gives it to who introduces itself. */
+static int introduce(struct fst_context *sc, struct fst_error *error)
 {
-        if (sc->master.kind == MASTER_LOCAL_CLUSTER)
-                return cluster_backend_new(sc, local_cluster_new(sc));
-        return local_backend_new(sc);
+        struct executor_manager *manager;
+        int r = 0;
+        if (sc->master.kind == MASTER_LOCAL)
+                sc->backend = local_backend_new(sc);
+        else if ((r = cluster_manager_new(sc, &manager, error)) == 0)
+                sc->backend = cluster_backend_new(sc, manager);
+        if (r == 0 && sc->backend->class->announce)
+                r = sc->backend->class->announce(sc->backend, &sc->app_id, error);
+        if (r)
+                return r;
+        if (!sc->app_id)
+                sc->app_id = own_id(sc);
+        conf_set(sc->conf, "spark.app.id", sc->app_id);
+        log_set_context(sc->app_id, -1, -1);
+        return 0;
 }
 
 static int read_identity(struct fst_context *sc, struct fst_error *error)
@@ -111,12 +129,6 @@ static int read_identity(struct fst_context *sc, struct fst_error *error)
         r = master_url_parse(master ? master : "local[*]", processors(), &sc->master, error);
         if (r)
                 return r;
-        if (sc->master.kind != MASTER_LOCAL && sc->master.kind != MASTER_LOCAL_CLUSTER)
-                return error_set(
-                        error, -ENOTSUP,
-                        "master '%s': this version of Firesteel runs applications on local masters only (local, "
-                        "local[N], local[*], local[N,maxFailures], local-cluster[N,cores,MiB])",
-                        master);
         sc->user = user_name();
         sc->started_ms = context_now_ms();
         return read_place(sc, error);
@@ -233,17 +245,16 @@ static int start(struct fst_context *sc, struct fst_error *error)
         int r;
         if ((r = start_log(sc, error)) || (r = settings_check(sc->conf, error)) || (r = read_identity(sc, error)))
                 return r;
-        log_set_context(sc->app_id, -1, -1);
         log_info("SparkContext", "Running Firesteel version %s", FIRESTEEL_VERSION);
         log_info("SparkContext", "Submitted application: %s", sc->app_name);
-        if ((r = start_env(sc, error)) || (r = start_listeners(sc, error)))
+        if ((r = introduce(sc, error)) || (r = start_env(sc, error)) || (r = start_listeners(sc, error)))
                 return r;
         if ((r = application_files_configured(sc, error)))
                 return r;
         post_start(sc);
         if ((r = launcher_backend_connect(&sc->conf->set, end_by_launcher, NULL, &sc->launcher, error)))
                 return r;
-        if ((r = job_runner_new(sc, make_backend(sc), &sc->runner, error)) || (r = start_progress_bar(sc, error)))
+        if ((r = job_runner_new(sc, steal(sc->backend), &sc->runner, error)) || (r = start_progress_bar(sc, error)))
                 return r;
         if (sc->master.kind == MASTER_LOCAL)
                 log_info("Executor", "Starting executor ID driver on host %s with %d task slots", sc->host,
@@ -353,6 +364,8 @@ FST_API int fst_context_stop(fst_context *sc)
         stop_actions(sc, 0);
         int status = sc->first_failure; /* that of an action which was still running counts as well */
         job_runner_free(sc->runner);
+        if (sc->backend)
+                sc->backend->class->free(sc->backend);
         if (!sc->status)
                 launcher_backend_set_state(sc->launcher, LAUNCHER_FINISHED);
         launcher_backend_close(sc->launcher);
@@ -448,9 +461,11 @@ FST_API int fst_context_default_parallelism(const fst_context *sc)
         /* A value that is none was refused when the context started. */
         if (conf_get_int(sc->conf, "spark.default.parallelism", &set, NULL) == 0 && set > 0)
                 return (int)set;
+        if (sc->master.kind == MASTER_LOCAL)
+                return MAX(sc->master.threads, 1);
         if (sc->master.kind == MASTER_LOCAL_CLUSTER)
                 return MAX(sc->master.executors * sc->master.cores, 2);
-        return MAX(sc->master.threads, 1);
+        return MAX(__atomic_load_n(&sc->registered_cores, __ATOMIC_RELAXED), 2); /* Spark's, from one moment */
 }
 
 FST_API int fst_context_set_log_level(fst_context *sc, const char *level)

@@ -23,6 +23,7 @@ struct event_log_setup;
 struct progress_bar;
 struct app_status;
 struct launcher_backend;
+struct scheduler_backend;
 
 struct fst_context {
         struct rdd_registry registry; /* first: lineage knows it */
@@ -37,6 +38,8 @@ struct fst_context {
         struct exec_env env;
         struct task_services services;        /* of tasks in this process */
         VEC(struct executor_ref *) executors; /* by the scheduler's number; the scheduler thread's, while it runs */
+        struct scheduler_backend *backend; /* until the runner takes it */
+        int registered_cores;              /* of executors that are there; atomic */
         struct job_runner *runner;
         struct accumulators *accumulators;
         struct broadcast_variables *broadcasts;

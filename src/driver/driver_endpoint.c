@@ -108,6 +108,7 @@ static void register_executor(struct cluster_backend *b, struct rpc_message *m)
         Firesteel__RegisteredExecutor reply = FIRESTEEL__REGISTERED_EXECUTOR__INIT;
         reply.index = x->index;
         rpc_reply_packed(m, m->type, &reply.base, NULL);
+        __atomic_fetch_add(&b->sc->registered_cores, x->cores, __ATOMIC_RELAXED);
         x->index = announce(b, x, r);
         cluster_tell_who_is_gone(b, x);
         driver_data_add_executor(b->data, x);

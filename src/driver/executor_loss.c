@@ -46,6 +46,7 @@ void cluster_lose(struct cluster_backend *b, struct remote_executor *x, bool cau
         if (x->state == EXECUTOR_GONE || b->closing)
                 return;
         x->state = EXECUTOR_GONE;
+        __atomic_fetch_sub(&b->sc->registered_cores, x->cores, __ATOMIC_RELAXED);
         uv_timer_stop(&x->loss);
         announce_loss(b, x->index);
         driver_data_remove_executor(b->data, x);

@@ -2,7 +2,7 @@
  * An executor manager: who gets processes started for an application and says how they ended. All that a cluster
  * manager is to the driver; what the processes say to it is the cluster backend's business (driver/cluster_backend.h).
  *
- * All calls are on the scheduler's thread, but for `start` and `free`, when that thread does not run. A manager may put
+ * All calls are on the scheduler's thread, but for `announce`, `start` and `free`, when that thread does not run. A manager may put
  * handles of its own on the backend's loop; it closes them in `stop`.
  */
 #pragma once
@@ -23,6 +23,14 @@ struct executor_manager_class {
          * executors as well. Called before `start`. NULL: the user must give one.
          */
         int (*make_secret)(struct executor_manager *manager, struct fst_error *error);
+
+        /*
+         * Introduce the application to the cluster, which gives it its id: *@app_id becomes the caller's. Executors
+         * connect to @driver_url, from now on; they wait to be answered until after `start`. May run the backend's
+         * loop until it is done. 0, or negative with @error. NULL: the context makes up the id.
+         */
+        int (*announce)(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
+                        char **app_id, struct fst_error *error);
 
         /*
          * Have executors started that connect to @driver_url. They may register at any time from now on. As many as

@@ -21,6 +21,13 @@ struct scheduler_backend_class {
         bool elsewhere; /* tasks run in other processes: they never touch the driver's objects */
 
         /*
+         * Introduce the application to whoever gives it its id, before anything that needs the id is there: *@app_id
+         * becomes the caller's, NULL says that the context is to make one up. 0, or negative with @error. Once, before
+         * `start`, on the thread that makes the context. NULL: as if it gave NULL.
+         */
+        int (*announce)(struct scheduler_backend *backend, char **app_id, struct fst_error *error);
+
+        /*
          * The scheduler's thread is about to loop: executors may be reported from now on. 0, or negative with @error.
          * Called before that thread is started, on the thread that makes the context.
          */

@@ -121,7 +121,9 @@ void asks_release(struct rpc_env *env, struct ask_wait *w)
 
 static void tell_failure(struct ask_wait *w, int code, const char *why)
 {
+        const struct rpc_peer *p = w->peer;
         struct rpc_answer answer = {.status = code, .message = why};
+        answer.stranger = p->outgoing && !p->greeted && p->name && code == -ENOTCONN;
         if (w->answered && !w->peer->env->closing)
                 w->answered(w->owner, &answer);
 }

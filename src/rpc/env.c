@@ -414,41 +414,67 @@ void env_accept_again(struct rpc_env *env)
         accepting(env, true);
 }
 
-int rpc_env_listen(struct rpc_env *env, const char *bind, const char *host, int port, int max_retries,
-                   struct fst_error *error)
+int rpc_port_open(struct rpc_port *port, const struct rpc_options *options, const char *bind, const char *host,
+                  int number, int max_retries, struct fst_error *error)
 {
-        if (env->listener >= 0)
-                return error_set(error, -EALREADY, "%s listens already at %s", env->name, env->address);
-        struct listen_options o = {.service = env->name,
+        struct listen_options o = {.service = options->name,
                                    .host = bind,
-                                   .port = port,
+                                   .port = number,
                                    .max_retries = max_retries,
-                                   .backlog = env->o.backlog};
-        int bound = 0, fd = socket_listen(&o, &bound, error);
-        if (fd < 0)
-                return fd;
-        char text[300];
+                                   .backlog = options->backlog};
+        struct rpc_port p = {.fd = socket_listen(&o, &p.number, error)};
+        if (p.fd < 0)
+                return p.fd;
         _cleanup_free_ char *own = host && *host ? mem_strdup(host)
                                    : bind && *bind && strcmp(bind, "0.0.0.0") != 0 && strcmp(bind, "::") != 0
                                            ? mem_strdup(bind)
                                            : socket_local_host();
-        host_port_text(own, bound, text, sizeof(text));
+        host_port_text(own, p.number, p.address, sizeof(p.address));
         struct host_port check;
-        int r = host_port_parse(text, &check, error);
-        if (r == 0 && (r = uv_poll_init(env->loop, &env->listen_poll, fd)) < 0)
-                error_set(error, r, "%s cannot listen: %s", env->name, uv_strerror(r));
+        int r = host_port_parse(p.address, &check, error);
         if (r < 0) {
-                close(fd);
+                close(p.fd);
                 return r;
         }
-        add_handle(env, (uv_handle_t *)&env->listen_poll);
-        env->listener = fd;
-        env->port = bound;
-        env->address = mem_strdup(text);
-        strcpy(env->hello.address, text);
-        accepting(env, true);
-        log_info("Utils", "Successfully started service '%s' on port %d.", env->name, bound);
+        *port = p;
         return 0;
+}
+
+void rpc_port_close(struct rpc_port *port)
+{
+        if (port->fd >= 0)
+                close(port->fd);
+        *port = RPC_PORT_NONE;
+}
+
+int rpc_env_listen_at(struct rpc_env *env, struct rpc_port *port, struct fst_error *error)
+{
+        if (env->listener >= 0)
+                return error_set(error, -EALREADY, "%s listens already at %s", env->name, env->address);
+        int r = uv_poll_init(env->loop, &env->listen_poll, port->fd);
+        if (r < 0)
+                return error_set(error, r, "%s cannot listen: %s", env->name, uv_strerror(r));
+        add_handle(env, (uv_handle_t *)&env->listen_poll);
+        env->listener = port->fd;
+        env->port = port->number;
+        env->address = mem_strdup(port->address);
+        strcpy(env->hello.address, port->address);
+        *port = RPC_PORT_NONE;
+        accepting(env, true);
+        log_info("Utils", "Successfully started service '%s' on port %d.", env->name, env->port);
+        return 0;
+}
+
+int rpc_env_listen(struct rpc_env *env, const char *bind, const char *host, int port, int max_retries,
+                   struct fst_error *error)
+{
+        struct rpc_options options = {.name = env->name, .backlog = env->o.backlog};
+        struct rpc_port opened = RPC_PORT_NONE;
+        int r = env->listener >= 0 ? 0 : rpc_port_open(&opened, &options, bind, host, port, max_retries, error);
+        if (r == 0)
+                r = rpc_env_listen_at(env, &opened, error);
+        rpc_port_close(&opened);
+        return r;
 }
 
 const char *rpc_env_address(const struct rpc_env *env)

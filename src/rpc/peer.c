@@ -162,7 +162,8 @@ static void log_end(struct rpc_peer *peer)
                 log_at(peer->doom_level, RPC_LOG, "%s ended the connection to %s before it was greeted: %s", env->name,
                        who, peer->why);
         else if (peer->outgoing && !peer->greeted)
-                log_at(peer->doom_level, RPC_LOG, "%s cannot reach %s: %s", env->name, who, peer->why);
+                log_at(env->o.quiet ? LOG_DEBUG : peer->doom_level, RPC_LOG, "%s cannot reach %s: %s", env->name, who,
+                       peer->why);
         else
                 log_at(peer->doom_level, RPC_LOG, "%s: the connection with %s is over: %s", env->name, who, peer->why);
 }

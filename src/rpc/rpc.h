@@ -59,6 +59,7 @@ struct rpc_options {
         int64_t ask_timeout_ms;          /* spark.rpc.askTimeout, spark.network.timeout */
         int64_t lookup_timeout_ms;       /* spark.rpc.lookupTimeout: to connect and be greeted */
         int64_t idle_timeout_ms;         /* spark.network.timeout: silence after which a peer is gone; pinged before */
+        bool quiet;                      /* connections that cannot be made are told to who asked, and not logged */
         int64_t greeting_timeout_ms;     /* spark.network.auth.rpcTimeout: handshake and HELLO of who connects to us */
 };
 
@@ -77,6 +78,26 @@ int rpc_env_new(uv_loop_t *loop, const struct rpc_options *options, struct rpc_e
  */
 int rpc_env_listen(struct rpc_env *env, const char *bind, const char *host, int port, int max_retries,
                    struct fst_error *error);
+
+/*
+ * A port for an env that is not made yet, because who it belongs to turns out only after others were told the port.
+ * Connections wait in the system's queue until rpc_env_listen_at.
+ *
+ *      rpc_port_open(&port, &options, bind, host, 0, 16, error);     as rpc_env_listen; name and backlog of @options
+ *      … port.address is told to others …
+ *      rpc_env_new(loop, &options, &env, error);
+ *      rpc_env_listen_at(env, &port, error);                         takes it: rpc_port_close need not be called
+ */
+struct rpc_port {
+        int fd; /* -1: it is not open */
+        int number;
+        char address[300]; /* "host:port" */
+};
+#define RPC_PORT_NONE ((struct rpc_port){.fd = -1})
+int rpc_port_open(struct rpc_port *port, const struct rpc_options *options, const char *bind, const char *host,
+                  int number, int max_retries, struct fst_error *error);
+void rpc_port_close(struct rpc_port *port);
+int rpc_env_listen_at(struct rpc_env *env, struct rpc_port *port, struct fst_error *error);
 
 /* "host:port" that others reach this env at; "" if it does not listen. Borrowed. */
 const char *rpc_env_address(const struct rpc_env *env);
@@ -203,6 +224,7 @@ struct rpc_answer {
         uint8_t *attachment; /* set to NULL to take it, and free it */
         size_t attachment_len;
         struct rpc_peer *peer; /* who answered; NULL if nobody did */
+        bool stranger;         /* -ENOTCONN: somebody took the connection and ended it without a greeting of ours */
 };
 
 enum {

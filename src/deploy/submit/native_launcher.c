@@ -36,12 +36,14 @@ static int check_master(const struct submit_arguments *a, struct fst_error *erro
         int r = master_url_parse(master, (int)sysconf(_SC_NPROCESSORS_ONLN), &url, error);
         if (r < 0)
                 return r;
-        if (url.kind != MASTER_LOCAL && url.kind != MASTER_LOCAL_CLUSTER)
+        bool local = url.kind == MASTER_LOCAL || url.kind == MASTER_LOCAL_CLUSTER;
+        if (!local && url.kind != MASTER_SPARK)
                 return error_set(error, -ENOTSUP,
-                                 "master '%s': this version of Firesteel runs applications on local masters only "
-                                 "(local, local[N], local[*], local[N,maxFailures], local-cluster[N,cores,MiB])",
+                                 "master '%s': this version of Firesteel runs applications on local masters (local, "
+                                 "local[N], local[*], local[N,maxFailures], local-cluster[N,cores,MiB]) and on "
+                                 "standalone ones (spark://host:port[,host:port...])",
                                  master);
-        if (a->value[SUBMIT_DEPLOY_MODE] && strcmp(a->value[SUBMIT_DEPLOY_MODE], "cluster") == 0)
+        if (local && a->value[SUBMIT_DEPLOY_MODE] && strcmp(a->value[SUBMIT_DEPLOY_MODE], "cluster") == 0)
                 return error_set(error, -EINVAL, "Cluster deploy mode is not compatible with master \"local\"");
         return 0;
 }

@@ -1,6 +1,5 @@
 /*
- * The launcher: brings a native application that was prepared to life, in this process. This version runs local
- * masters.
+ * The launcher: brings a native application that was prepared to life. The driver runs in this process.
  */
 #pragma once
 

@@ -1,0 +1,28 @@
+/*
+ * The cluster managers that there are; see driver/cluster_managers.h.
+ */
+#include "driver/cluster_managers.h"
+
+#include "base/error.h"
+#include "conf/conf.h"
+#include "deploy/standalone/standalone_manager.h"
+#include "driver/context.h"
+#include "driver/local_cluster.h"
+
+int cluster_manager_new(struct fst_context *sc, struct executor_manager **out, struct fst_error *error)
+{
+        const char *master = conf_get_raw(sc->conf, "spark.master");
+        switch (sc->master.kind) {
+        case MASTER_LOCAL_CLUSTER:
+                *out = local_cluster_new(sc);
+                return 0;
+        case MASTER_SPARK:
+                return standalone_manager_new(sc, master, out, error);
+        default:
+                return error_set(error, -ENOTSUP,
+                                 "master '%s': this version of Firesteel runs applications on local masters (local, "
+                                 "local[N], local[*], local[N,maxFailures], local-cluster[N,cores,MiB]) and on "
+                                 "standalone ones (spark://host:port[,host:port...])",
+                                 master);
+        }
+}
