@@ -236,14 +236,6 @@ static void set_answer(struct call *call, int status, const char *type, struct b
         call->answered = true;
 }
 
-static enum http_step refuse(struct call *call, int status, const char *why)
-{
-        struct buf text = BUF_INIT;
-        buf_puts(&text, why);
-        set_answer(call, status, "text/plain;charset=utf-8", &text);
-        return HTTP_STEP_ANSWERED;
-}
-
 static enum http_step send_answer(struct http_server *s, struct call *call)
 {
         size_t size = call->answer.len;
@@ -267,7 +259,9 @@ static enum http_step take_head(struct http_server *s, struct call *call, const 
         const char *length = s->ops->header(call->handle, "Content-Length");
         if (!length || body_fits(s, strtoull(length, NULL, 10)))
                 return HTTP_STEP_ON;
-        refuse(call, 413, "The body of this request is too large.\n");
+        struct buf text = BUF_INIT;
+        buf_puts(&text, s->options.too_large ? s->options.too_large : "The body of this request is too large.\n");
+        set_answer(call, 413, s->options.too_large ? s->options.too_large_type : "text/plain;charset=utf-8", &text);
         return send_answer(s, call);
 }
 
@@ -503,6 +497,7 @@ static void server_free(struct http_server *s)
         free((char *)s->tls.trust);
         free((char *)s->tls.priorities);
         free((char *)s->options.service);
+        free((char *)s->options.too_large);
         free(s);
 }
 
@@ -527,6 +522,7 @@ int http_server_new(const struct http_server_options *options, struct http_serve
         s->options = *options;
         s->options.service = mem_strdup(options->service);
         s->options.host = NULL; /* not needed again */
+        s->options.too_large = options->too_large ? mem_strdup(options->too_large) : NULL;
         s->options.max_connections = options->max_connections > 0 ? options->max_connections : 512;
         s->options.request_ms = options->request_ms > 0 ? options->request_ms : 30000;
         s->options.max_body = options->max_body ? options->max_body : 1u << 20;

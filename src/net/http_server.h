@@ -57,6 +57,9 @@ struct http_server_options {
         size_t max_body;       /* 1 MiB: of one request */
         size_t max_all_bodies; /* 64 MiB: of all that are there at a time */
 
+        /* The answer (413) to a body that is too large; NULL: a plain sentence. The type is static. */
+        const char *too_large, *too_large_type;
+
         /* Answer @call, now or later. */
         void (*handle)(void *owner, struct http_call *call);
         void *owner;
