@@ -12,6 +12,7 @@
 #include "deploy/standalone/rest_request.h"
 #include "deploy/submit/rest_messages.h"
 #include "net/http_server.h"
+#include "web/filters.h"
 #include "web/form.h"
 
 #include <stdio.h>
@@ -44,6 +45,7 @@ struct rest_server {
         VEC(regex_t) allowed;
         struct pending *pendings;
         struct http_server *http;
+        struct filters *filters;
         char *too_large;
 };
 
@@ -318,6 +320,8 @@ static int read_conf(struct rest_server *s, struct fst_error *error)
         if (r == 0 && s->max_body <= 0)
                 r = error_set(error, -EINVAL, BODY_KEY ": The max request body size must be positive.");
         s->port = (int)port;
+        if (r == 0)
+                r = filters_new(s->conf, "spark.master.rest.filters", &s->filters, error);
         return r < 0 ? r : read_patterns(s, error);
 }
 
@@ -353,6 +357,7 @@ void rest_server_free(struct rest_server *s)
         for (size_t i = 0; i < s->allowed.len; i++)
                 regfree(&s->allowed.data[i]);
         vec_deinit(&s->allowed);
+        filters_free(s->filters);
         free(s->master_url);
         free(s->too_large);
         free(s);
@@ -371,9 +376,15 @@ static void on_answered(void *context, int status, char *json, const char *allow
 
 static void on_call(void *owner, struct http_call *call)
 {
+        struct rest_server *s = owner;
+        _cleanup_free_ char *user = NULL;
+        const char *refusal = NULL;
+        int status = filters_pass_call(s->filters, call, &user, &refusal);
+        if (status)
+                return on_answered(call, status, error_json(refusal, NULL), NULL);
         struct rest_call c = {
                 .method = call->method, .path = call->path, .body = call->body, .body_len = call->body_len};
-        rest_server_handle(owner, &c, on_answered, call);
+        rest_server_handle(s, &c, on_answered, call);
 }
 
 int rest_server_listen(struct rest_server *s, uv_loop_t *loop, const char *host, struct fst_error *error)

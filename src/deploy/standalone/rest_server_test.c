@@ -5,6 +5,8 @@
 #include "deploy/standalone/driver_check.h"
 #include "deploy/standalone/master_fixture.h"
 
+#include "web/site_fixture.h"
+
 #include <jansson.h>
 
 #define NATIVE "\"appResource\":\"file:/apps/count.so\",\"mainClass\":\"main\","
@@ -456,6 +458,47 @@ static void a_standby_says_so(void **state)
         assert_error(503, "Master is not ready.");
 }
 
+/* Over a connection: what is too large, and who has no token. */
+static void strangers_are_kept_out(void **state)
+{
+        struct site_fixture f;
+        struct fst_error error = FST_ERROR_INIT;
+        rest_server_free(t.server);
+        conf_set(&t.conf, "spark.master.rest.maxRequestBodySize", "1k");
+        conf_set(&t.conf, "spark.master.rest.port", "0");
+        start_server();
+        site_fixture_begin(&f);
+        assert_int_equal(rest_server_listen(t.server, &f.loop, "127.0.0.1", &error), 0);
+        int port = rest_server_port(t.server);
+        fixture_get(&f, port, "/v1/submissions/status/d-1?x");
+        assert_int_equal(f.status, 200);
+        assert_non_null(strstr(f.head, "Content-Type: application/json;charset=utf-8"));
+        assert_true(fixture_says(&f, "\"submissionId\" : \"d-1\""));
+        _cleanup_free_ char *large = mem_printf("%02000d", 1);
+        fixture_post(&f, port, "POST /v1/submissions/create HTTP/1.1\r\nHost: h\r\n", large);
+        assert_int_equal(f.status, 413);
+        assert_true(fixture_says(&f, "The request body exceeds the maximum allowed size (1024 bytes). Adjust "
+                                     "spark.master.rest.maxRequestBodySize to change the limit."));
+        rest_server_free(t.server);
+        conf_set(&t.conf, "spark.master.rest.filters", "com.example.Filter");
+        assert_true(rest_server_new(&t.conf, "spark://h:1", &ops, NULL, &t.server, &error) < 0);
+        assert_non_null(strstr(error_message(&error), "spark.master.rest.filters: com.example.Filter"));
+        error_deinit(&error);
+        conf_set(&t.conf, "spark.master.rest.filters", "org.apache.spark.ui.JWSFilter");
+        conf_set(&t.conf, "spark.org.apache.spark.ui.JWSFilter.param.secretKey",
+                 "dGVzdHRlc3R0ZXN0dGVzdHRlc3R0ZXN0dGVzdHRlc3Q=");
+        start_server();
+        assert_int_equal(rest_server_listen(t.server, &f.loop, "127.0.0.1", &error), 0);
+        fixture_get(&f, rest_server_port(t.server), "/v1/submissions/readyz");
+        assert_int_equal(f.status, 403);
+        assert_true(fixture_says(&f, "Authorization header is missing."));
+        fixture_post(&f, rest_server_port(t.server), "POST /v1/submissions/killall HTTP/1.1\r\nHost: h\r\n", "");
+        assert_int_equal(f.status, 403);
+        rest_server_free(t.server);
+        t.server = NULL;
+        site_fixture_end(&f);
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
@@ -469,6 +512,7 @@ int main(void)
                 CASE(names_decide_what_a_driver_is),
                 CASE(only_allowed_resources),
                 CASE(a_standby_says_so),
+                CASE(strangers_are_kept_out),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,309 @@
+/* See filters.h. Tokens are read only after their signature was found right; it is compared in constant time. */
+#include "web/filters.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "conf/conf.h"
+#include "net/crypto.h"
+#include "net/http_server.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <strings.h>
+#include <time.h>
+
+#define JWS "org.apache.spark.ui.JWSFilter"
+#define REMOTE_USER "firesteel.RemoteUserFilter"
+#define MOST_BLOCK 128
+#define MOST_TOKEN 16384
+
+struct filter {
+        bool is_jws;
+        struct buf key;
+        bool require_expiration;
+        char *header, *proxies;
+};
+
+struct filters {
+        const struct crypto_ops *crypto;
+        VEC(struct filter) list;
+};
+
+/* ----------------------------------------------------------------------------------------------------- tokens */
+
+static int digit_of(char c)
+{
+        return c >= 'A' && c <= 'Z'   ? c - 'A'
+               : c >= 'a' && c <= 'z' ? c - 'a' + 26
+               : c >= '0' && c <= '9' ? c - '0' + 52
+               : c == '-' || c == '+' ? 62
+               : c == '_' || c == '/' ? 63
+                                      : -1;
+}
+
+static bool base64url(const char *text, size_t len, struct buf *out)
+{
+        unsigned bits = 0, held = 0;
+        while (len > 0 && text[len - 1] == '=')
+                len--;
+        for (size_t i = 0; i < len; i++) {
+                int digit = digit_of(text[i]);
+                if (digit < 0)
+                        return false;
+                held = held << 6 | (unsigned)digit;
+                bits += 6;
+                if (bits >= 8) {
+                        bits -= 8;
+                        buf_putc(out, (char)(held >> bits & 0xff));
+                }
+        }
+        return len % 4 != 1;
+}
+
+/* HMAC (RFC 2104) with one of SHA-2. */
+static bool hmac(const struct crypto_ops *crypto, const char *algorithm, size_t block, const struct buf *key,
+                 const char *data, size_t len, uint8_t out[DIGEST_MAX], size_t *out_len)
+{
+        uint8_t padded[MOST_BLOCK] = {0}, inner[DIGEST_MAX];
+        size_t n = key->len, inner_len;
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        if (n <= block)
+                memcpy(padded, key->data, n);
+        else if (crypto->digest(algorithm, key->data, n, padded, &n) < 0)
+                return false;
+        for (size_t i = 0; i < block; i++)
+                buf_putc(&text, (char)(padded[i] ^ 0x36));
+        buf_append(&text, data, len);
+        if (crypto->digest(algorithm, text.data, text.len, inner, &inner_len) < 0)
+                return false;
+        buf_reset(&text);
+        for (size_t i = 0; i < block; i++)
+                buf_putc(&text, (char)(padded[i] ^ 0x5c));
+        buf_append(&text, inner, inner_len);
+        explicit_bzero(padded, sizeof(padded));
+        return crypto->digest(algorithm, text.data, text.len, out, out_len) >= 0;
+}
+
+static json_t *read_object(const char *text, size_t len)
+{
+        _cleanup_(buf_deinit) struct buf json = BUF_INIT;
+        json_t *root = base64url(text, len, &json) ? json_loadb(buf_text(&json), json.len, 0, NULL) : NULL;
+        if (root && !json_is_object(root)) {
+                json_decref(root);
+                root = NULL;
+        }
+        return root;
+}
+
+static bool signature_fits(const struct filters *f, const struct filter *filter, const char *token, size_t signed_len,
+                           const char *signature)
+{
+        static const struct {
+                const char *name, *digest;
+                size_t block, least_key;
+        } algorithms[] = {{"HS256", "sha256", 64, 32}, {"HS384", "sha384", 128, 48}, {"HS512", "sha512", 128, 64}};
+        json_t *header = read_object(token, strcspn(token, "."));
+        const char *name = json_string_value(json_object_get(header, "alg"));
+        _cleanup_(buf_deinit) struct buf given = BUF_INIT;
+        uint8_t made[DIGEST_MAX], differ = 1;
+        size_t n = 0;
+        for (size_t i = 0; name && i < ARRAY_SIZE(algorithms); i++) {
+                if (strcmp(name, algorithms[i].name) != 0 || filter->key.len < algorithms[i].least_key)
+                        continue;
+                if (!base64url(signature, strlen(signature), &given) ||
+                    !hmac(f->crypto, algorithms[i].digest, algorithms[i].block, &filter->key, token, signed_len, made,
+                          &n) ||
+                    n != given.len)
+                        break;
+                differ = 0;
+                for (size_t k = 0; k < n; k++)
+                        differ |= (uint8_t)(made[k] ^ (uint8_t)given.data[k]);
+        }
+        json_decref(header);
+        return differ == 0;
+}
+
+static bool in_time(const struct filter *filter, const json_t *claims, int64_t now)
+{
+        const json_t *end = json_object_get(claims, "exp"), *begin = json_object_get(claims, "nbf");
+        if ((end && !json_is_number(end)) || (begin && !json_is_number(begin)) || (!end && filter->require_expiration))
+                return false;
+        return (!end || json_number_value(end) > (double)now) && (!begin || json_number_value(begin) <= (double)now);
+}
+
+static int pass_jws(const struct filters *f, const struct filter *filter, const struct filter_request *q, char **user,
+                    const char **refusal)
+{
+        const char *value = q->header(q->context, "Authorization");
+        *refusal = !value ? "Authorization header is missing." : "Malformed Authorization header.";
+        if (!value || !text_starts_with(value, "Bearer "))
+                return 403;
+        const char *token = value + strlen("Bearer ");
+        const char *first = strchr(token, '.'), *second = first ? strchr(first + 1, '.') : NULL;
+        *refusal = "JWT Validate Fail";
+        if (!second || strlen(token) > MOST_TOKEN ||
+            !signature_fits(f, filter, token, (size_t)(second - token), second + 1))
+                return 403;
+        json_t *claims = read_object(first + 1, (size_t)(second - first - 1));
+        bool good = claims && in_time(filter, claims, q->now_s);
+        const char *subject = json_string_value(json_object_get(claims, "sub"));
+        if (good && subject) {
+                free(*user);
+                *user = mem_strdup(subject);
+        }
+        json_decref(claims);
+        return good ? 0 : 403;
+}
+
+/* ------------------------------------------------------------------------------------------------ remote users */
+
+static bool is_listed(const char *list, const char *peer)
+{
+        const char *colon = strrchr(peer, ':');
+        size_t len = colon ? (size_t)(colon - peer) : strlen(peer);
+        if (*peer == '[' && len >= 2) { /* "[::1]:4000" */
+                peer++;
+                len -= 2;
+        }
+        for (const char *p = list; *p;) {
+                size_t n = strcspn(p, ", ");
+                if (n == len && strncmp(p, peer, n) == 0)
+                        return true;
+                p += n + strspn(p + n, ", ");
+        }
+        return false;
+}
+
+static void pass_remote_user(const struct filter *filter, const struct filter_request *q, char **user)
+{
+        const char *value = is_listed(filter->proxies, q->peer) ? q->header(q->context, filter->header) : NULL;
+        if (value && *value) {
+                free(*user);
+                *user = mem_strdup(value);
+        }
+}
+
+/* ---------------------------------------------------------------------------------------------------- lifetime */
+
+/* spark.CLASS.param.NAME, or in spark.CLASS.params as "NAME=value,…"; the caller owns it. */
+static char *parameter(const struct fst_conf *conf, const char *class, const char *name)
+{
+        _cleanup_free_ char *key = mem_printf("spark.%s.param.%s", class, name);
+        _cleanup_free_ char *all_key = mem_printf("spark.%s.params", class);
+        const char *value = conf_get_raw(conf, key), *all = conf_get_raw(conf, all_key);
+        if (value)
+                return mem_strdup(value);
+        size_t n = strlen(name);
+        for (const char *p = all; p && *p;) {
+                size_t len = strcspn(p, ",");
+                if (len > n && strncmp(p, name, n) == 0 && p[n] == '=')
+                        return mem_strndup(p + n + 1, len - n - 1);
+                p += len + (p[len] == ',');
+        }
+        return NULL;
+}
+
+static int add_jws(struct filters *f, const struct fst_conf *conf, struct fst_error *error)
+{
+        _cleanup_free_ char *key = parameter(conf, JWS, "secretKey");
+        _cleanup_free_ char *expiration = parameter(conf, JWS, "requireExpiration");
+        struct filter filter = {.is_jws = true,
+                                .require_expiration = expiration && strcasecmp(expiration, "true") == 0};
+        if (!key || !base64url(key, strlen(key), &filter.key) || filter.key.len < 32) {
+                buf_deinit(&filter.key);
+                return error_set(error, -EINVAL,
+                                 "spark." JWS ".param.secretKey is no key: it must be 32 bytes at least, written in "
+                                 "base64url");
+        }
+        int r = f->crypto ? 0 : crypto_load(&f->crypto, error);
+        vec_push(&f->list, filter);
+        return r;
+}
+
+static int add_filter(struct filters *f, const struct fst_conf *conf, const char *key, const char *name,
+                      struct fst_error *error)
+{
+        if (strcmp(name, JWS) == 0)
+                return add_jws(f, conf, error);
+        if (strcmp(name, REMOTE_USER) != 0)
+                return error_set(error, -EINVAL,
+                                 "%s: %s is a class of a JVM. The filters that there are here are " JWS
+                                 " and " REMOTE_USER
+                                 "; whoever asks for another means to keep somebody out, so it is not passed over",
+                                 key, name);
+        struct filter filter = {.header = parameter(conf, REMOTE_USER, "header"),
+                                .proxies = parameter(conf, REMOTE_USER, "proxies")};
+        if (!filter.header)
+                filter.header = mem_strdup("X-Remote-User");
+        if (!filter.proxies)
+                filter.proxies = mem_strdup("127.0.0.1,::1");
+        vec_push(&f->list, filter);
+        return 0;
+}
+
+int filters_new(const struct fst_conf *conf, const char *key, struct filters **out, struct fst_error *error)
+{
+        _cleanup_free_ char *names = NULL;
+        struct filters *f = new0(struct filters);
+        int r = conf_get_string(conf, key, &names, error);
+        for (char *at = names, *name; r == 0 && (name = strsep(&at, ", "));)
+                if (*name)
+                        r = add_filter(f, conf, key, name, error);
+        if (r < 0 || f->list.len == 0) {
+                filters_free(f);
+                f = NULL;
+        }
+        if (r == 0)
+                *out = f;
+        return r;
+}
+
+void filters_free(struct filters *f)
+{
+        if (!f)
+                return;
+        for (size_t i = 0; i < f->list.len; i++) {
+                struct filter *filter = &f->list.data[i];
+                if (filter->key.data)
+                        explicit_bzero(filter->key.data, filter->key.len);
+                buf_deinit(&filter->key);
+                free(filter->header);
+                free(filter->proxies);
+        }
+        vec_deinit(&f->list);
+        free(f);
+}
+
+int filters_pass(const struct filters *f, const struct filter_request *request, char **user, const char **refusal)
+{
+        char *known = NULL;
+        for (size_t i = 0; f && i < f->list.len; i++) {
+                const struct filter *filter = &f->list.data[i];
+                int status = 0;
+                if (filter->is_jws)
+                        status = pass_jws(f, filter, request, &known, refusal);
+                else
+                        pass_remote_user(filter, request, &known);
+                if (status) {
+                        free(known);
+                        return status;
+                }
+        }
+        *user = known;
+        return 0;
+}
+
+static const char *header_of_call(const void *context, const char *name)
+{
+        return http_call_header(context, name);
+}
+
+int filters_pass_call(const struct filters *f, const struct http_call *call, char **user, const char **refusal)
+{
+        struct filter_request request = {
+                .header = header_of_call, .context = call, .peer = call->peer, .now_s = (int64_t)time(NULL)};
+        return filters_pass(f, &request, user, refusal);
+}

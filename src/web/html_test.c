@@ -1,0 +1,99 @@
+/* What is put into pages stays text, whatever it is. */
+#include "web/html.h"
+
+#include "web/metrics.h"
+
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+static void texts_are_escaped(void **state)
+{
+        struct buf b = BUF_INIT;
+        html_put(&b, "<a href=\"/app/?appId=%q\">%s</a> %d %D 100%%", "a&b=\"<c>", "<script>alert('x')&\"</script>", -7,
+                 (int64_t)1 << 40);
+        assert_string_equal(
+                buf_text(&b),
+                "<a href=\"/app/?appId=a%26b%3D%22%3Cc%3E\">&lt;script&gt;alert(&#39;x&#39;)&amp;&quot;&lt;/"
+                "script&gt;</a> -7 1099511627776 100%");
+        buf_reset(&b);
+        html_put(&b, "%s|%s", (const char *)NULL,
+                 "\x01 \xff \xc3\xa9 \xed\xa0\x80 \xe2\x82\xac \xf4\x90\x80\x80 \xc0\xbc");
+        assert_string_equal(buf_text(&b),
+                            "|\xef\xbf\xbd \xef\xbf\xbd \xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd \xe2\x82\xac "
+                            "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd \xef\xbf\xbd\xef\xbf\xbd");
+        buf_deinit(&b);
+}
+
+static void numbers_read_as_sparks(void **state)
+{
+        struct buf b = BUF_INIT;
+        setenv("TZ", "UTC", 1);
+        tzset();
+        html_put(&b, "%m|%m|%t|%u|%u|%u|%u|%u|%u", (int64_t)1234, (int64_t)4096, (int64_t)1795326077117, (int64_t)99,
+                 (int64_t)500, (int64_t)12000, (int64_t)90000, (int64_t)1200000, (int64_t)5400000);
+        assert_string_equal(buf_text(&b),
+                            "1234.0 MiB|4.0 GiB|2026/11/22 05:41:17|99 ms|0.5 s|12 s|1.5 min|20 min|1.5 h");
+        buf_deinit(&b);
+}
+
+static void tables_say_when_they_are_empty(void **state)
+{
+        struct buf b = BUF_INIT;
+        html_table_begin(&b, "workers", "Workers", "Id|#Cores", 0, "none yet");
+        html_table_end(&b, 0);
+        assert_non_null(strstr(buf_text(&b), "none yet"));
+        assert_null(strstr(buf_text(&b), "<table>"));
+        buf_reset(&b);
+        html_table_begin(&b, "workers", "Workers", "Id|#Cores", 2, "none yet");
+        html_table_end(&b, 2);
+        assert_non_null(strstr(buf_text(&b), "(2)"));
+        assert_non_null(strstr(buf_text(&b), "<th>Id</th><th class=\"number\">Cores</th>"));
+        buf_reset(&b);
+        html_kill_form(&b, "/app/kill/", "a\"><b", "application");
+        assert_null(strstr(buf_text(&b), "<b"
+                                         "\""));
+        assert_non_null(strstr(buf_text(&b), "value=\"a&quot;&gt;&lt;b\""));
+        buf_deinit(&b);
+}
+
+static void metrics_in_both_forms(void **state)
+{
+        struct metrics m = METRICS_INIT;
+        struct buf b = BUF_INIT;
+        metrics_gauge(&m, "master.workers", 3);
+        metrics_gauge(&m, "master.aliveWorkers", 2);
+        metrics_text(&m, "application.a \"b\".1.status", "RUNNING");
+        metrics_put_json(&m, &b);
+        json_t *root = json_loads(buf_text(&b), 0, NULL);
+        const json_t *gauges = json_object_get(root, "gauges");
+        assert_int_equal(json_integer_value(json_object_get(json_object_get(gauges, "master.workers"), "value")), 3);
+        assert_string_equal(
+                json_string_value(json_object_get(json_object_get(gauges, "application.a \"b\".1.status"), "value")),
+                "RUNNING");
+        json_decref(root);
+        buf_reset(&b);
+        metrics_put_prometheus(&m, &b);
+        assert_string_equal(buf_text(&b), "metrics_master_aliveWorkers_Number{type=\"gauges\"} 2\n"
+                                          "metrics_master_aliveWorkers_Value{type=\"gauges\"} 2\n"
+                                          "metrics_master_workers_Number{type=\"gauges\"} 3\n"
+                                          "metrics_master_workers_Value{type=\"gauges\"} 3\n");
+        buf_deinit(&b);
+        metrics_deinit(&m);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(texts_are_escaped),
+                cmocka_unit_test(numbers_read_as_sparks),
+                cmocka_unit_test(tables_say_when_they_are_empty),
+                cmocka_unit_test(metrics_in_both_forms),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
