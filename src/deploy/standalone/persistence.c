@@ -152,7 +152,7 @@ static int mode_of(const struct fst_conf *conf, const struct persistence_mode **
                                           "the records in a journal, as with FILESYSTEM");
                 *mode = &persistence_file;
         } else if (strcasecmp(name, "ZOOKEEPER") == 0)
-                return error_set(error, -ENOTSUP, "spark.deploy.recoveryMode is ZOOKEEPER, which is not built yet");
+                *mode = &persistence_zookeeper;
         else if (strcasecmp(name, "CUSTOM") == 0) {
                 r = conf_get_string(conf, "spark.deploy.recoveryMode.factory", &factory, error);
                 if (r < 0)

@@ -49,8 +49,8 @@ struct persistence_record {
 
 struct persistence_ops {
         /*
-         * This master leads, and these are the records, in the order in which they were first stored. Borrowed for the
-         * call. At most once.
+         * This master leads, and these are the records, in the order in which they were first stored (in ZooKeeper
+         * those that were written together go by kind and id). Borrowed for the call. At most once.
          */
         void (*elected)(void *owner, const struct persistence_record *records, size_t n);
         /*

@@ -1,0 +1,253 @@
+/*
+ * The zookeeper module: libzookeeper_mt behind net/zookeeper.h. It is a shared object of its own and uses nothing of
+ * the core.
+ *
+ * The library has a thread for its socket, which keeps the session alive whatever the loop is busy with, and one for
+ * answers. Of a name that it cannot resolve it only says "invalid argument" when a session begins.
+ */
+#include "net/zookeeper_module.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zookeeper/zookeeper.h>
+
+struct zookeeper_handle {
+        zhandle_t *zh;
+        const struct zookeeper_receiver *receiver;
+        const struct ACL_vector *acl;
+};
+
+/* A request under way. */
+struct request {
+        struct zookeeper_handle *handle;
+        void *tag;
+        size_t n;
+        zoo_op_result_t results[]; /* of a multi */
+};
+
+static enum zookeeper_code code_of(int rc)
+{
+        switch (rc) {
+        case ZOK:
+                return ZOOKEEPER_OK;
+        case ZNONODE:
+                return ZOOKEEPER_NO_NODE;
+        case ZNODEEXISTS:
+                return ZOOKEEPER_NODE_EXISTS;
+        case ZCONNECTIONLOSS:
+        case ZOPERATIONTIMEOUT:
+        case ZSESSIONMOVED:
+                return ZOOKEEPER_LOST;
+        case ZSESSIONEXPIRED:
+        case ZCLOSING:
+        case ZINVALIDSTATE:
+                return ZOOKEEPER_OVER;
+        case ZNOAUTH:
+        case ZAUTHFAILED:
+                return ZOOKEEPER_NO_RIGHTS;
+        default:
+                return ZOOKEEPER_FAILED;
+        }
+}
+
+static struct request *request_new(struct zookeeper_handle *h, void *tag, size_t n)
+{
+        struct request *r = calloc(1, sizeof(*r) + n * sizeof(r->results[0]));
+        if (!r)
+                abort();
+        r->handle = h;
+        r->tag = tag;
+        r->n = n;
+        return r;
+}
+
+/* Completes @answer, which has what is particular to the request, and frees the request. */
+static void reply(const struct request *r, int rc, struct zookeeper_answer *answer)
+{
+        const struct zookeeper_receiver *receiver = r->handle->receiver;
+        answer->code = code_of(rc);
+        answer->text = zerror(rc);
+        receiver->answer(receiver->context, r->tag, answer);
+        free((void *)r);
+}
+
+/* A request that the library would not even take. */
+static void refused(struct request *r, int rc)
+{
+        if (rc != ZOK)
+                reply(r, rc, &(struct zookeeper_answer){0});
+}
+
+static void on_session(zhandle_t *zh, int type, int state, const char *path, void *context)
+{
+        struct zookeeper_handle *h = context;
+        const struct zookeeper_receiver *receiver = h->receiver;
+        enum zookeeper_session session = ZOOKEEPER_DISCONNECTED;
+        if (type != ZOO_SESSION_EVENT)
+                return;
+        if (state == ZOO_CONNECTED_STATE)
+                session = ZOOKEEPER_CONNECTED;
+        else if (state == ZOO_EXPIRED_SESSION_STATE)
+                session = ZOOKEEPER_EXPIRED;
+        else if (state == ZOO_AUTH_FAILED_STATE)
+                session = ZOOKEEPER_REFUSED;
+        receiver->session(receiver->context, session, session == ZOOKEEPER_CONNECTED ? zoo_recv_timeout(zh) : 0);
+}
+
+static void on_watch(zhandle_t *zh, int type, int state, const char *path, void *context)
+{
+        struct zookeeper_handle *h = context;
+        if (type != ZOO_SESSION_EVENT && type != ZOO_NOTWATCHING_EVENT && path)
+                h->receiver->watch(h->receiver->context, path);
+}
+
+static void on_void(int rc, const void *data)
+{
+        const struct request *r = data;
+        struct zookeeper_answer answer = {0};
+        for (size_t i = 0; rc != ZOK && i < r->n; i++) {
+                if (r->results[i].err != ZOK && r->results[i].err != ZRUNTIMEINCONSISTENCY) {
+                        answer.failed = i;
+                        break;
+                }
+        }
+        reply(r, rc, &answer);
+}
+
+static void on_stat(int rc, const struct Stat *stat, const void *data)
+{
+        reply(data, rc, &(struct zookeeper_answer){.created = rc == ZOK && stat ? stat->czxid : 0});
+}
+
+static void on_string(int rc, const char *value, const void *data)
+{
+        reply(data, rc, &(struct zookeeper_answer){.path = rc == ZOK ? value : NULL});
+}
+
+static void on_strings(int rc, const struct String_vector *strings, const void *data)
+{
+        struct zookeeper_answer answer = {0};
+        if (rc == ZOK && strings) {
+                answer.children = (const char *const *)strings->data;
+                answer.n_children = (size_t)strings->count;
+        }
+        reply(data, rc, &answer);
+}
+
+static void on_data(int rc, const char *value, int size, const struct Stat *stat, const void *data)
+{
+        struct zookeeper_answer answer = {0};
+        if (rc == ZOK && stat) {
+                answer.data = value;
+                answer.size = size > 0 ? (size_t)size : 0;
+                answer.created = stat->czxid;
+        }
+        reply(data, rc, &answer);
+}
+
+static void create(struct zookeeper_handle *h, const char *path, const void *data, size_t size, bool ephemeral,
+                   void *tag)
+{
+        struct request *r = request_new(h, tag, 0);
+        refused(r, zoo_acreate(h->zh, path, data, (int)size, h->acl,
+                               ephemeral ? ZOO_EPHEMERAL_SEQUENTIAL : ZOO_PERSISTENT, on_string, r));
+}
+
+static void exists(struct zookeeper_handle *h, const char *path, bool watch, void *tag)
+{
+        struct request *r = request_new(h, tag, 0);
+        refused(r, zoo_awexists(h->zh, path, watch ? on_watch : NULL, h, on_stat, r));
+}
+
+static void children(struct zookeeper_handle *h, const char *path, void *tag)
+{
+        struct request *r = request_new(h, tag, 0);
+        refused(r, zoo_aget_children(h->zh, path, 0, on_strings, r));
+}
+
+static void get(struct zookeeper_handle *h, const char *path, void *tag)
+{
+        struct request *r = request_new(h, tag, 0);
+        refused(r, zoo_aget(h->zh, path, 0, on_data, r));
+}
+
+static void multi(struct zookeeper_handle *h, const struct zookeeper_step *steps, size_t n, void *tag)
+{
+        struct request *r = request_new(h, tag, n);
+        zoo_op_t *ops = calloc(n, sizeof(*ops));
+        if (!ops)
+                abort();
+        for (size_t i = 0; i < n; i++) {
+                const struct zookeeper_step *s = &steps[i];
+                switch (s->what) {
+                case ZOOKEEPER_CHECK:
+                        zoo_check_op_init(&ops[i], s->path, -1);
+                        break;
+                case ZOOKEEPER_CREATE:
+                        zoo_create_op_init(&ops[i], s->path, s->data, (int)s->size, h->acl, ZOO_PERSISTENT, NULL, 0);
+                        break;
+                case ZOOKEEPER_SET:
+                        zoo_set_op_init(&ops[i], s->path, s->data, (int)s->size, -1, NULL);
+                        break;
+                case ZOOKEEPER_DELETE:
+                        zoo_delete_op_init(&ops[i], s->path, -1);
+                        break;
+                }
+        }
+        refused(r, zoo_amulti(h->zh, (int)n, ops, r->results, on_void, r));
+        free(ops);
+}
+
+static void authenticated(int rc, const void *data)
+{
+        /* A refusal comes as the session's state. */
+}
+
+static struct zookeeper_handle *start(const struct zookeeper_options *o, const struct zookeeper_receiver *receiver,
+                                      char *message, size_t size)
+{
+        struct zookeeper_handle *h = calloc(1, sizeof(*h));
+        sigset_t all, old;
+        if (!h)
+                abort();
+        h->receiver = receiver;
+        h->acl = o->user_password ? &ZOO_CREATOR_ALL_ACL : &ZOO_OPEN_ACL_UNSAFE;
+        zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);
+        sigfillset(&all); /* signals are for the process's own threads */
+        pthread_sigmask(SIG_SETMASK, &all, &old);
+        h->zh = zookeeper_init2(o->servers, on_session, o->session_timeout, NULL, h, 0, receiver->log);
+        pthread_sigmask(SIG_SETMASK, &old, NULL);
+        if (!h->zh) {
+                snprintf(message, size, "%s", errno == EINVAL ? "its name is not known, or is none" : strerror(errno));
+                free(h);
+                return NULL;
+        }
+        if (o->user_password)
+                zoo_add_auth(h->zh, "digest", o->user_password, (int)strlen(o->user_password), authenticated, NULL);
+        return h;
+}
+
+static void finish(struct zookeeper_handle *h)
+{
+        zookeeper_close(h->zh);
+        free(h);
+}
+static const struct zookeeper_ops ops = {
+        .abi = ZOOKEEPER_ABI,
+        .connect = start,
+        .close = finish,
+        .create = create,
+        .exists = exists,
+        .children = children,
+        .get = get,
+        .multi = multi,
+};
+
+__attribute__((visibility("default"))) const struct zookeeper_ops *firesteel_zookeeper_module(void);
+const struct zookeeper_ops *firesteel_zookeeper_module(void)
+{
+        return &ops;
+}
