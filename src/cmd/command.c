@@ -15,6 +15,7 @@ static const struct command {
         {"compile", "compile C files into a shared object that submit takes", command_compile, command_compile_help},
         {"executor", "run an application's tasks: what cluster managers start", command_executor,
          command_executor_help},
+        {"master", "the master of a standalone cluster", command_master, command_master_help},
         {"simulate", "run the scheduler under a virtual clock, or replay a trace of it", command_simulate,
          command_simulate_help},
 };

@@ -17,6 +17,7 @@ int command_submit(int argc, char **argv);
 int command_class(int argc, char **argv);
 int command_compile(int argc, char **argv);
 int command_executor(int argc, char **argv);
+int command_master(int argc, char **argv);
 int command_simulate(int argc, char **argv);
 
 /* The help of each, with a newline at its end. */
@@ -24,6 +25,7 @@ extern const char command_submit_help[];
 extern const char command_class_help[];
 extern const char command_compile_help[];
 extern const char command_executor_help[];
+extern const char command_master_help[];
 extern const char command_simulate_help[];
 
 /* Whether @name is one of Spark's shells (spark-shell, pyspark, sparkR, spark-sql, run-example), and running it. */

@@ -65,6 +65,26 @@ const char *driver_state_name(enum driver_state state)
         return names[state];
 }
 
+bool executor_state_named(const char *name, enum executor_state *state)
+{
+        for (int s = EXECUTOR_LAUNCHING; s <= EXECUTOR_DECOMMISSIONED; s++)
+                if (strcmp(executor_state_name((enum executor_state)s), name) == 0) {
+                        *state = (enum executor_state)s;
+                        return true;
+                }
+        return false;
+}
+
+bool driver_state_named(const char *name, enum driver_state *state)
+{
+        for (int s = DRIVER_SUBMITTED; s <= DRIVER_ERROR; s++)
+                if (strcmp(driver_state_name((enum driver_state)s), name) == 0) {
+                        *state = (enum driver_state)s;
+                        return true;
+                }
+        return false;
+}
+
 bool executor_state_is_finished(enum executor_state state)
 {
         return state == EXECUTOR_KILLED || state == EXECUTOR_FAILED || state == EXECUTOR_LOST ||

@@ -67,6 +67,10 @@ const char *app_state_name(enum app_state state);
 const char *executor_state_name(enum executor_state state);
 const char *driver_state_name(enum driver_state state);
 
+/* The state of that name: false, and *@state as it was, if there is none. */
+bool executor_state_named(const char *name, enum executor_state *state);
+bool driver_state_named(const char *name, enum driver_state *state);
+
 /* KILLED, FAILED, LOST or EXITED. */
 bool executor_state_is_finished(enum executor_state state);
 

@@ -1,0 +1,97 @@
+/*
+ * firesteel master: a standalone cluster's master; see deploy/standalone/master_server.h.
+ *
+ * Exit statuses are those of Spark's Master: 0 when it was asked for help or another master leads now; 1 for what
+ * cannot be; 128 and the number of a signal that ended it.
+ */
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cmd/command.h"
+#include "deploy/standalone/master_server.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+const char command_master_help[] = "Usage: Master [options]\n"
+                                   "\n"
+                                   "Options:\n"
+                                   "  -h HOST, --host HOST   Hostname to listen on\n"
+                                   "  -p PORT, --port PORT   Port to listen on (default: 7077)\n"
+                                   "  --webui-port PORT      Port for web UI (default: 8080)\n"
+                                   "  --properties-file FILE Path to a custom Spark properties file.\n"
+                                   "                         Default is conf/spark-defaults.conf.\n";
+
+struct daemon {
+        uv_loop_t loop;
+        uv_signal_t signals[3];
+        struct master_server *server;
+        bool ending;
+        int status;
+};
+
+static void end(struct daemon *d, int status)
+{
+        if (d->ending)
+                return;
+        d->ending = true;
+        d->status = status;
+        for (size_t i = 0; i < ARRAY_SIZE(d->signals); i++)
+                uv_close((uv_handle_t *)&d->signals[i], NULL);
+        if (d->server)
+                master_server_close(d->server);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+        log_error("Master", "RECEIVED SIGNAL %s", number == SIGTERM ? "TERM" : number == SIGHUP ? "HUP" : "INT");
+        end(handle->data, 128 + number);
+}
+
+static void on_ended(void *owner, int status)
+{
+        end(owner, status);
+}
+
+static int run(struct daemon *d, const struct master_conf *conf, struct fst_error *error)
+{
+        static const int numbers[] = {SIGTERM, SIGHUP, SIGINT};
+        char host[256] = "";
+        gethostname(host, sizeof(host) - 1);
+        log_info("Master", "Started daemon with process name: %ld@%s", (long)getpid(), host);
+        signal(SIGPIPE, SIG_IGN);
+        uv_loop_init(&d->loop);
+        for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+                uv_signal_init(&d->loop, &d->signals[i]);
+                d->signals[i].data = d;
+                uv_signal_start(&d->signals[i], on_signal, numbers[i]);
+        }
+        int r = master_server_new(&d->loop, conf, on_ended, d, &d->server, error);
+        if (r < 0)
+                end(d, 1);
+        uv_run(&d->loop, UV_RUN_DEFAULT);
+        uv_loop_close(&d->loop);
+        return r;
+}
+
+int command_master(int argc, char **argv)
+{
+        struct master_conf conf;
+        struct daemon d = {0};
+        struct fst_error error = FST_ERROR_INIT;
+        int r = master_conf_read(&conf, argc, argv, &error), status = 1;
+        if (r == MASTER_CONF_E_HELP || (r < 0 && !error.message))
+                fputs(command_master_help, stderr);
+        if (r == MASTER_CONF_E_HELP)
+                status = 0;
+        if (r == 0) {
+                r = run(&d, &conf, &error);
+                status = d.status;
+        }
+        if (error.message)
+                log_error("Master", "%s", error_message(&error));
+        error_deinit(&error);
+        master_conf_deinit(&conf);
+        return status;
+}
