@@ -107,6 +107,14 @@ int form_get_int(const struct form *f, const char *name, int64_t *out)
         return 1;
 }
 
+bool form_has_controls(const char *text)
+{
+        for (; *text; text++)
+                if ((unsigned char)*text < ' ' || *text == 0x7f)
+                        return true;
+        return false;
+}
+
 void form_put_encoded(struct buf *out, const char *text)
 {
         for (; *text; text++) {

@@ -40,5 +40,8 @@ int form_get_int(const struct form *f, const char *name, int64_t *out);
 /* Append @len bytes of a path, decoded; a plus stays one. False: there is a NUL among them. */
 bool form_put_decoded(struct buf *out, const char *text, size_t len);
 
+/* Whether @text has control characters, which no id has and no line of a log should. */
+bool form_has_controls(const char *text);
+
 /* Append @text so that it can stand as a value or in a path: everything but letters, digits and -._~ is encoded. */
 void form_put_encoded(struct buf *out, const char *text);

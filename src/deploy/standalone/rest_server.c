@@ -271,7 +271,8 @@ static const struct {
 void rest_server_handle(struct rest_server *s, const struct rest_call *call, rest_answered *answered, void *context)
 {
         _cleanup_(buf_deinit) struct buf path = BUF_INIT;
-        if (!form_put_decoded(&path, call->path, strlen(call->path)) || strcasestr(call->path, "%2f"))
+        if (!form_put_decoded(&path, call->path, strlen(call->path)) || strcasestr(call->path, "%2f") ||
+            form_has_controls(buf_text(&path)))
                 return refuse(answered, context, 400, "The path holds what no path may hold.");
         for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
                 size_t n = strlen(actions[i].path);

@@ -200,6 +200,8 @@ static void paths_that_are_none(void **state)
         assert_int_equal(t.status, 400);
         ask("GET", "/v1/submissions/status/a%00b", "");
         assert_int_equal(t.status, 400);
+        ask("POST", "/v1/submissions/kill/a%0d%0ab", "");
+        assert_int_equal(t.status, 400);
         ask("GET", "/v1/submissions/status", "");
         assert_error(400, "Submission ID is missing in status request.");
         ask("POST", "/v1/submissions/kill/", "");
