@@ -18,6 +18,7 @@ static const struct command {
         {"master", "the master of a standalone cluster", command_master, command_master_help},
         {"simulate", "run the scheduler under a virtual clock, or replay a trace of it", command_simulate,
          command_simulate_help},
+        {"worker", "run executors and drivers for a standalone master", command_worker, command_worker_help},
 };
 
 static const struct command *find(const char *name)

@@ -19,6 +19,7 @@ int command_compile(int argc, char **argv);
 int command_executor(int argc, char **argv);
 int command_master(int argc, char **argv);
 int command_simulate(int argc, char **argv);
+int command_worker(int argc, char **argv);
 
 /* The help of each, with a newline at its end. */
 extern const char command_submit_help[];
@@ -27,6 +28,7 @@ extern const char command_compile_help[];
 extern const char command_executor_help[];
 extern const char command_master_help[];
 extern const char command_simulate_help[];
+extern const char command_worker_help[];
 
 /* Whether @name is one of Spark's shells (spark-shell, pyspark, sparkR, spark-sql, run-example), and running it. */
 bool command_is_shell(const char *name);

@@ -28,6 +28,7 @@
 
 #define LOCK_NAME ".firesteel.lock"
 #define ROOT_PREFIX "blockmgr-"
+#define EXECUTORS_PREFIX "executor-"
 #define UUID_TEXT 37
 
 struct disk_dir {
@@ -73,7 +74,8 @@ static void sweep(const char *base)
         if (!d)
                 return;
         for (struct dirent *e; (e = readdir(d));) {
-                if (strncmp(e->d_name, ROOT_PREFIX, strlen(ROOT_PREFIX)) != 0)
+                if (strncmp(e->d_name, ROOT_PREFIX, strlen(ROOT_PREFIX)) != 0 &&
+                    strncmp(e->d_name, EXECUTORS_PREFIX, strlen(EXECUTORS_PREFIX)) != 0)
                         continue;
                 _cleanup_free_ char *root = mem_printf("%s/%s", base, e->d_name);
                 _cleanup_free_ char *name = mem_printf("%s/%s", root, LOCK_NAME);
@@ -105,7 +107,7 @@ static int root_lock(const char *root)
         return fd;
 }
 
-static int dir_new(const char *base, bool lasting, struct disk_dir **dir)
+static int dir_new(const char *base, const char *prefix, bool lasting, struct disk_dir **dir)
 {
         char uuid[UUID_TEXT];
         uuid_text(uuid);
@@ -113,7 +115,7 @@ static int dir_new(const char *base, bool lasting, struct disk_dir **dir)
         if (r < 0)
                 return r;
         sweep(base);
-        _cleanup_free_ char *root = mem_printf("%s/" ROOT_PREFIX "%s", base, uuid);
+        _cleanup_free_ char *root = mem_printf("%s/%s%s", base, prefix, uuid);
         if (mkdir(root, 0700) < 0)
                 return -errno;
         int lock = lasting ? -1 : root_lock(root);
@@ -144,7 +146,7 @@ char *disk_dirs_configured(const char *local_dir)
         return mem_strdup(local_dir && *local_dir ? local_dir : "/tmp");
 }
 
-static int dirs_new(const char *list, int subdirectories, bool lasting, struct disk_dirs **dirs,
+static int dirs_new(const char *list, const char *prefix, int subdirectories, bool lasting, struct disk_dirs **dirs,
                     struct fst_error *error)
 {
         if (subdirectories < 1 || subdirectories > 4096)
@@ -164,7 +166,7 @@ static int dirs_new(const char *list, int subdirectories, bool lasting, struct d
                 if (n == 0)
                         continue;
                 struct disk_dir *dir = NULL;
-                r = dir_new(base, lasting, &dir);
+                r = dir_new(base, prefix, lasting, &dir);
                 if (r < 0) {
                         log_error("DiskBlockManager", "Failed to create local dir in %s: %s. Ignoring this directory.",
                                   base, strerror(-r));
@@ -187,12 +189,17 @@ static int dirs_new(const char *list, int subdirectories, bool lasting, struct d
 
 int disk_dirs_new(const char *list, int subdirectories, struct disk_dirs **dirs, struct fst_error *error)
 {
-        return dirs_new(list, subdirectories, false, dirs, error);
+        return dirs_new(list, ROOT_PREFIX, subdirectories, false, dirs, error);
 }
 
 int disk_dirs_new_lasting(const char *list, int subdirectories, struct disk_dirs **dirs, struct fst_error *error)
 {
-        return dirs_new(list, subdirectories, true, dirs, error);
+        return dirs_new(list, ROOT_PREFIX, subdirectories, true, dirs, error);
+}
+
+int disk_dirs_for_executors(const char *list, struct disk_dirs **dirs, struct fst_error *error)
+{
+        return dirs_new(list, EXECUTORS_PREFIX, 1, false, dirs, error);
 }
 
 static void dirs_free(struct disk_dirs *dirs, bool remove)

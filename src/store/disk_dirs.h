@@ -34,6 +34,12 @@ int disk_dirs_new(const char *list, int subdirectories, struct disk_dirs **dirs,
  */
 int disk_dirs_new_lasting(const char *list, int subdirectories, struct disk_dirs **dirs, struct fst_error *error);
 
+/*
+ * Directories of the name `executor-<uuid>` for the executors of one application, which make roots of their own in
+ * them: what a standalone worker gives them as SPARK_EXECUTOR_DIRS. Otherwise as disk_dirs_new.
+ */
+int disk_dirs_for_executors(const char *list, struct disk_dirs **dirs, struct fst_error *error);
+
 /* Remove the roots with all that is in them, unless they last. NULL is allowed. */
 void disk_dirs_free(struct disk_dirs *dirs);
 

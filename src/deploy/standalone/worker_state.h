@@ -7,6 +7,8 @@
 #include "base/vec.h"
 #include "deploy/standalone/master_core.h"
 
+struct Firesteel__Standalone__Resource;
+
 struct worker_executor_state {
         char *app_id, *app_name, *app_user;
         int app_max_cores; /* 0: not limited */
@@ -29,6 +31,14 @@ struct worker_driver_state {
         struct resource_addresses *resources;
         int n_resources;
 };
+
+/* Release what it holds, not itself. */
+void worker_executor_state_deinit(struct worker_executor_state *state);
+void worker_driver_state_deinit(struct worker_driver_state *state);
+
+/* Deep copies of what a message names, and their end. @n of both. */
+struct resource_addresses *worker_resources_copy(struct Firesteel__Standalone__Resource *const *resources, size_t n);
+void worker_resources_deinit(struct resource_addresses *resources, int n);
 
 struct worker_view {
         const char *id, *host, *work_dir;

@@ -1,0 +1,120 @@
+/* firesteel worker: a worker of a standalone cluster; see deploy/standalone/worker_server.h. */
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cmd/command.h"
+#include "deploy/standalone/worker_server.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+const char command_worker_help[] =
+        "Usage: Worker [options] <master>\n"
+        "\n"
+        "Master must be a URL of the form spark://hostname:port\n"
+        "\n"
+        "Options:\n"
+        "  -c CORES, --cores CORES  Number of cores to use\n"
+        "  -m MEM, --memory MEM     Amount of memory to use (e.g. 1000M, 2G)\n"
+        "  -d DIR, --work-dir DIR   Directory to run apps in (default: SPARK_HOME/work)\n"
+        "  -i HOST, --ip IP         Hostname to listen on (deprecated, please use --host or -h)\n"
+        "  -h HOST, --host HOST     Hostname to listen on\n"
+        "  -p PORT, --port PORT     Port to listen on (default: random)\n"
+        "  --webui-port PORT        Port for web UI (default: 8081)\n"
+        "  --properties-file FILE   Path to a custom Spark properties file.\n"
+        "                           Default is conf/spark-defaults.conf.\n";
+
+struct worker {
+        uv_loop_t loop;
+        struct worker_conf conf;
+        struct worker_server *server;
+        uv_signal_t signals[4];
+        size_t n_signals;
+        int status;
+        bool ended;
+};
+
+static void ended(void *owner, int status)
+{
+        struct worker *w = owner;
+        w->status = status;
+        w->ended = true;
+        for (size_t i = 0; i < w->n_signals; i++)
+                uv_close((uv_handle_t *)&w->signals[i], NULL);
+        w->n_signals = 0;
+}
+
+static void on_end(uv_signal_t *handle, int signal)
+{
+        struct worker *w = handle->data;
+        log_error("Worker", "RECEIVED SIGNAL %s", sigabbrev_np(signal));
+        worker_server_stop(w->server, 128 + signal);
+}
+
+static void on_decommission(uv_signal_t *handle, int signal)
+{
+        struct worker *w = handle->data;
+        (void)signal;
+        worker_server_decommission(w->server);
+}
+
+static void handle(struct worker *w, uv_signal_cb callback, int signal)
+{
+        uv_signal_t *s = &w->signals[w->n_signals++];
+        uv_signal_init(&w->loop, s);
+        s->data = w;
+        uv_signal_start(s, callback, signal);
+}
+
+static void handle_signals(struct worker *w)
+{
+        static const int ends[] = {SIGTERM, SIGINT, SIGHUP};
+        for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+                struct sigaction now;
+                bool ignored = sigaction(ends[i], NULL, &now) == 0 && now.sa_handler == SIG_IGN; /* nohup */
+                if (!ignored && (ends[i] != w->conf.decommission_signal || !w->conf.decommission))
+                        handle(w, on_end, ends[i]);
+        }
+        if (w->conf.decommission)
+                log_info("Worker", "Registering SIG%s handler to trigger decommissioning.",
+                         sigabbrev_np(w->conf.decommission_signal));
+        else
+                log_info("Worker", "Worker decommissioning not enabled.");
+        if (w->conf.decommission || w->conf.decommission_signal == SIGPWR)
+                handle(w, on_decommission, w->conf.decommission_signal);
+}
+
+static int run(struct worker *w, struct fst_error *error)
+{
+        uv_loop_init(&w->loop);
+        int r = worker_server_new(&w->loop, &w->conf, ended, w, &w->server, error);
+        if (r == 0) {
+                handle_signals(w);
+                worker_server_start(w->server, "");
+                uv_run(&w->loop, UV_RUN_DEFAULT);
+                worker_server_free(w->server);
+        }
+        uv_run(&w->loop, UV_RUN_DEFAULT);
+        uv_loop_close(&w->loop);
+        return r;
+}
+
+int command_worker(int argc, char **argv)
+{
+        struct worker w = {.status = 1};
+        struct fst_error error = FST_ERROR_INIT;
+        signal(SIGPIPE, SIG_IGN);
+        int r = worker_conf_read(&w.conf, argc, argv, &error);
+        if (r == WORKER_CONF_E_HELP) {
+                fputs(command_worker_help, stderr);
+                w.status = 0;
+        } else if (r < 0 && !error.message) {
+                fputs(command_worker_help, stderr);
+        } else if (r < 0 || (r = run(&w, &error)) < 0) {
+                log_error("Worker", "%s", error_message(&error));
+        }
+        error_deinit(&error);
+        worker_conf_deinit(&w.conf);
+        return w.status;
+}
