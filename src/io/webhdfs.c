@@ -41,8 +41,9 @@ static void put_address(struct url_list *urls, bool secure, const char *address,
                 vec_push(urls, mem_printf("http%s://%s", secure ? "s" : "", address));
 }
 
-/* The namenodes of the nameservice @name, one or several; false if it is none. */
-static bool put_nameservice(const struct hadoop_conf *conf, const char *name, bool secure, struct url_list *urls)
+/* The namenodes of the nameservice @name, one or several, or only the one with this address; false if it is none. */
+static bool put_nameservice(const struct hadoop_conf *conf, const char *name, const char *only, bool secure,
+                            struct url_list *urls)
 {
         const char *kind = secure ? "https" : "http", *port = secure ? "9871" : "9870";
         _cleanup_free_ char *key = mem_printf("dfs.ha.namenodes.%s", name);
@@ -57,9 +58,10 @@ static bool put_nameservice(const struct hadoop_conf *conf, const char *name, bo
                 _cleanup_free_ char *web = mem_printf("dfs.namenode.%s-address.%s%s", kind, name, dot);
                 _cleanup_free_ char *rpc = mem_printf("dfs.namenode.rpc-address.%s%s", name, dot);
                 _cleanup_free_ char *address = hadoop_conf_get(conf, web), *other = hadoop_conf_get(conf, rpc);
-                if (address)
+                bool wanted = !only || (other && strcmp(other, only) == 0);
+                if (wanted && address)
                         put_address(urls, secure, address, other);
-                else if (other)
+                else if (wanted && other)
                         vec_push(urls, mem_printf("http%s://%.*s:%s", secure ? "s" : "", (int)host_length(other), other,
                                                   port));
                 at += n;
@@ -67,6 +69,17 @@ static bool put_nameservice(const struct hadoop_conf *conf, const char *name, bo
                 at = at ? at + 1 : NULL;
         }
         return true;
+}
+
+/* "host:port" of one of the namenodes of a nameservice: it is that one which is asked. */
+static bool put_member(const struct hadoop_conf *conf, const char *authority, bool secure, struct url_list *urls)
+{
+        _cleanup_free_ char *services = hadoop_conf_get(conf, "dfs.nameservices");
+        size_t before = urls->len;
+        for (char *rest, *name = services ? strtok_r(services, ", \t\r\n", &rest) : NULL; name;
+             name = strtok_r(NULL, ", \t\r\n", &rest))
+                put_nameservice(conf, name, authority, secure, urls);
+        return urls->len > before;
 }
 
 /* The address of the one namenode that hdfs-site.xml names, if it is that of @authority. */
@@ -100,11 +113,11 @@ int webhdfs_addresses(const struct hadoop_conf *conf, const char *path, struct u
                 authority = remote_authority(first);
         }
         size_t host = host_length(authority);
-        if (put_nameservice(conf, authority, secure, urls) && urls->len > 0)
+        if (put_nameservice(conf, authority, NULL, secure, urls) && urls->len > 0)
                 return 0;
         if (web && authority[host])
                 put_address(urls, secure, authority, NULL);
-        else if (!put_configured(conf, authority, secure, urls))
+        else if (!put_member(conf, authority, secure, urls) && !put_configured(conf, authority, secure, urls))
                 vec_push(urls, mem_printf("http%s://%.*s:%s", secure ? "s" : "", (int)host, authority,
                                           secure ? "9871" : "9870"));
         return 0;

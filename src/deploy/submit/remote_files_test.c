@@ -126,6 +126,8 @@ static int set_up(void **state)
         set_hadoop("dfs.ha.namenodes.ns", "one, two");
         set_hadoop("dfs.namenode.http-address.ns.one", "127.0.0.1:1"); /* nobody listens */
         set_hadoop("dfs.namenode.http-address.ns.two", address);
+        set_hadoop("dfs.namenode.rpc-address.ns.one", "nowhere:8020");
+        set_hadoop("dfs.namenode.rpc-address.ns.two", "somewhere:8020");
         set_hadoop("fs.s3a.endpoint", server.url);
         set_hadoop("fs.s3a.endpoint.region", "eu-west-1");
         set_hadoop("fs.s3a.access.key", "id");
@@ -254,6 +256,8 @@ static void remote_patterns(void **state)
         assert_globs("hdfs://ns/lib/*.jar", "hdfs://ns/lib/a%20b.jar,hdfs://ns/lib/b.jar");
         assert_globs("hdfs://ns/lib/b.jar#x", "hdfs://ns/lib/b.jar#x");
         assert_globs("hdfs://ns/none.txt", "hdfs://ns/none.txt");
+        /* A namenode's own address is that one's, whatever host its web server has. */
+        assert_globs("hdfs://somewhere:8020/lib/b*.jar", "hdfs://somewhere:8020/lib/b.jar");
         assert_globs("s3a://bucket/lib/*.jar", "s3a://bucket/lib/x.jar,s3a://bucket/lib/y.jar");
         _cleanup_free_ char *web = mem_printf("webhdfs://127.0.0.1:%d/lib/b*", server.port);
         _cleanup_free_ char *found = mem_printf("webhdfs://127.0.0.1:%d/lib/b.jar", server.port);

@@ -1,0 +1,209 @@
+"""Genuine HDFS for as long as a test runs: two NameNodes of one nameservice and a DataNode, on loopback.
+
+The jars are those of Maven Central, resolved with our own --packages into BUILD/hadoop and kept there.
+"""
+import json
+import os
+import shutil
+import signal
+import socket
+import string
+import subprocess
+import time
+import urllib.parse
+import urllib.request
+
+VERSION = "3.4.3"
+MODULES = ("hadoop-common", "hadoop-hdfs", "hadoop-hdfs-client")
+NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
+DATANODE = "org.apache.hadoop.hdfs.server.datanode.DataNode"
+HA_ADMIN = "org.apache.hadoop.hdfs.tools.DFSHAAdmin"
+JAVA_OPTIONS = ["--add-opens", "java.base/java.lang=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx256m",
+                "-Djava.net.preferIPv4Stack=true"]
+LOG4J = """log4j.rootLogger=WARN, err
+log4j.appender.err=org.apache.log4j.ConsoleAppender
+log4j.appender.err.target=System.err
+log4j.appender.err.layout=org.apache.log4j.PatternLayout
+log4j.appender.err.layout.ConversionPattern=%p %c{1}: %m%n
+"""
+NAMESERVICE = "depot"
+PATIENCE = 120
+
+# No proxy stands before loopback.
+OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+def jars(build):
+    """The class path of Hadoop, downloaded when it is not there."""
+    folder = os.path.join(build, "hadoop")
+    done = os.path.join(folder, f"jars-{VERSION}")
+    if not os.path.exists(done):
+        print("getting Hadoop (once, some 70 MB)", flush=True)
+        packages = ",".join(f"org.apache.hadoop:{module}:{VERSION}" for module in MODULES)
+        found = subprocess.run([os.path.join(build, "tests", "resolve_packages"), f"ivy_path={os.path.abspath(folder)}",
+                                f"packages={packages}"], capture_output=True, text=True, check=False)
+        if found.returncode != 0:
+            raise RuntimeError(f"Hadoop cannot be had:\n{found.stderr[-3000:]}")
+        with open(done, "w", encoding="utf-8") as file:
+            file.write(found.stdout)
+    with open(done, encoding="utf-8") as file:
+        return file.read().split()
+
+
+def free_ports(n):
+    sockets = [socket.socket() for _ in range(n)]
+    for s in sockets:
+        s.bind(("127.0.0.1", 0))
+    ports = [s.getsockname()[1] for s in sockets]
+    for s in sockets:
+        s.close()
+    return ports
+
+
+def settings(values):
+    return "<configuration>" + "".join(f"<property><name>{k}</name><value>{v}</value></property>"
+                                       for k, v in values.items()) + "</configuration>\n"
+
+
+def wait_until(what, condition):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > end:
+            raise RuntimeError(f"not within {PATIENCE} s: {what}")
+        time.sleep(0.1)
+
+
+class Hdfs:
+    """`conf` is the folder for HADOOP_CONF_DIR, `rpc` and `web` are the addresses of nn1 and nn2, `data_web` a port."""
+
+    def __init__(self, build, folder):
+        self.folder, self.conf = folder, os.path.join(folder, "conf")
+        self.processes = {}
+        *ports, data, self.data_web, data_ipc = free_ports(7)
+        addresses = [f"127.0.0.1:{port}" for port in ports]
+        self.rpc, self.web = addresses[:2], addresses[2:]
+        for name in ("conf", "log", *(f"web/webapps/{w}" for w in ("hdfs", "datanode", "secondary", "static"))):
+            os.makedirs(os.path.join(folder, name))
+        with open(os.path.join(self.conf, "log4j.properties"), "w", encoding="utf-8") as file:
+            file.write(LOG4J)
+        self.class_path = os.pathsep.join([self.conf, os.path.join(folder, "web"), *jars(build)])
+        self.write("core-site.xml", {"fs.defaultFS": f"hdfs://{NAMESERVICE}", "hadoop.tmp.dir": f"{folder}/tmp"})
+        self.write("hdfs-site.xml", {
+            "dfs.nameservices": NAMESERVICE,
+            f"dfs.ha.namenodes.{NAMESERVICE}": "nn1,nn2",
+            f"dfs.namenode.rpc-address.{NAMESERVICE}.nn1": self.rpc[0],
+            f"dfs.namenode.rpc-address.{NAMESERVICE}.nn2": self.rpc[1],
+            f"dfs.namenode.http-address.{NAMESERVICE}.nn1": self.web[0],
+            f"dfs.namenode.http-address.{NAMESERVICE}.nn2": self.web[1],
+            f"dfs.client.failover.proxy.provider.{NAMESERVICE}":
+                "org.apache.hadoop.hdfs.server.namenode.ha.ConfiguredFailoverProxyProvider",
+            "dfs.ha.namenode.id": "${name.of.node}",
+            "dfs.ha.fencing.methods": "shell(true)",
+            "dfs.namenode.shared.edits.dir": f"file://{folder}/shared",
+            "dfs.namenode.name.dir": f"file://{folder}/${{name.of.node}}",
+            "dfs.datanode.data.dir": f"file://{folder}/data",
+            "dfs.datanode.address": f"127.0.0.1:{data}",
+            "dfs.datanode.http.address": f"127.0.0.1:{self.data_web}",
+            "dfs.datanode.ipc.address": f"127.0.0.1:{data_ipc}",
+            "dfs.datanode.hostname": "127.0.0.1",
+            "dfs.namenode.datanode.registration.ip-hostname-check": "false",
+            "dfs.replication": "1",
+            "dfs.namenode.fs-limits.min-block-size": "65536",
+            "dfs.blocksize": "1048576",
+            "dfs.namenode.safemode.extension": "0",
+            "dfs.ha.tail-edits.period": "1",
+            "dfs.namenode.redundancy.considerLoad": "false"})
+
+    def write(self, name, values):
+        with open(os.path.join(self.conf, name), "w", encoding="utf-8") as file:
+            file.write(settings(values))
+
+    def java(self, name, main, *words):
+        return ["java", *JAVA_OPTIONS, f"-Dname.of.node={name}", f"-Dhadoop.home.dir={self.folder}",
+                f"-Dhadoop.log.dir={self.folder}/log", "-cp", self.class_path, main, *words]
+
+    def environment(self):
+        return dict(os.environ, HADOOP_CONF_DIR=self.conf, HADOOP_USER_NAME="hdfs")
+
+    def call(self, name, main, *words):
+        done = subprocess.run(self.java(name, main, *words), env=self.environment(), capture_output=True, text=True,
+                              timeout=PATIENCE, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"{main} {words}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+
+    def run(self, name, main):
+        with open(os.path.join(self.folder, "log", f"{name}.log"), "ab") as log:
+            self.processes[name] = subprocess.Popen(self.java(name, main), env=self.environment(), stdout=log, stderr=log,
+                                                    stdin=subprocess.DEVNULL)
+
+    def is_up(self, name, address):
+        if self.processes[name].poll() is not None:
+            with open(os.path.join(self.folder, "log", f"{name}.log"), encoding="utf-8") as log:
+                raise RuntimeError(f"{name} has ended:\n{log.read()[-3000:]}")
+        return bool(self.bean(address, "NameNodeStatus"))
+
+    def bean(self, address, name):
+        try:
+            with OPENER.open(f"http://{address}/jmx?qry=Hadoop:service=NameNode,name={name}", timeout=10) as answer:
+                beans = json.load(answer)["beans"]
+            return beans[0] if beans else None
+        except (OSError, ValueError):
+            return None
+
+    def state(self, node):
+        return (self.bean(self.web[node], "NameNodeStatus") or {}).get("State")
+
+    def make_active(self, node):
+        """nn1 is 0. The other one becomes the standby first, if it is active and alive."""
+        other = 1 - node
+        if self.state(other) == "active":
+            self.call("admin", HA_ADMIN, "-transitionToStandby", f"nn{other + 1}")
+        self.call("admin", HA_ADMIN, "-transitionToActive", f"nn{node + 1}")
+        wait_until("an active namenode that may be written to", lambda: self.is_ready(node))
+
+    def is_ready(self, node):
+        system = self.bean(self.web[node], "FSNamesystemState") or {}
+        return (self.state(node) == "active" and system.get("NumLiveDataNodes") == 1
+                and system.get("FSState") == "Operational")
+
+    def start(self):
+        self.call("nn1", NAMENODE, "-format", "-nonInteractive")
+        self.run("nn1", NAMENODE)
+        wait_until("nn1", lambda: self.is_up("nn1", self.web[0]))
+        self.call("nn2", NAMENODE, "-bootstrapStandby", "-nonInteractive")
+        self.run("nn2", NAMENODE)
+        self.run("dn", DATANODE)
+        wait_until("nn2", lambda: self.is_up("nn2", self.web[1]))
+        self.make_active(0)
+
+    def stop(self, *names):
+        for name in names or list(self.processes):
+            process = self.processes.pop(name)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+
+    def put(self, path, content, node=0, user="hdfs", mode=None):
+        """Write a file through the active namenode: what WebHDFS redirects to a datanode."""
+        quoted = urllib.parse.quote(path)
+        url = f"http://{self.web[node]}/webhdfs/v1{quoted}?user.name={user}"
+        more = f"&permission={mode}" if mode else ""
+        request = urllib.request.Request(f"{url}&op=CREATE&overwrite=true&noredirect=true{more}", method="PUT")
+        with OPENER.open(request, timeout=60) as answer:
+            where = urllib.parse.quote(json.load(answer)["Location"], safe=string.punctuation)  # not all of it is
+        OPENER.open(urllib.request.Request(where, data=content, method="PUT"), timeout=60).close()
+
+    def __enter__(self):
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+
+def missing():
+    """What this needs and does not find; None when all is there."""
+    return None if shutil.which("java") else "there is no java; apt-get install openjdk-17-jre-headless"
