@@ -67,7 +67,7 @@ def test_class_names_the_entry(folder):
     assert submit(folder, "--class", "other", "echo.c").returncode == 5
     done = submit(folder, "--class", "nobody", "echo.c")
     assert done.returncode == 101
-    assert "no such function in echo.so: nobody; it has: main, other" in done.stderr
+    assert "no such function in echo.c: nobody; it has: main, other" in done.stderr
 
 
 def test_compiled_by_hand_runs(folder):

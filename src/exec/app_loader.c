@@ -30,7 +30,8 @@ int app_load(const struct app_options *options, struct app *out, struct fst_erro
         int r = module_load(path, &app.module, error);
         if (r < 0)
                 return r;
-        r = module_symbol(app.module, name, &entry, error);
+        const char *slash = strrchr(options->path, '/');
+        r = module_symbol(app.module, name, slash ? slash + 1 : options->path, &entry, error);
         if (r == -ENOENT)
                 return FST_APP_E_NO_ENTRY;
         if (r < 0)

@@ -259,7 +259,8 @@ static void put_names(struct mapping *file, struct buf *text)
         vec_deinit(&names);
 }
 
-int module_symbol(const struct module *m, const char *symbol, void (**out)(void), struct fst_error *error)
+int module_symbol(const struct module *m, const char *symbol, const char *shown, void (**out)(void),
+                  struct fst_error *error)
 {
         void *found = m->handle ? dlsym(m->handle, symbol) : NULL;
         /* dlsym also looks into the libraries that the module needs; `--class printf` is not meant. */
@@ -271,7 +272,7 @@ int module_symbol(const struct module *m, const char *symbol, void (**out)(void)
         _cleanup_(mapping_deinit) struct mapping file = {0};
         if (mapping_init(&file, m->path, NULL) == 0)
                 put_names(&file, &names);
-        return error_set(error, -ENOENT, "no such function in %s: %s; it has: %s", m->name, symbol,
+        return error_set(error, -ENOENT, "no such function in %s: %s; it has: %s", shown, symbol,
                          names.len ? buf_text(&names) : "none");
 }
 

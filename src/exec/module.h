@@ -48,8 +48,12 @@ struct module {
  */
 int module_load(const char *path, const struct module **out, struct fst_error *error);
 
-/* An exported function of the module. -ENOENT with an @error that lists the functions that there are. */
-int module_symbol(const struct module *m, const char *symbol, void (**out)(void), struct fst_error *error);
+/*
+ * An exported function of the module. -ENOENT with an @error that lists the functions that there are, and names the
+ * module as @shown, what the user called it.
+ */
+int module_symbol(const struct module *m, const char *symbol, const char *shown, void (**out)(void),
+                  struct fst_error *error);
 
 /* Where a function is. */
 struct module_function {

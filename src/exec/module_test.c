@@ -93,11 +93,11 @@ static void a_module_is_loaded_once_and_its_functions_found(void **state)
         assert_int_equal(m->info.abi, FST_ABI);
         assert_int_equal(strlen(m->info.build_id), 40);
         void (*entry)(void) = NULL;
-        assert_int_equal(module_symbol(m, "main", &entry, NULL), 0);
+        assert_int_equal(module_symbol(m, "main", "app.c", &entry, NULL), 0);
         assert_int_equal(((int (*)(int, char **))entry)(5, NULL), 5);
         struct fst_error error = FST_ERROR_INIT;
-        assert_int_equal(module_symbol(m, "printf", &entry, &error), -ENOENT);
-        assert_string_equal(error.message, "no such function in app.so: printf; it has: address, main");
+        assert_int_equal(module_symbol(m, "printf", "app.c", &entry, &error), -ENOENT);
+        assert_string_equal(error.message, "no such function in app.c: printf; it has: address, main");
         error_deinit(&error);
 }
 
@@ -105,7 +105,7 @@ static void a_function_is_described_and_found_again(void **state)
 {
         const struct module *m = load_app();
         void (*entry)(void), (*split)(void), (*found)(void) = NULL;
-        assert_int_equal(module_symbol(m, "address", &entry, NULL), 0);
+        assert_int_equal(module_symbol(m, "address", "app.c", &entry, NULL), 0);
         split = (void (*)(void))((void *(*)(void))entry)();
         struct module_function f, again;
         assert_int_equal(module_describe(split, "other", &f, NULL), 0);

@@ -57,6 +57,7 @@ struct submit {
         size_t conf_before;            /* how many settings conf had when effective was made from it */
 
         /* Where reading stopped for a word that is no option. */
+        const char *word;
         int n_rest;
         char *const *rest;
 };
@@ -247,12 +248,12 @@ static int take_option(void *context, enum submit_field field, const char *value
         return 0;
 }
 
-/* Remember where reading stopped: read_words decides. */
+/* Remember where reading stopped: read_words decides. Spark's parser has taken off "=value" by then. */
 static int stop_at(void *context, const char *word, int n_rest, char *const *rest, struct fst_error *error)
 {
         struct submit *s = context;
-        (void)word;
         (void)error;
+        s->word = arena_copy(&s->b->memory, word, submit_option_name_length(word));
         s->n_rest = n_rest;
         s->rest = rest;
         return 0;
@@ -287,10 +288,10 @@ static int read_words(struct submit *s, int n, char *const *words, struct fst_er
                 words = s->rest;
                 n = s->n_rest;
                 if (s->mixes) {
-                        vec_push(&s->application, words[-1]);
+                        vec_push(&s->application, s->word);
                         continue;
                 }
-                r = take_resource(s, words[-1], error);
+                r = take_resource(s, s->word, error);
                 for (int i = 0; r == 0 && i < n; i++)
                         vec_push(&s->application, words[i]);
                 break;
@@ -609,13 +610,27 @@ static int tell_connect(struct submit *s, struct fst_error *error)
         return 0;
 }
 
+static bool is_shell(const struct submit *s, const char *name)
+{
+        return s->resource && !s->no_checks && strcmp(s->resource, name) == 0;
+}
+
+/* Words that a shell does not take. */
+static int check_shell(struct submit *s, struct fst_error *error)
+{
+        const char *word = s->application.len > 0 ? s->application.data[0] : NULL;
+        if (is_shell(s, PYTHON_SHELL) && word)
+                return text_ends_with(word, ".py")
+                               ? refuse_script(s, "python", "pyspark", "python", error)
+                               : error_set(error, -EINVAL, "pyspark does not support any application options.");
+        if (is_shell(s, R_SHELL) && word && (text_ends_with(word, ".R") || text_ends_with(word, ".r")))
+                return refuse_script(s, "R", "sparkR", "R", error);
+        return 0;
+}
+
 static int build_python_shell(struct submit *s, struct fst_error *error)
 {
         struct java_builder *b = s->b;
-        if (s->application.len > 0 && text_ends_with(s->application.data[0], ".py"))
-                return refuse_script(s, "python", "pyspark", "python", error);
-        if (s->application.len > 0)
-                return error_set(error, -EINVAL, "pyspark does not support any application options.");
         s->resource = "pyspark-shell";
         int r = pass_words(s, "PYSPARK_SUBMIT_ARGS", !s->is_4, error);
         if (r < 0)
@@ -634,9 +649,6 @@ static int build_python_shell(struct submit *s, struct fst_error *error)
 static int build_r_shell(struct submit *s, struct fst_error *error)
 {
         struct java_builder *b = s->b;
-        if (s->application.len > 0 &&
-            (text_ends_with(s->application.data[0], ".R") || text_ends_with(s->application.data[0], ".r")))
-                return refuse_script(s, "R", "sparkR", "R", error);
         s->resource = "sparkr-shell";
         int r = pass_words(s, "SPARKR_SUBMIT_ARGS", true, error);
         if (r < 0)
@@ -655,15 +667,19 @@ static int build(struct java_builder *b, int n, char *const *words, struct fst_e
         if (s.is_4)
                 b->is_remote |= is_one(&s, "SPARK_CONNECT_MODE");
         int r = parse(&s, n, words, error);
+        if (r == 0 && !s.is_4) /* since 4.0 files are read first, for spark.remote */
+                r = check_shell(&s, error);
         if (r == 0)
                 r = make_effective(&s, error);
+        if (r == 0 && s.is_4)
+                r = check_shell(&s, error);
         if (r < 0)
                 return r;
         if (s.is_4)
                 find_remote(&s);
-        if (s.resource && !s.no_checks && strcmp(s.resource, PYTHON_SHELL) == 0)
+        if (is_shell(&s, PYTHON_SHELL))
                 return build_python_shell(&s, error);
-        if (s.resource && !s.no_checks && strcmp(s.resource, R_SHELL) == 0)
+        if (is_shell(&s, R_SHELL))
                 return build_r_shell(&s, error);
         return build_jvm(&s, error);
 }
