@@ -303,6 +303,82 @@ def test_executors_with_map_outputs_stay(folder, timeout):
         assert app.tasks("ShuffleMapTask") == (8 if timeout else 4)
 
 
+DECOMMISSION = ["spark.decommission.enabled=true", "spark.storage.decommission.enabled=true",
+                "spark.storage.decommission.replicationReattemptInterval=100ms"]
+
+
+def test_idle_executors_are_decommissioned_and_leave_what_they_have_to_others(folder):
+    with Application(folder, "local-cluster[4,1,1024]", "spark.dynamicAllocation.initialExecutors=3",
+                     "spark.dynamicAllocation.minExecutors=1", "spark.dynamicAllocation.shuffleTracking.enabled=false",
+                     "spark.dynamicAllocation.cachedExecutorIdleTimeout=1s", *DECOMMISSION) as app:
+        app.until_alive(3)
+        app.open_gate()
+        assert app.run(f"shuffle 6 {app.gate}")[0] == sum_of(6)
+        assert app.run(f"cache 6 {app.gate}")[0] == 17997000
+        computed = app.run("cached")[1]
+        app.until_alive(1)
+        assert set(app.removed().values()) == {"Executor decommission: spark scale down"}
+        assert app.run("cached") == (17997000, computed)
+        assert app.run("shuffled")[0] == sum_of(6)
+        assert app.tasks("ShuffleMapTask") == 6
+        until(lambda: len(app.executors()) == 1, "processes of executors stay")
+
+
+@pytest.mark.parametrize("codec", ["lz4", "zstd"])
+def test_a_signal_decommissions_an_executor_while_a_job_runs(folder, codec):
+    """Its running tasks end, what it has moves, and nothing is computed twice."""
+    with Application(folder, "local-cluster[3,2,1024]", f"spark.io.compression.codec={codec}", *DECOMMISSION,
+                     allocation=False) as app:
+        app.until_alive(6)
+        app.open_gate()
+        assert app.run(f"cache 12 {app.gate}")[0] == 71994000
+        assert app.run(f"shuffle 12 {app.gate}")[0] == sum_of(12)
+        computed = app.run("cached")[1]
+        before, mine = app.executors(), app.started()
+        app.close_gate()
+        app.begin(f"gated 12 {app.gate}")
+        until(lambda: app.started() >= mine + 6, "the tasks do not start")
+        victims = random.sample(sorted(before), 2)
+        kill([before[v] for v in victims], signal.SIGPWR)
+        until(lambda: app.log().count("Decommission executor") >= 4, "nobody is decommissioned")
+        # It gets no new task, but waits for the one that it has.
+        assert set(victims) & set(app.removed()) == set()
+        app.open_gate()
+        assert app.answer()[0] == 12
+        until(lambda: set(victims) <= set(app.removed()), "they do not end")
+        assert {app.removed()[v] for v in victims} == {"Executor decommission: it was asked for"}
+        assert app.run("cached") == (71994000, computed + 12)
+        assert app.run("shuffled")[0] == sum_of(12)
+        assert app.tasks("ShuffleMapTask") == 12
+        assert "ERROR TaskSchedulerImpl: Lost executor" not in app.log()
+
+
+def test_decommissioned_executors_that_are_killed_cost_only_time(folder):
+    """kill -9 of some that give and of some that take, at random moments: results are the same."""
+    seed = int(os.environ.get("ALLOCATION_SEED") or random.randrange(1 << 30))
+    print("ALLOCATION_SEED", seed)
+    chance = random.Random(seed)
+    with Application(folder, "local-cluster[3,2,1024]", *DECOMMISSION, "spark.task.maxFailures=50",
+                     "spark.stage.maxConsecutiveAttempts=50", allocation=False) as app:
+        app.until_alive(6)
+        app.open_gate()
+        assert app.run(f"cache 40 {app.gate}")[0] == 799980000
+        assert app.run(f"shuffle 40 {app.gate}")[0] == sum_of(40)
+        for _ in range(4):
+            alive = app.executors()
+            going = chance.sample(sorted(alive), 2)
+            kill([alive[e] for e in going], signal.SIGPWR)
+            app.begin("shuffled")
+            time.sleep(chance.random() * 0.03)
+            victim = chance.choice(sorted(alive))
+            kill([alive[victim]])
+            assert app.answer()[0] == sum_of(40)
+            assert app.run("cached")[0] == 799980000
+            until(lambda: {*going, victim} <= set(app.removed()), lambda: f"{going}, {victim}: {app.removed()}")
+            app.until_alive(6)
+        assert app.run("shuffled")[0] == sum_of(40)
+
+
 def test_settings_that_cannot_be_are_refused(folder):
     def refused(*conf):
         (folder / "one.c").write_text('#include <firesteel/firesteel.h>\n'

@@ -37,6 +37,7 @@ struct executor {
         char *id, *host;
         int port;
         size_t having;
+        bool leaves;
 };
 
 struct block_master {
@@ -424,7 +425,7 @@ int block_master_peers(struct block_master *m, int asker, struct block_location 
         const struct executor *asking = executor_of(m, asker);
         for (size_t i = 1; i < m->executors.len; i++) {
                 const struct executor *x = m->executors.data[i];
-                if (!x || x == asking)
+                if (!x || x == asking || x->leaves)
                         continue;
                 uint64_t far = asking && strcmp(asking->host, x->host) == 0 ? 1 : 0;
                 n = ranked_add(list, n, max, (struct ranked){far << 62 | draw(m) >> 2, x, NULL});
@@ -432,6 +433,15 @@ int block_master_peers(struct block_master *m, int asker, struct block_location 
         tell(list, n, out);
         pthread_mutex_unlock(&m->lock);
         return n;
+}
+
+void block_master_decommission(struct block_master *m, int executor)
+{
+        pthread_mutex_lock(&m->lock);
+        struct executor *x = executor_of(m, executor);
+        if (x)
+                x->leaves = true;
+        pthread_mutex_unlock(&m->lock);
 }
 
 struct block_totals block_master_rdd(struct block_master *m, int rdd)

@@ -42,6 +42,9 @@ void block_master_set_observer(struct block_master *m, const struct block_master
  */
 void block_master_add_executor(struct block_master *m, int executor, const char *id, const char *host, int port);
 
+/* It is going to end: it is no peer for replicas any more. */
+void block_master_decommission(struct block_master *m, int executor);
+
 /* All that it had is gone. Returns how many blocks are without any copy now. */
 size_t block_master_remove_executor(struct block_master *m, int executor);
 
@@ -60,7 +63,8 @@ int block_master_locations(struct block_master *m, struct block_name name, int a
 int block_master_executors(struct block_master *m, int rdd, int partition, int *out, int max);
 bool block_master_cached(struct block_master *m, int rdd, int partition);
 
-/* Who may take a replica: all executors but @asker and the driver, at most @max, drawn anew each time. */
+/* Who may take a replica: all executors but @asker, the driver and those that are going to end, at most @max, drawn
+ * anew each time. */
 int block_master_peers(struct block_master *m, int asker, struct block_location *out, int max);
 
 /* How many partitions of an RDD are somewhere, and their bytes, each counted once for each copy. */

@@ -122,8 +122,8 @@ static void cluster_kill_task(struct scheduler_backend *backend, int executor, i
         rpc_send_packed(x->ref, FIRESTEEL__CONTROL_TYPE__KILL_TASK, &kill.base, NULL);
 }
 
-static void cluster_remove_output(struct scheduler_backend *backend, int executor, int shuffle_id, int map_partition,
-                                  int64_t task_id)
+void cluster_remove_output(struct scheduler_backend *backend, int executor, int shuffle_id, int map_partition,
+                           int64_t task_id)
 {
         struct cluster_backend *b = cluster_of(backend);
         struct remote_executor *x = executor_table_at(&b->executors, executor);

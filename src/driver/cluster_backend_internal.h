@@ -42,6 +42,10 @@ void cluster_flush(struct remote_executor *x);
 /* Count a run's results, and fetch those that did not come with its status; it is done when all are here. */
 void cluster_fetch_results(struct cluster_backend *b, struct remote_executor *x, struct slot_run *run);
 
+/* As the scheduler backend's slot. */
+void cluster_remove_output(struct scheduler_backend *backend, int executor, int shuffle_id, int map_partition,
+                           int64_t task_id);
+
 /* Whether a result of the run is still awaited. */
 bool cluster_awaits_results(const struct slot_run *run);
 

@@ -286,6 +286,11 @@ void driver_data_add_executor(struct driver_data *d, const struct remote_executo
         block_master_add_executor(d->blocks, x->index, x->id, x->host, x->transfer_port);
 }
 
+void driver_data_decommission(struct driver_data *d, const struct remote_executor *x)
+{
+        block_master_decommission(d->blocks, x->index);
+}
+
 void driver_data_remove_executor(struct driver_data *d, const struct remote_executor *x)
 {
         block_master_remove_executor(d->blocks, x->index);

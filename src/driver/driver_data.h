@@ -48,6 +48,8 @@ const Firesteel__Files *driver_data_files(struct driver_data *data); /* borrowed
 void driver_data_describe(struct driver_data *data, Firesteel__AppConfig *config);
 
 void driver_data_add_executor(struct driver_data *data, const struct remote_executor *x);
+/* It goes: it takes no replicas any more. */
+void driver_data_decommission(struct driver_data *data, const struct remote_executor *x);
 void driver_data_remove_executor(struct driver_data *data, const struct remote_executor *x);
 
 /* BLOCK_UPDATES, BLOCK_LOCATIONS and GET_PEERS of an executor. */

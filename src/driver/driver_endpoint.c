@@ -214,6 +214,28 @@ static void about_blocks(struct cluster_backend *b, struct rpc_message *m)
                 driver_data_peers(b->data, x, m);
 }
 
+/* What the scheduler does not want is removed where it was brought. */
+static void outputs_moved(struct cluster_backend *b, struct rpc_message *m)
+{
+        const struct remote_executor *from = rpc_peer_data(m->peer);
+        Firesteel__OutputsMoved *moved = firesteel__outputs_moved__unpack(NULL, m->len, m->body);
+        if (!moved || moved->n_map_partitions != moved->n_task_ids) {
+                rpc_fail(m, "OutputsMoved cannot be read");
+                firesteel__outputs_moved__free_unpacked(moved, NULL);
+                return;
+        }
+        const struct remote_executor *to = executor_table_at(&b->executors, moved->executor);
+        Firesteel__OutputsMovedReply reply = FIRESTEEL__OUTPUTS_MOVED_REPLY__INIT;
+        reply.taken = to && to != from && to->state == EXECUTOR_ALIVE && !to->decommissioned && !to->killed;
+        for (size_t i = 0; i < moved->n_task_ids && reply.taken; i++)
+                if (!job_runner_output_moved(b->runner, moved->shuffle, moved->map_partitions[i], moved->task_ids[i],
+                                             from->index, to->index))
+                        cluster_remove_output(&b->backend, to->index, moved->shuffle, moved->map_partitions[i],
+                                              moved->task_ids[i]);
+        rpc_reply_packed(m, m->type, &reply.base, NULL);
+        firesteel__outputs_moved__free_unpacked(moved, NULL);
+}
+
 static void remove_executor(struct cluster_backend *b, const struct rpc_message *m)
 {
         Firesteel__RemoveExecutor *remove = firesteel__remove_executor__unpack(NULL, m->len, m->body);
@@ -341,6 +363,10 @@ static void receive(void *owner, struct rpc_message *m)
         case FIRESTEEL__CONTROL_TYPE__BLOCK_LOCATIONS:
         case FIRESTEEL__CONTROL_TYPE__GET_PEERS:
                 about_blocks(b, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__OUTPUTS_MOVED:
+                if (is_of_executor(m))
+                        outputs_moved(b, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__RETRIEVE_APP_CONFIG:
                 retrieve_config(b, m);

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "driver/driver_data.h"
 #include "driver/job_runner.h"
 #include "rpc/control.pb-c.h"
 #include "sched/executor_allocation.h"
@@ -82,6 +83,7 @@ void cluster_decommission(struct cluster_backend *b, struct remote_executor *x, 
         x->decommissioned = true;
         x->decommission_reason = mem_strdup(reason);
         job_runner_executor_decommissioned(b->runner, x->index, host_too);
+        driver_data_decommission(b->data, x);
         cluster_flush(x);
         rpc_send(x->ref, FIRESTEEL__CONTROL_TYPE__DECOMMISSION_EXECUTOR, NULL, 0, NULL);
 }

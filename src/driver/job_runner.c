@@ -576,6 +576,14 @@ void job_runner_executor_decommissioned(struct job_runner *r, int executor, bool
         allocation_executor_leaves(r->allocation, executor, true);
 }
 
+bool job_runner_output_moved(struct job_runner *r, int shuffle, int map_partition, int64_t task_id, int from, int to)
+{
+        if (!sched_move_output(r->sched, shuffle, map_partition, (uint64_t)task_id + 1, from, to))
+                return false;
+        allocation_shuffle_moved(r->allocation, to, shuffle);
+        return true;
+}
+
 void job_runner_executor_disabled(struct job_runner *r, int executor)
 {
         sched_disable_executor(r->sched, executor);

@@ -160,6 +160,13 @@ bool job_runner_may_commit(struct job_runner *runner, int stage_id, int stage_at
 /* It will end when its tasks have, and not come back. @host_too: nor what is on its disks. */
 void job_runner_executor_decommissioned(struct job_runner *runner, int executor, bool host_too);
 
+/*
+ * Executor @to has the output of map task @task_id, which @from has given it: false if nobody needs it there. As
+ * sched_move_output.
+ */
+bool job_runner_output_moved(struct job_runner *runner, int shuffle, int map_partition, int64_t task_id, int from,
+                             int to);
+
 /* No new tasks for it. */
 void job_runner_executor_disabled(struct job_runner *runner, int executor);
 

@@ -102,6 +102,14 @@ struct kept_task_result *kept_result_find(struct block_manager *m, int64_t task_
         return result;
 }
 
+bool block_manager_keeps_results(struct block_manager *m)
+{
+        pthread_mutex_lock(&m->lock);
+        bool any = m->results;
+        pthread_mutex_unlock(&m->lock);
+        return any;
+}
+
 static size_t remove_results(struct block_manager *m, int64_t first, int64_t end)
 {
         struct kept_task_result *gone = NULL;

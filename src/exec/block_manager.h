@@ -50,12 +50,22 @@ int block_manager_fetch_block(void *manager, const struct Firesteel__FetchBlock 
 int block_manager_put_block(void *manager, const struct Firesteel__PutBlock *request, struct transfer_sink **sink,
                             struct fst_error *error);
 
+/*
+ * Copy a partition to the executor at @to, as it is kept here. 0; -ENOENT: it is not here (any more); or negative with
+ * @error. Blocks; looks at @stopped.
+ */
+int block_manager_give(struct block_manager *m, struct block_id id, const struct block_location *to, const int *stopped,
+                       struct fst_error *error);
+
 /* Keep an encoded result for the driver, copying it. Negative with @error when there is neither memory nor disk. */
 int block_manager_keep_result(struct block_manager *m, int64_t task_id, const void *data, size_t len,
                               struct fst_error *error);
 
 /* Forget a block of any kind; false if it is not here. All blocks of an RDD: block_store_remove_rdd. */
 bool block_manager_remove(struct block_manager *m, struct block_name name);
+
+/* Whether results wait for the driver. */
+bool block_manager_keeps_results(struct block_manager *m);
 
 /* Forget all results of tasks with ids below @task_id: their stages have ended. Returns how many. */
 size_t block_manager_remove_results(struct block_manager *m, int64_t task_id);

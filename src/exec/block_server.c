@@ -182,14 +182,7 @@ static int sink_begin(struct block_sink *s, struct fst_error *error)
                       .value = (uint8_t)(kinds >> 8),
                       .key_size = get_u32(s->part + 4),
                       .value_size = get_u32(s->part + 8)};
-        if (kinds >> 16 || t.key < FST_KIND_I64 || t.key > FST_KIND_FIXED || t.value > FST_KIND_FIXED ||
-            t.key_size > FST_FIXED_MOST || t.value_size > FST_FIXED_MOST || (t.key == FST_KIND_FIXED && !t.key_size) ||
-            (t.value == FST_KIND_FIXED && !t.value_size))
-                return error_set(error, -EBADMSG, "rows of a type that cannot be");
-        if (((t.key == FST_KIND_I64 || t.key == FST_KIND_F64) && t.key_size != 8) ||
-            ((t.value == FST_KIND_I64 || t.value == FST_KIND_F64) && t.value_size != 8) ||
-            (t.key == FST_KIND_BYTES && t.key_size) ||
-            ((t.value == FST_KIND_BYTES || t.value == FST_KIND_NONE) && t.value_size))
+        if (kinds >> 16 || !page_type_valid(t))
                 return error_set(error, -EBADMSG, "rows of a type that cannot be");
         s->type = t;
         s->begun = true;

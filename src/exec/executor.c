@@ -20,6 +20,7 @@
 #include "exec/executor_stages.h"
 #include "exec/isolation.h"
 #include "exec/lost_executors.h"
+#include "exec/migration.h"
 #include "exec/module.h"
 #include "exec/resource_discovery.h"
 #include "exec/slot_watch.h"
@@ -426,7 +427,8 @@ static int start(struct executor *x, struct fst_error *error)
         int r;
         if ((r = connect_driver(x, error)) || (r = start_env(x, error)) ||
             (r = conf_get_ms(&x->conf, "spark.executor.heartbeatInterval", &interval, error)) ||
-            (r = executor_register(x, error)) || (r = watch_worker(x, error)))
+            (r = executor_watch_signal(x, error)) || (r = executor_register(x, error)) ||
+            (r = watch_worker(x, error)))
                 return r;
         uv_timer_start(&x->heartbeat, on_heartbeat, (uint64_t)interval, (uint64_t)interval);
         log_info("Executor", "Starting executor ID %s on host %s with %d task slots", x->options->executor_id,
@@ -481,6 +483,7 @@ static void stop(struct executor *x)
         x->ended = true;
         if (x->asks)
                 driver_asks_stop(x->asks);
+        migration_free(steal(x->migration));
         end_tasks(x);
         /* The loop runs once more, for the connections. */
         uv_timer_stop(&x->heartbeat);
@@ -550,7 +553,8 @@ int executor_run(const struct executor_options *options)
         uv_timer_init(&x.loop, &x.heartbeat);
         uv_timer_init(&x.loop, &x.look);
         uv_signal_init(&x.loop, &x.terminated);
-        x.wake.data = x.heartbeat.data = x.look.data = x.terminated.data = &x;
+        uv_signal_init(&x.loop, &x.decommission);
+        x.wake.data = x.heartbeat.data = x.look.data = x.terminated.data = x.decommission.data = &x;
         uv_signal_start(&x.terminated, on_terminated, SIGTERM);
         log_set_context(options->app_id, -1, -1);
         int r = start(&x, &error);

@@ -13,6 +13,7 @@
 #include "exec/exec_services.h"
 #include "exec/isolation.h"
 #include "exec/lost_executors.h"
+#include "exec/migration.h"
 #include "exec/module.h"
 #include "exec/stage_wire.h"
 #include "net/crypto.h"
@@ -21,6 +22,7 @@
 #include "rpc/control.pb-c.h"
 #include "rpc/transfer.h"
 #include "rpc/transfer_services.h"
+#include "shuffle/shuffle_receiver.h"
 #include "shuffle/shuffle_server.h"
 #include "shuffle/shuffle_store.h"
 #include "store/disk_dirs.h"
@@ -218,6 +220,31 @@ static int take_block(void *owner, const struct Firesteel__PutBlock *request, st
         return block_manager_put_block(d->blocks, request, sink, error);
 }
 
+static int take_output(void *owner, const struct Firesteel__PutShuffle *request, struct transfer_sink **sink,
+                       struct fst_error *error)
+{
+        struct executor_data *d = owner;
+        return shuffle_receiver_open(d->env->shuffles, d->env->memory, request, sink, error);
+}
+
+bool executor_data_keeps_results(struct executor_data *d)
+{
+        return block_manager_keeps_results(d->blocks);
+}
+
+int executor_data_migrate(struct executor_data *d, void (*round_over)(void *owner), void *owner,
+                          struct migration **migration, struct fst_error *error)
+{
+        return migration_new(&(struct migration_options){.conf = d->options.conf,
+                                                         .env = d->env,
+                                                         .blocks = d->blocks,
+                                                         .network = &d->network,
+                                                         .asks = d->options.asks,
+                                                         .round_over = round_over,
+                                                         .owner = owner},
+                             migration, error);
+}
+
 static int start_client(struct executor_data *d, struct fst_error *error)
 {
         const struct fst_conf *conf = d->options.conf;
@@ -250,8 +277,11 @@ static int start_server(struct executor_data *d, struct fst_error *error)
             (r = conf_get_int(conf, "spark.port.maxRetries", &retries, error)) ||
             (r = conf_get_ms(conf, "spark.shuffle.io.connectionTimeout", &timeout_ms, error)))
                 return r;
-        d->services = (struct transfer_services){
-                .owner = d, .fetch_shuffle = serve_shuffle, .fetch_block = serve_block, .put_block = take_block};
+        d->services = (struct transfer_services){.owner = d,
+                                                 .fetch_shuffle = serve_shuffle,
+                                                 .fetch_block = serve_block,
+                                                 .put_block = take_block,
+                                                 .put_shuffle = take_output};
         return transfer_server_new(&(struct transfer_server_options){.host = d->options.bind,
                                                                      .port = (int)port,
                                                                      .port_retries = (int)retries,

@@ -16,6 +16,7 @@ struct Firesteel__Files;
 struct Firesteel__Remove;
 struct buf;
 struct driver_asks;
+struct migration;
 struct executor_data;
 struct security;
 struct stage_module;
@@ -61,6 +62,16 @@ void executor_data_add_files(struct executor_data *data, const struct Firesteel_
 /* Keep a large result for the driver to fetch: 0, or negative with @error. Any thread. */
 int executor_data_keep_result(struct executor_data *data, int64_t task_id, const void *bytes, size_t len,
                               struct fst_error *error);
+
+/* Whether results wait for the driver. */
+bool executor_data_keeps_results(struct executor_data *data);
+
+/*
+ * Start to move partitions and map outputs to others: *@migration is the caller's, and goes before @data; NULL if
+ * nothing is to be moved. @round_over is called on its thread. Negative with @error.
+ */
+int executor_data_migrate(struct executor_data *data, void (*round_over)(void *owner), void *owner,
+                          struct migration **migration, struct fst_error *error);
 
 /* Forget what the driver does not need any more: all that Remove names, but stages. The loop's thread. */
 void executor_data_remove(struct executor_data *data, const struct Firesteel__Remove *remove);

@@ -148,8 +148,7 @@ static void receive(void *owner, struct rpc_message *m)
                 update_tokens(x, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__DECOMMISSION_EXECUTOR:
-                x->decommissioned = true;
-                executor_end_if_decommissioned(x);
+                executor_decommission(x);
                 break;
         case FIRESTEEL__CONTROL_TYPE__STOP_EXECUTOR:
         case FIRESTEEL__CONTROL_TYPE__SHUTDOWN:

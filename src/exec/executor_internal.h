@@ -21,6 +21,7 @@ struct driver_asks;
 struct executor_data;
 struct executor_stages;
 struct isolation;
+struct migration;
 struct security;
 struct slot_watch;
 struct zygote;
@@ -31,7 +32,7 @@ struct executor {
         uv_loop_t loop;
         uv_async_t wake;            /* the outbox has something */
         uv_timer_t heartbeat, look; /* look: at what slot_watch watches */
-        uv_signal_t terminated;
+        uv_signal_t terminated, decommission;
         struct security *security;
         struct rpc_env *rpc;
         struct rpc_ref *driver;
@@ -48,6 +49,8 @@ struct executor {
         struct rpc_ref *worker;     /* that started this executor; NULL: none is watched */
         struct rpc_peer *worker_peer;
         bool decommissioned;
+        struct migration *migration; /* of a decommissioned one; NULL: nothing is moved */
+        int64_t reported_ns;         /* when outcomes of tasks were last sent */
         struct slot **slots;
         struct slot_watch *watch;
         int index; /* the scheduler's number for this executor */
@@ -88,11 +91,19 @@ void executor_look(uv_timer_t *timer);
 /* No task runs. Any thread. */
 bool executor_is_idle(struct executor *x);
 
-/* A decommissioned executor ends when its tasks have. */
-void executor_end_if_decommissioned(struct executor *x);
-
 /* Start to look after slots: memory and tasks that do not end. Negative with @error. */
 int executor_start_watch(struct executor *x, struct fst_error *error);
+
+/* --------------------------------------------------------------------------------------------- decommission.c */
+
+/* The driver sends no more tasks: move what is here, finish what runs, and end. */
+void executor_decommission(struct executor *x);
+
+/* A decommissioned executor ends when its tasks have, and all that it had is with others. */
+void executor_end_if_decommissioned(struct executor *x);
+
+/* Start to watch for the signal by which somebody here wants this executor gone. */
+int executor_watch_signal(struct executor *x, struct fst_error *error);
 
 /* ---------------------------------------------------------------------------------------- executor_endpoint.c */
 

@@ -87,15 +87,6 @@ bool executor_is_idle(struct executor *x)
         return idle;
 }
 
-/* The driver sends no more tasks; what runs is finished first. */
-void executor_end_if_decommissioned(struct executor *x)
-{
-        if (!x->decommissioned || !executor_is_idle(x))
-                return;
-        log_info("CoarseGrainedExecutorBackend", "No running tasks, all blocks are given up: decommissioned");
-        executor_end(x, EXECUTOR_EXIT_OK);
-}
-
 void executor_send_outbox(uv_async_t *handle)
 {
         struct executor *x = handle->data;
@@ -115,8 +106,10 @@ void executor_send_outbox(uv_async_t *handle)
         x->sending = full;
         if (x->updates.len)
                 rpc_send(x->driver, FIRESTEEL__CONTROL_TYPE__BLOCK_UPDATES, x->updates.data, x->updates.len, NULL);
-        if (full.len)
+        if (full.len) {
                 rpc_send(x->driver, FIRESTEEL__CONTROL_TYPE__STATUS_UPDATE, full.data, full.len, NULL);
+                x->reported_ns = now_ns();
+        }
         buf_reset(&x->sending);
         rpc_env_flush(x->rpc);
         executor_end_if_decommissioned(x);

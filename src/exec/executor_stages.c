@@ -168,6 +168,14 @@ bool executor_stages_kill(struct executor_stages *s, int64_t task_id)
         return false;
 }
 
+bool executor_stages_waits(const struct executor_stages *s)
+{
+        for (const struct stage_entry *e = s->entries; e; e = e->next)
+                if (e->waiting)
+                        return true;
+        return false;
+}
+
 void executor_stages_remove(struct executor_stages *s, int stage_id, int attempt)
 {
         struct stage_entry **at = find(s, stage_id, attempt), *e = *at;

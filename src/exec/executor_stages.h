@@ -39,6 +39,9 @@ void executor_stages_run(struct executor_stages *stages, struct slot_run *run);
 /* Task @task_id is not to begin, if its run waits for a stage here: whether it does. */
 bool executor_stages_kill(struct executor_stages *stages, int64_t task_id);
 
+/* Whether a run waits for its stage. */
+bool executor_stages_waits(const struct executor_stages *stages);
+
 /* Forget a stage; what runs goes on. */
 void executor_stages_remove(struct executor_stages *stages, int stage_id, int attempt);
 

@@ -124,8 +124,7 @@ static int fetch_from(struct remote_block *b, const struct block_location *at, s
 {
         _cleanup_(buf_deinit) struct buf request = BUF_INIT;
         struct block_peer peer = {&b->manager->network, at};
-        struct transfer_call call = {
-                .stopped = b->run->task.stopped, .gone = block_peer_gone, .gone_owner = &peer};
+        struct transfer_call call = {.stopped = b->run->task.stopped, .gone = block_peer_gone, .gone_owner = &peer};
         struct transfer_input *in = NULL;
         block_request_fetch(name, &request);
         int r = transfer_open(b->manager->network.client, at->host, at->port, request.data, request.len, &call, &in,
@@ -248,6 +247,41 @@ static int copy_to(struct block_manager *m, const struct block_location *at, str
                             (int)o->iov.len, &call, error);
 }
 
+/* The beginning of an upload of @block, and its pages. */
+static int gather_block(struct block *block, struct block_reader *reader, struct outgoing *o, struct fst_error *error)
+{
+        unsigned char *type = mem_alloc(BLOCK_PUT_HEADER);
+        fst_type t = block_type(block);
+        put_u32(type, (uint32_t)t.key | (uint32_t)t.value << 8);
+        put_u32(type + 4, t.key_size);
+        put_u32(type + 8, t.value_size);
+        vec_push(&o->headers, type);
+        vec_push(&o->iov, (struct iovec){type, BLOCK_PUT_HEADER});
+        return gather(reader, o, error);
+}
+
+int block_manager_give(struct block_manager *m, struct block_id id, const struct block_location *to, const int *stopped,
+                       struct fst_error *error)
+{
+        struct block_status status;
+        struct outgoing o = {0};
+        struct block_reader reader;
+        struct block *block = block_store_find(m->env->blocks, id);
+        if (!block)
+                return -ENOENT;
+        int r = block_store_status(m->env->blocks, id, &status) ? block_reader_init(&reader, block, error) : -ENOENT;
+        if (r == 0) {
+                r = gather_block(block, &reader, &o, error);
+                if (r == 0)
+                        r = copy_to(m, to, (struct block_name){BLOCK_RDD, id.rdd, id.partition}, status.level, &o,
+                                    stopped, error);
+                block_reader_deinit(&reader);
+        }
+        outgoing_deinit(&o);
+        block_release(block);
+        return r;
+}
+
 /* Spark tries other peers until there are enough copies, but no more than spark.storage.maxReplicationFailures of 1. */
 #define REPLICATION_FAILURES 1
 
@@ -256,16 +290,9 @@ static void copy_block(struct block_manager *m, struct task_run *run, struct blo
 {
         struct outgoing o = {0};
         struct block_reader reader;
-        unsigned char *type = mem_alloc(BLOCK_PUT_HEADER);
-        fst_type t = block_type(block);
-        put_u32(type, (uint32_t)t.key | (uint32_t)t.value << 8);
-        put_u32(type + 4, t.key_size);
-        put_u32(type + 8, t.value_size);
-        vec_push(&o.headers, type);
-        vec_push(&o.iov, (struct iovec){type, BLOCK_PUT_HEADER});
         int r = block_reader_init(&reader, block, error), copies = 1, failures = 0;
         if (r == 0) {
-                r = gather(&reader, &o, error);
+                r = gather_block(block, &reader, &o, error);
                 for (int i = 0; i < n && r == 0 && copies < storage_level_replicas(level); i++) {
                         int e = copy_to(m, &peers[i], name, level, &o, run->task.stopped, error);
                         copies += e == 0;

@@ -17,6 +17,7 @@
 #include "base/vec.h"
 #include "net/channel.h"
 #include "net/socket.h"
+#include "rpc/transfer_server.h"
 #include "rpc/transfer_wire.h"
 
 #include <poll.h>
@@ -25,13 +26,14 @@
 #include <time.h>
 
 #define SECOND ((int64_t)1000000000)
-#define AHEAD 2048                       /* bytes that small reads fetch at once */
-#define UPLOAD_FRAME ((size_t)1 << 20)   /* bytes of an upload's frame */
-#define KEPT_NS (60 * SECOND)            /* in the pool; servers close them after twice that */
-#define OWN_WINDOW ((size_t)6 << 20)     /* the most that Linux takes for a connection */
-#define LEAST_WINDOW ((size_t)256 << 10) /* a few segments of the loopback's 64 KiB: with less, TCP waits for timers   \
-                                          */
-#define LOW_WATER ((size_t)128 << 10)    /* of bytes to come, for being woken */
+#define AHEAD 2048                     /* bytes that small reads fetch at once */
+#define UPLOAD_FRAME ((size_t)1 << 20) /* bytes of an upload's frame */
+#define KEPT_NS (60 * SECOND)          /* in the pool; servers close them after twice that */
+#define OWN_WINDOW ((size_t)6 << 20)   /* the most that Linux takes for a connection */
+#define LEAST_WINDOW                                                                                                   \
+        ((size_t)256 << 10)           /* a few segments of the loopback's 64 KiB: with less, TCP waits for timers      \
+                                       */
+#define LOW_WATER ((size_t)128 << 10) /* of bytes to come, for being woken */
 
 struct kept {
         char *host;
@@ -552,43 +554,79 @@ static bool speaks(struct transfer_input *in)
         return !in->client->options.security && poll(&p, 1, 0) > 0;
 }
 
-static int send_pieces(struct transfer_input *in, const struct iovec *pieces, int n, struct fst_error *error)
+/* 0; negative; or 1: the server has spoken, and nothing more is to be sent. */
+static int send_piece(struct transfer_input *in, const struct iovec *piece, struct fst_error *error)
 {
         unsigned char header[TRANSFER_HEADER];
-        int64_t timeout = in->client->options.timeout_ns;
-        for (int i = 0; i < n; i++) {
-                for (size_t at = 0; at < pieces[i].iov_len;) {
-                        size_t size = MIN(pieces[i].iov_len - at, UPLOAD_FRAME);
-                        transfer_header(header, TRANSFER_DATA, (uint32_t)size);
-                        struct iovec iov[] = {{header, sizeof(header)}, {(char *)pieces[i].iov_base + at, size}};
-                        if (speaks(in))
-                                return 0;
-                        int r = channel_writev_all(in->channel, iov, 2, timeout, in->call.stopped, error);
-                        if (r)
-                                return r;
-                        at += size;
-                }
+        for (size_t at = 0; at < piece->iov_len;) {
+                size_t size = MIN(piece->iov_len - at, UPLOAD_FRAME);
+                transfer_header(header, TRANSFER_DATA, (uint32_t)size);
+                struct iovec iov[] = {{header, sizeof(header)}, {(char *)piece->iov_base + at, size}};
+                if (speaks(in))
+                        return 1;
+                int r = channel_writev_all(in->channel, iov, 2, in->client->options.timeout_ns, in->call.stopped,
+                                           error);
+                if (r)
+                        return r;
+                at += size;
         }
+        return 0;
+}
+
+static int send_end(struct transfer_input *in, struct fst_error *error)
+{
+        unsigned char header[TRANSFER_HEADER];
         transfer_header(header, TRANSFER_END, 0);
         struct iovec iov = {header, sizeof(header)};
-        return channel_writev_all(in->channel, &iov, 1, timeout, in->call.stopped, error);
+        return channel_writev_all(in->channel, &iov, 1, in->client->options.timeout_ns, in->call.stopped, error);
+}
+
+static int send_pieces(struct transfer_input *in, const struct iovec *pieces, int n, struct fst_error *error)
+{
+        int r = 0;
+        for (int i = 0; i < n && r == 0; i++)
+                r = send_piece(in, &pieces[i], error);
+        return r ? MIN(r, 0) : send_end(in, error);
+}
+
+static int send_stream(struct transfer_input *in, struct transfer_stream *stream, struct fst_error *error)
+{
+        struct iovec pieces[64];
+        int r = 0, n;
+        while (r == 0 && (n = stream->class->next(stream, pieces, (int)ARRAY_SIZE(pieces), error)) != 0) {
+                r = MIN(n, 0);
+                for (int i = 0; i < n && r == 0; i++)
+                        r = send_piece(in, &pieces[i], error);
+        }
+        return r ? MIN(r, 0) : send_end(in, error);
+}
+
+/* All was sent, or sending has ended with @r: what the server says. Closes. */
+static int end_upload(struct transfer_input *in, int r, struct fst_error *error)
+{
+        char rest;
+        if (r == 0) {
+                ssize_t got = transfer_read(in, &rest, 1, error);
+                r = got < 0 ? (int)got : got > 0 ? broken(in, "answered an upload with data", error) : 0;
+        }
+        if (r) /* it may still expect the rest */
+                channel_free(steal(in->channel));
+        transfer_close(in);
+        return r;
 }
 
 int transfer_put(struct transfer_client *client, const char *host, int port, const void *request, size_t len,
                  const struct iovec *pieces, int n, const struct transfer_call *call, struct fst_error *error)
 {
         struct transfer_input *in = NULL;
-        char rest;
         int r = input_new(client, host, port, TRANSFER_PUT, request, len, call, &in, error);
-        if (r)
-                return r;
-        r = send_pieces(in, pieces, n, error);
-        if (r == 0) {
-                ssize_t got = transfer_read(in, &rest, 1, error);
-                r = got < 0 ? (int)got : got > 0 ? broken(in, "answered an upload with data", error) : 0;
-        }
-        if (r && in->refused)
-                channel_free(steal(in->channel)); /* it may still expect the rest */
-        transfer_close(in);
-        return r;
+        return r ? r : end_upload(in, send_pieces(in, pieces, n, error), error);
+}
+
+int transfer_put_stream(struct transfer_client *client, const char *host, int port, const void *request, size_t len,
+                        struct transfer_stream *stream, const struct transfer_call *call, struct fst_error *error)
+{
+        struct transfer_input *in = NULL;
+        int r = input_new(client, host, port, TRANSFER_PUT, request, len, call, &in, error);
+        return r ? r : end_upload(in, send_stream(in, stream, error), error);
 }

@@ -11,6 +11,7 @@
 
 struct fst_error;
 struct security;
+struct transfer_stream;
 
 struct transfer_client_options {
         const struct security *security; /* NULL: connections are plain. Borrowed, as long as the client */
@@ -83,3 +84,7 @@ void transfer_close(struct transfer_input *input);
  */
 int transfer_put(struct transfer_client *client, const char *host, int port, const void *request, size_t len,
                  const struct iovec *pieces, int n, const struct transfer_call *call, struct fst_error *error);
+
+/* The same, of what @stream (transfer_server.h; not closed) has: it is not held in memory as a whole. */
+int transfer_put_stream(struct transfer_client *client, const char *host, int port, const void *request, size_t len,
+                        struct transfer_stream *stream, const struct transfer_call *call, struct fst_error *error);

@@ -45,6 +45,8 @@ static int services_put(void *owner, const unsigned char *data, size_t len, stru
                 return r;
         if (request->what_case == FIRESTEEL__TRANSFER_REQUEST__WHAT_PUT_BLOCK && s->put_block)
                 r = s->put_block(s->owner, request->put_block, sink, error);
+        else if (request->what_case == FIRESTEEL__TRANSFER_REQUEST__WHAT_PUT_SHUFFLE && s->put_shuffle)
+                r = s->put_shuffle(s->owner, request->put_shuffle, sink, error);
         else
                 r = not_served(error);
         firesteel__transfer_request__free_unpacked(request, NULL);

@@ -10,6 +10,7 @@ struct Firesteel__FetchShuffle;
 struct Firesteel__FetchBlock;
 struct Firesteel__FetchFile;
 struct Firesteel__PutBlock;
+struct Firesteel__PutShuffle;
 
 /* Each as `open` or `put` of struct transfer_handler, with the request read; NULL: not served here. */
 struct transfer_services {
@@ -22,6 +23,8 @@ struct transfer_services {
                           struct fst_error *error);
         int (*put_block)(void *owner, const struct Firesteel__PutBlock *request, struct transfer_sink **sink,
                          struct fst_error *error);
+        int (*put_shuffle)(void *owner, const struct Firesteel__PutShuffle *request, struct transfer_sink **sink,
+                           struct fst_error *error);
 };
 
 /* For transfer_server_new with a struct transfer_services as owner. */

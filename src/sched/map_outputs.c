@@ -34,6 +34,20 @@ bool map_outputs_add(struct map_outputs *m, int map_partition, int executor, uin
         return true;
 }
 
+bool map_outputs_move(struct map_outputs *m, int map_partition, uint64_t handle, int executor, int to)
+{
+        struct map_output *at;
+
+        if (map_partition < 0 || map_partition >= m->n)
+                return false;
+        at = &m->at[map_partition];
+        if (at->executor != executor || at->handle != handle)
+                return false;
+        at->executor = to;
+        m->epoch++;
+        return true;
+}
+
 bool map_outputs_remove(struct map_outputs *m, int map_partition, int executor, map_output_removed_fn *removed,
                         void *owner)
 {

@@ -40,6 +40,9 @@ static inline bool map_outputs_has(const struct map_outputs *m, int map_partitio
 /* Record an output. One that is there stays, because tasks may read it: false, and nothing was recorded. */
 bool map_outputs_add(struct map_outputs *m, int map_partition, int executor, uint64_t handle);
 
+/* @executor, which holds it, has given it to @to. False: it holds no output of that handle. */
+bool map_outputs_move(struct map_outputs *m, int map_partition, uint64_t handle, int executor, int to);
+
 /*
  * Forget one output if it is there and (@executor < 0 or held by @executor); @removed is told. True if it was
  * forgotten.

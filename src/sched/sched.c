@@ -351,6 +351,16 @@ const struct map_outputs *sched_map_outputs(const struct sched *s, int shuffle_i
         return s->shuffles.data[shuffle_id].outputs;
 }
 
+bool sched_move_output(struct sched *s, int shuffle_id, int map_partition, uint64_t handle, int from, int to)
+{
+        struct shuffle *shuffle = dag_shuffle(s, shuffle_id);
+
+        sched_note(s, move_output, shuffle_id, map_partition, handle, from, to);
+        return shuffle && from >= 0 && executors_alive(&s->tasks.executors, to) &&
+               !executors_at(&s->tasks.executors, to)->decommissioned &&
+               map_outputs_move(shuffle->outputs, map_partition, handle, from, to);
+}
+
 void sched_unregister_shuffle(struct sched *s, int shuffle_id)
 {
         struct shuffle *shuffle = dag_shuffle(s, shuffle_id);

@@ -354,6 +354,13 @@ void sched_tick(struct sched *s, int64_t now);
 /* A look: the outputs of a shuffle (sched/map_outputs.h); NULL if no job has used it, or it was unregistered. */
 const struct map_outputs *sched_map_outputs(const struct sched *s, int shuffle_id);
 
+/*
+ * A decommissioned executor has given a map output to another: it survives its maker's end, and stages that are
+ * submitted from now on find it there. False, and nothing has changed, when @from holds no output of this handle (any
+ * more), or @to is not to be used.
+ */
+bool sched_move_output(struct sched *s, int shuffle_id, int map_partition, uint64_t handle, int from, int to);
+
 /* The RDD behind a shuffle is gone: its outputs are forgotten. Jobs that need them will compute them again. */
 void sched_unregister_shuffle(struct sched *s, int shuffle_id);
 

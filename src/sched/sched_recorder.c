@@ -255,6 +255,19 @@ void sched_recorder_numbers(struct sched_recorder *r, const char *word, int64_t 
         end(r);
 }
 
+void sched_recorder_move_output(struct sched_recorder *r, int shuffle, int map_partition, uint64_t handle, int from,
+                                int to)
+{
+        struct buf *b = begin(r, "move_output");
+
+        trace_put_number(b, shuffle);
+        trace_put_number(b, map_partition);
+        trace_put_number(b, (int64_t)handle);
+        trace_put_number(b, from);
+        trace_put_number(b, to);
+        end(r);
+}
+
 /* --------------------------------------------------------------------------------------- what it decided */
 
 static void job_started(void *owner, struct job *job)

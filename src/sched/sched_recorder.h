@@ -20,6 +20,7 @@
  *      cancel_job T JOB TEXT                       cancel_group T GROUP TEXT
  *      cancel_tag T TAG TEXT                       cancel_stage T STAGE TEXT
  *      cancel_all T                                unregister_shuffle SHUFFLE
+ *      move_output SHUFFLE MAP HANDLE E E
  *      add_executor T ID HOST CORES RESOURCE …     RESOURCE: NAME, how many addresses, the addresses
  *      lose_executor T E BY-APP TEXT               lose_host T HOST TEXT
  *      disable_executor E                          enable_executor E
@@ -140,6 +141,9 @@ void sched_recorder_status(struct sched_recorder *r, const struct task_status *s
 void sched_recorder_word(struct sched_recorder *r, const char *word, int64_t time);
 void sched_recorder_number(struct sched_recorder *r, const char *word, int64_t number);
 void sched_recorder_numbers(struct sched_recorder *r, const char *word, int64_t number, int64_t other);
+
+void sched_recorder_move_output(struct sched_recorder *r, int shuffle, int map_partition, uint64_t handle, int from,
+                                int to);
 
 /* The last line was written: flush, close the sink. */
 void sched_recorder_free(struct sched_recorder *r);

@@ -488,6 +488,16 @@ static void on_unregister_shuffle(struct replay *r, struct trace_words *w)
         sched_unregister_shuffle(r->s, take_int(w, -1, MAX_ID));
 }
 
+static void on_move_output(struct replay *r, struct trace_words *w)
+{
+        int shuffle = take_int(w, -1, MAX_ID), map = take_int(w, -1, MAX_ID);
+        uint64_t handle = (uint64_t)trace_take_number(w, INT64_MIN, INT64_MAX);
+        int from = take_int(w, -1, MAX_ID), to = take_int(w, -1, MAX_ID);
+
+        if (!w->bad)
+                sched_move_output(r->s, shuffle, map, handle, from, to);
+}
+
 struct taken_resource {
         char *name;
         VEC(char *) addresses;
@@ -684,6 +694,7 @@ static const struct record {
         {"cancel_stage", on_cancel_stage},
         {"cancel_all", on_cancel_all},
         {"unregister_shuffle", on_unregister_shuffle},
+        {"move_output", on_move_output},
         {"end", on_end},
 };
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "shuffle/shuffle_reader.h"
 
 /* The output of one map task; further ones of the same map partition follow it. */
@@ -146,6 +147,21 @@ void shuffle_store_get_all(struct shuffle_store *s, int shuffle_id, const struct
                 outputs[i] = k ? shuffle_output_ref(k->output) : NULL;
         }
         pthread_mutex_unlock(&s->lock);
+}
+
+struct shuffle_output_id *shuffle_store_list(struct shuffle_store *s, size_t *n)
+{
+        VEC(struct shuffle_output_id) ids = {0};
+        pthread_mutex_lock(&s->lock);
+        for (size_t i = 0; i < s->n_shuffles; i++)
+                for (int m = 0; m < s->shuffles[i].n; m++)
+                        for (const struct kept *k = &s->shuffles[i].maps[m]; k; k = k->next)
+                                if (k->output)
+                                        vec_push(&ids,
+                                                 (struct shuffle_output_id){s->shuffles[i].shuffle_id, m, k->task_id});
+        pthread_mutex_unlock(&s->lock);
+        *n = ids.len;
+        return ids.data;
 }
 
 bool shuffle_store_remove(struct shuffle_store *s, int shuffle_id, int map_partition, int64_t task_id)

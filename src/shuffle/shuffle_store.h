@@ -40,6 +40,15 @@ struct shuffle_output *shuffle_store_get(struct shuffle_store *store, int shuffl
 void shuffle_store_get_all(struct shuffle_store *store, int shuffle_id, const struct shuffle_map *maps, int n,
                            int32_t location, struct shuffle_output **outputs);
 
+/* One output, by what it is found by. */
+struct shuffle_output_id {
+        int shuffle_id, map_partition;
+        int64_t task_id;
+};
+
+/* All outputs that there are now, shuffle by shuffle: an array that the caller frees, and how many. Any thread. */
+struct shuffle_output_id *shuffle_store_list(struct shuffle_store *store, size_t *n);
+
 /* Forget one output; whoever reads it still has it. True if there was one. Any thread. */
 bool shuffle_store_remove(struct shuffle_store *store, int shuffle_id, int map_partition, int64_t task_id);
 

@@ -393,6 +393,19 @@ bool block_store_contains(struct block_store *store, struct block_id id)
         return block_store_status(store, id, &status);
 }
 
+struct block_id *block_store_list(struct block_store *s, size_t *n)
+{
+        pthread_mutex_lock(&s->lock);
+        struct block_id *ids = new_array(struct block_id, s->count + 1);
+        *n = 0;
+        for (size_t i = 0; i < s->slots; i++)
+                for (const struct block *b = s->table[i]; b; b = b->chain)
+                        if (b->state != WRITING)
+                                ids[(*n)++] = b->id;
+        pthread_mutex_unlock(&s->lock);
+        return ids;
+}
+
 static void hold(struct block *b)
 {
         b->readers++;

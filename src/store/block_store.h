@@ -80,6 +80,9 @@ bool block_store_contains(struct block_store *store, struct block_id id);
 /* The block's status; false if there is none. */
 bool block_store_status(struct block_store *store, struct block_id id, struct block_status *status);
 
+/* All blocks that would be found now: an array that the caller frees, and how many. */
+struct block_id *block_store_list(struct block_store *store, size_t *n);
+
 struct block_asker {
         const void *task;   /* any pointer that is the task's alone */
         bool holds_memory;  /* execution memory is reserved for it: it must not wait for another task */

@@ -90,6 +90,24 @@ size_t page_block_size(size_t record)
         return (sizeof(struct page) + record + 4095) & ~(size_t)4095;
 }
 
+static bool kind_valid(uint8_t kind, uint32_t size)
+{
+        switch (kind) {
+        case FST_KIND_I64:
+        case FST_KIND_F64:
+                return size == 8;
+        case FST_KIND_FIXED:
+                return size > 0 && size <= FST_FIXED_MOST;
+        default:
+                return kind <= FST_KIND_FIXED && size == 0;
+        }
+}
+
+bool page_type_valid(fst_type t)
+{
+        return t.key != FST_KIND_NONE && kind_valid(t.key, t.key_size) && kind_valid(t.value, t.value_size);
+}
+
 int page_new(struct memory_consumer *c, fst_type type, size_t record, struct page **page)
 {
         size_t block = page_block_size(record);

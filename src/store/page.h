@@ -38,6 +38,9 @@ struct page {
 
 #define PAGE_CAPACITY (PAGE_BLOCK - sizeof(struct page))
 
+/* Whether there can be rows of @type: for types that come from elsewhere. */
+bool page_type_valid(fst_type type);
+
 /*
  * A page with room for a record of @record bytes at least. Reserves through @c (NULL: accounted by the caller).
  * 0; FST_MEMORY_E_DENIED; or negative.

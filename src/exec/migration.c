@@ -1,0 +1,366 @@
+/*
+ * See migration.h. Rounds cover what is here when they begin; `covered` is when the last one began that left nothing
+ * over.
+ *
+ * A partition that was moved is removed here. A map output is not: whoever reads it already may finish. That it was
+ * moved is noted, as is what was given up, so that no round looks at it again.
+ */
+#include "exec/migration.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/strmap.h"
+#include "conf/conf.h"
+#include "exec/block_manager.h"
+#include "exec/driver_ask.h"
+#include "exec/exec_env.h"
+#include "rpc/control.pb-c.h"
+#include "rpc/transfer.h"
+#include "rpc/transfer.pb-c.h"
+#include "shuffle/shuffle_server.h"
+#include "shuffle/shuffle_store.h"
+#include "store/block_store.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+
+#define LOG "BlockManagerDecommissioner"
+#define OUTPUT_NAME_SIZE 64
+
+struct migration {
+        struct migration_options options;
+        bool rdds, shuffles;
+        int64_t interval_ns;
+        int most_failures;
+        pthread_t thread;
+        int stopped; /* atomic */
+
+        /* the thread's own */
+        struct block_location peers[BLOCK_LOCATIONS_MOST];
+        int n_peers, next_peer;
+        struct strmap settled;  /* moved or given up: names */
+        struct strmap failures; /* how often, by name */
+        int moved, given_up;
+
+        pthread_mutex_t lock; /* of what follows */
+        pthread_cond_t wake;
+        int64_t covered;
+        bool failing; /* what is left is tried again after the interval, and not before */
+        bool again;   /* another round is wanted */
+};
+
+static bool is_stopped(const struct migration *m)
+{
+        return __atomic_load_n(&m->stopped, __ATOMIC_ACQUIRE);
+}
+
+/* ------------------------------------------------------------------------------------------------------ peers */
+
+static int find_peers(struct migration *m)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        const struct block_network *n = m->options.network;
+        m->n_peers = n->peers ? n->peers(n->owner, &m->stopped, m->peers, BLOCK_LOCATIONS_MOST, &error) : 0;
+        if (m->n_peers < 0 && !is_stopped(m))
+                log_warn(LOG, "the driver cannot be asked for other executors: %s", error_message(&error));
+        error_deinit(&error);
+        return m->n_peers;
+}
+
+static const struct block_location *next_peer(struct migration *m)
+{
+        return &m->peers[m->next_peer++ % m->n_peers];
+}
+
+/* ------------------------------------------------------------------------------------------------------ names */
+
+/* It failed once more; true if it is given up. */
+static bool note_failure(struct migration *m, const char *name)
+{
+        const char *before = strmap_get(&m->failures, name);
+        char times[16];
+        int n = before ? atoi(before) + 1 : 1;
+        if (n >= m->most_failures) {
+                log_warn(LOG, "Give up migrating %s since it's been failed for %d times", name, n);
+                strmap_set(&m->settled, name, "");
+                m->given_up++;
+                return true;
+        }
+        snprintf(times, sizeof(times), "%d", n);
+        strmap_set(&m->failures, name, times);
+        return false;
+}
+
+/* ---------------------------------------------------------------------------------------------- cached partitions */
+
+/* 0: it is moved, gone, or given up; 1: it is to be tried again. */
+static int move_block(struct migration *m, struct block_id id)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        char name[BLOCK_NAME_SIZE];
+        block_name_format((struct block_name){BLOCK_RDD, id.rdd, id.partition}, name);
+        if (strmap_get(&m->settled, name))
+                return 0;
+        const struct block_location *to = next_peer(m);
+        int r = block_manager_give(m->options.blocks, id, to, &m->stopped, &error);
+        if (r == 0) {
+                log_info(LOG, "%s migrated to %s:%d successfully, Removing block now", name, to->host, to->port);
+                block_store_remove(m->options.env->blocks, id);
+                m->moved++;
+        } else if (r == -ENOENT) {
+                r = 0; /* gone meanwhile */
+        } else if (!is_stopped(m)) {
+                log_warn(LOG, "Failed to migrate block %s to %s:%d: %s", name, to->host, to->port,
+                         error_message(&error));
+                r = !note_failure(m, name);
+                find_peers(m);
+        }
+        error_deinit(&error);
+        return r != 0;
+}
+
+static int move_blocks(struct migration *m)
+{
+        size_t n;
+        struct block_id *ids = block_store_list(m->options.env->blocks, &n);
+        int left = 0;
+        for (size_t i = 0; i < n && !is_stopped(m) && m->n_peers > 0; i++)
+                left += move_block(m, ids[i]);
+        free(ids);
+        return left;
+}
+
+/* ------------------------------------------------------------------------------------------------------ map outputs */
+
+static int send_output(struct migration *m, const struct shuffle_output_id *id, const struct shuffle_output *output,
+                       const struct block_location *to, struct fst_error *error)
+{
+        Firesteel__FetchShuffle fetch = FIRESTEEL__FETCH_SHUFFLE__INIT;
+        Firesteel__PutShuffle put = FIRESTEEL__PUT_SHUFFLE__INIT;
+        Firesteel__TransferRequest request = FIRESTEEL__TRANSFER_REQUEST__INIT;
+        struct transfer_stream *stream;
+        int32_t map = id->map_partition;
+        int64_t task = id->task_id;
+        fetch.shuffle = put.shuffle = id->shuffle_id;
+        fetch.end_partition = put.partitions = output->partitions;
+        fetch.n_map_partitions = fetch.n_map_task_ids = 1;
+        fetch.map_partitions = &map;
+        fetch.map_task_ids = &task;
+        put.map_partition = map;
+        put.task_id = task;
+        put.kinds = (uint32_t)output->type.key | (uint32_t)output->type.value << 8;
+        put.key_size = output->type.key_size;
+        put.value_size = output->type.value_size;
+        request.what_case = FIRESTEEL__TRANSFER_REQUEST__WHAT_PUT_SHUFFLE;
+        request.put_shuffle = &put;
+        int r = shuffle_server_open(m->options.env->shuffles, &fetch, &stream, error);
+        if (r)
+                return r;
+        _cleanup_(buf_deinit) struct buf packed = BUF_INIT;
+        struct block_peer peer = {m->options.network, to};
+        struct transfer_call call = {.stopped = &m->stopped, .gone = block_peer_gone, .gone_owner = &peer};
+        size_t size = protobuf_c_message_get_packed_size(&request.base);
+        buf_reserve(&packed, size);
+        packed.len = protobuf_c_message_pack(&request.base, (uint8_t *)packed.data);
+        r = transfer_put_stream(m->options.network->client, to->host, to->port, packed.data, packed.len, stream, &call,
+                                error);
+        stream->class->close(stream);
+        return r;
+}
+
+/* Readers are to go there: 0 once the driver knows. */
+static int announce(struct migration *m, const struct shuffle_output_id *id, const struct block_location *at,
+                    struct fst_error *error)
+{
+        Firesteel__OutputsMoved moved = FIRESTEEL__OUTPUTS_MOVED__INIT;
+        int32_t map = id->map_partition;
+        int64_t task = id->task_id;
+        uint8_t *body = NULL;
+        size_t len = 0;
+        moved.shuffle = id->shuffle_id;
+        moved.executor = at->executor;
+        moved.n_map_partitions = moved.n_task_ids = 1;
+        moved.map_partitions = &map;
+        moved.task_ids = &task;
+        int r = driver_ask(m->options.asks, FIRESTEEL__CONTROL_TYPE__OUTPUTS_MOVED, &moved.base, &m->stopped, &body,
+                           &len, error);
+        if (r)
+                return r;
+        Firesteel__OutputsMovedReply *reply = firesteel__outputs_moved_reply__unpack(NULL, len, body);
+        r = reply && reply->taken ? 0 : error_set(error, -EHOSTDOWN, "the executor there is going as well");
+        firesteel__outputs_moved_reply__free_unpacked(reply, NULL);
+        free(body);
+        return r;
+}
+
+static int move_output(struct migration *m, const struct shuffle_output_id *id)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        char name[OUTPUT_NAME_SIZE];
+        snprintf(name, sizeof(name), "shuffle_%d_%d_%" PRId64, id->shuffle_id, id->map_partition, id->task_id);
+        if (strmap_get(&m->settled, name))
+                return 0;
+        struct shuffle_output *output =
+                shuffle_store_get(m->options.env->shuffles, id->shuffle_id, id->map_partition, id->task_id);
+        if (!output)
+                return 0; /* not needed any more */
+        const struct block_location *to = next_peer(m);
+        int r = send_output(m, id, output, to, &error);
+        if (r == 0)
+                r = announce(m, id, to, &error);
+        shuffle_output_unref(output);
+        if (r == 0) {
+                log_debug(LOG, "Migrated %s to %s:%d", name, to->host, to->port);
+                strmap_set(&m->settled, name, "");
+                m->moved++;
+        } else if (!is_stopped(m)) {
+                log_warn(LOG, "Error occurred during migrating %s to %s:%d: %s", name, to->host, to->port,
+                         error_message(&error));
+                r = !note_failure(m, name);
+                find_peers(m);
+        }
+        error_deinit(&error);
+        return r != 0;
+}
+
+static int move_outputs(struct migration *m)
+{
+        size_t n;
+        struct shuffle_output_id *ids = shuffle_store_list(m->options.env->shuffles, &n);
+        int left = 0;
+        for (size_t i = 0; i < n && !is_stopped(m) && m->n_peers > 0; i++)
+                left += move_output(m, &ids[i]);
+        free(ids);
+        return left;
+}
+
+/* ------------------------------------------------------------------------------------------------------ rounds */
+
+/* How much is left over; -1: nothing can be moved. */
+static int run_round(struct migration *m)
+{
+        int left = 0, before = m->moved;
+        if (find_peers(m) < 0)
+                return 1;
+        if (m->n_peers > 0 && m->rdds)
+                left += move_blocks(m);
+        if (m->n_peers > 0 && m->shuffles)
+                left += move_outputs(m);
+        if (m->n_peers == 0) {
+                log_warn(LOG, "No available peers to receive blocks, stop migration.");
+                return -1;
+        }
+        if (m->moved > before || left > 0)
+                log_info(LOG, "In total, %d blocks and map outputs have migrated, %d were given up, %d are left",
+                         m->moved, m->given_up, left);
+        return m->n_peers < 0 ? MAX(left, 1) : left;
+}
+
+/* Until somebody wants another round, or it is time for one. */
+static void wait_for_round(struct migration *m, int left)
+{
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += m->interval_ns / 1000000000;
+        until.tv_nsec += m->interval_ns % 1000000000;
+        if (until.tv_nsec >= 1000000000) {
+                until.tv_sec++;
+                until.tv_nsec -= 1000000000;
+        }
+        int r = 0;
+        while (!is_stopped(m) && !m->again && r == 0)
+                r = left > 0 ? pthread_cond_clockwait(&m->wake, &m->lock, CLOCK_MONOTONIC, &until)
+                             : pthread_cond_wait(&m->wake, &m->lock);
+}
+
+static void *migration_main(void *arg)
+{
+        struct migration *m = arg;
+        pthread_setname_np(pthread_self(), "migrate-blocks");
+        log_info(LOG, "Starting block migration");
+        pthread_mutex_lock(&m->lock);
+        while (!is_stopped(m)) {
+                int64_t begin = now_ns();
+                m->again = false;
+                pthread_mutex_unlock(&m->lock);
+                int left = run_round(m);
+                pthread_mutex_lock(&m->lock);
+                m->failing = left > 0;
+                if (left <= 0)
+                        m->covered = left < 0 ? INT64_MAX : begin;
+                pthread_mutex_unlock(&m->lock);
+                m->options.round_over(m->options.owner);
+                pthread_mutex_lock(&m->lock);
+                wait_for_round(m, left);
+        }
+        pthread_mutex_unlock(&m->lock);
+        return NULL;
+}
+
+bool migration_done(struct migration *m, int64_t since)
+{
+        pthread_mutex_lock(&m->lock);
+        bool done = m->covered > since, waits = m->failing;
+        if (!done && !waits && !m->again) {
+                m->again = true;
+                pthread_cond_signal(&m->wake);
+        }
+        pthread_mutex_unlock(&m->lock);
+        return done;
+}
+
+int migration_new(const struct migration_options *options, struct migration **migration, struct fst_error *error)
+{
+        const struct fst_conf *conf = options->conf;
+        bool enabled, decommission;
+        int64_t interval_ms, failures;
+        int r;
+        struct migration *m = new0(struct migration);
+        *migration = NULL;
+        if ((r = conf_get_bool(conf, "spark.decommission.enabled", &decommission, error)) ||
+            (r = conf_get_bool(conf, "spark.storage.decommission.enabled", &enabled, error)) ||
+            (r = conf_get_bool(conf, "spark.storage.decommission.rddBlocks.enabled", &m->rdds, error)) ||
+            (r = conf_get_bool(conf, "spark.storage.decommission.shuffleBlocks.enabled", &m->shuffles, error)) ||
+            (r = conf_get_ms(conf, "spark.storage.decommission.replicationReattemptInterval", &interval_ms, error)) ||
+            (r = conf_get_int(conf, "spark.storage.decommission.maxReplicationFailuresPerBlock", &failures, error)) ||
+            !enabled || !decommission || !(m->rdds || m->shuffles)) {
+                free(m);
+                return r;
+        }
+        m->options = *options;
+        m->interval_ns = MAX(interval_ms, 1) * 1000000;
+        m->most_failures = (int)MAX(failures, 1);
+        m->covered = INT64_MIN;
+        pthread_mutex_init(&m->lock, NULL);
+        pthread_cond_init(&m->wake, NULL);
+        r = -pthread_create(&m->thread, NULL, migration_main, m);
+        if (r) {
+                pthread_cond_destroy(&m->wake);
+                pthread_mutex_destroy(&m->lock);
+                free(m);
+                return error_set(error, r, "cannot start the thread that moves blocks: %s", strerror(-r));
+        }
+        *migration = m;
+        return 0;
+}
+
+void migration_free(struct migration *m)
+{
+        if (!m)
+                return;
+        pthread_mutex_lock(&m->lock);
+        __atomic_store_n(&m->stopped, 1, __ATOMIC_RELEASE);
+        pthread_cond_signal(&m->wake);
+        pthread_mutex_unlock(&m->lock);
+        pthread_join(m->thread, NULL);
+        strmap_deinit(&m->settled);
+        strmap_deinit(&m->failures);
+        pthread_cond_destroy(&m->wake);
+        pthread_mutex_destroy(&m->lock);
+        free(m);
+}
