@@ -5,25 +5,52 @@
 #include "base/mem.h"
 #include "cmd/command.h"
 #include "deploy/submit/java_launcher.h"
+#include "deploy/submit/spark_home.h"
 
 #include <stdio.h>
+
+static const char *environment(const char *name)
+{
+        return getenv(name);
+}
 
 const char command_class_help[] =
         "Usage: firesteel class [--print-launch-command] CLASS [ARGUMENTS]\n"
         "The same as spark-class: start a class of Spark with the java command that Spark's own launcher would make.\n"
         "Needs SPARK_HOME, and java by JAVA_HOME or in PATH. With SPARK_PRINT_LAUNCH_COMMAND=1 the command is told\n"
-        "first, on standard error.\n"
+        "first, on standard error. Without SPARK_HOME the master of a standalone cluster is Firesteel's own.\n"
         "\n"
         "  --print-launch-command  start nothing: print the command for scripts, its words ended by NUL, after a first\n"
         "                          NUL and newline\n";
+
+/* Daemons that this program is itself, for scripts that start them by class; a Spark in SPARK_HOME goes first. */
+static int (*own_class(const char *class))(int, char **)
+{
+        static const struct {
+                const char *class;
+                int (*run)(int argc, char **argv);
+        } own[] = {
+                {"org.apache.spark.deploy.master.Master", command_master},
+        };
+        struct spark_home home = {0};
+        bool spark = spark_home_find(&home, environment, NULL) == 0 && home.jars;
+        spark_home_deinit(&home);
+        for (size_t i = 0; i < ARRAY_SIZE(own) && !spark; i++)
+                if (strcmp(own[i].class, class) == 0)
+                        return own[i].run;
+        return NULL;
+}
 
 int command_class(int argc, char **argv)
 {
         struct fst_error error = FST_ERROR_INIT;
         bool print = argc > 1 && strcmp(argv[1], "--print-launch-command") == 0;
         int first = print ? 2 : 1, status = 1, r = -EINVAL;
+        int (*own)(int, char **) = NULL;
         if (argc <= first)
                 error_set(&error, -EINVAL, "Not enough arguments: missing class name.");
+        else if ((own = own_class(argv[first])) && !print)
+                return own(argc - first, argv + first);
         else
                 r = java_launch(argv[first], argc - first - 1, argv + first + 1, print, &status, &error);
         if (r < 0)

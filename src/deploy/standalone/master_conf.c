@@ -62,13 +62,13 @@ static const char *environment(const char *name)
         return value && *value ? value : NULL;
 }
 
-/* From the command line, where what is no port asks for the usage; or from the environment. */
+/* From the environment; then from the command line, where what is no port asks for the usage. */
 static int read_port(const char *word, const char *variable, int fallback, int *port, struct fst_error *error)
 {
+        const char *value = environment(variable);
         *port = fallback;
-        if (word)
-                return parse_port(variable, word, port, NULL);
-        return environment(variable) ? parse_port(variable, environment(variable), port, error) : 0;
+        int r = value ? parse_port(variable, value, port, error) : 0;
+        return r == 0 && word ? parse_port(variable, word, port, NULL) : r;
 }
 
 static int read_host(struct master_conf *c, const char *word, struct fst_error *error)

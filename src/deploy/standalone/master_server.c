@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "deploy/standalone/driver_check.h"
 #include "deploy/standalone/master_record.h"
 #include "deploy/standalone/master_wire.h"
 #include "deploy/standalone/persistence.h"
@@ -180,7 +181,7 @@ static int listen_rpc(struct master_server *s, struct fst_error *error)
 
 static void free_server(struct master_server *s)
 {
-        outbox_deinit(&s->outbox);
+        outbox_deinit(&s->outbox); /* what was said since */
         members_deinit(&s->members);
         master_server_hang_up(s);
         vec_deinit(&s->calls);
@@ -216,6 +217,8 @@ void master_server_close(struct master_server *s)
         s->handles = (int)ARRAY_SIZE(handles) + (s->env != NULL) + (s->persistence != NULL);
         for (size_t i = 0; i < ARRAY_SIZE(handles); i++)
                 uv_close(handles[i], handle_closed);
+        outbox_deinit(&s->outbox);
+        master_web_stop(s);
         persistence_close(steal(s->persistence), other_closed, s);
         if (s->env)
                 rpc_env_close(s->env, DRAIN_MS, other_closed, s);
@@ -254,7 +257,9 @@ int master_server_new(uv_loop_t *loop, const struct master_conf *conf, void (*en
         log_info(MASTER_LOG, "Starting Spark master at %s", s->url);
         log_info(MASTER_LOG, "Running Firesteel version " FIRESTEEL_VERSION);
         uv_check_start(&s->turn, on_turn);
-        r = stand_for_election(s, error);
+        r = master_web_start(s, error);
+        if (r == 0)
+                r = stand_for_election(s, error);
         if (r < 0)
                 master_server_close(s);
         else
@@ -299,7 +304,8 @@ struct master_reply master_server_take_driver(struct master_server *s,
         struct fst_error error = FST_ERROR_INIT;
         struct driver_spec spec = {0};
         struct master_reply reply = {0};
-        if (master_check_driver(driver, &s->conf->conf, &error) < 0 ||
+        enum driver_kind kind;
+        if (driver_check(driver->jar_url, &s->conf->conf, &kind, &error) < 0 ||
             master_read_driver(driver, memory, &spec, &error) < 0)
                 reply.message = mem_strdup(error_message(&error));
         else

@@ -1,6 +1,7 @@
 /*
  * What the files of the master process share: master_server.c (its life, the loop's turn), master_endpoint.c (what
- * others say), master_says.c (what the core says). Users include master_server.h.
+ * others say), master_says.c (what the core says),
+ * master_web.c (who asks by HTTP). Users include master_server.h.
  */
 #pragma once
 
@@ -13,6 +14,7 @@
 #define MASTER_LOG "Master"
 
 struct persistence;
+struct rest_server;
 struct rpc_ref;
 struct security;
 
@@ -36,7 +38,8 @@ struct master_server {
         struct members members;
         struct outbox outbox;
         VEC(struct master_call) calls;
-        char *url, *web_ui;
+        char *url, *web_ui, *rest_url;
+        struct rest_server *rest; /* NULL: none */
 
         uv_timer_t timer; /* master_deadline */
         uv_idle_t idle;   /* while there is news: the loop must not wait before its turn ends */
@@ -60,6 +63,10 @@ struct master_reply master_server_take_driver(struct master_server *s,
 
 extern const struct master_ops master_server_ops;             /* owner: the server */
 extern const struct rpc_endpoint_class master_endpoint_class; /* likewise */
+
+/* master_web.c: the REST server. Negative with @error. */
+int master_web_start(struct master_server *s, struct fst_error *error);
+void master_web_stop(struct master_server *s);
 
 /* This master leads: workers that introduced themselves to it before, and that were not recorded, are to register. */
 void master_server_call_back(struct master_server *s);

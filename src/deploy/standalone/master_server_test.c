@@ -53,6 +53,7 @@ static int setup(void **state)
                                        .public_host = mem_strdup("127.0.0.1"),
                                        .web_ui_port = 8080};
         conf_init(&f->conf.conf);
+        conf_set(&f->conf.conf, "spark.master.rest.enabled", "false");
         assert_int_equal(master_conf_keys(&f->conf, &error), 0);
         assert_int_equal(master_server_new(&f->loop, &f->conf, on_ended, f, &f->server, &error), 0);
         *state = f;
@@ -447,7 +448,7 @@ static void drivers_are_submitted(void **state)
         ask(client, TYPE(SUBMIT_DRIVER), &s.base);
         Firesteel__Standalone__DriverReply *reply = reply_of(client);
         assert_false(reply->success);
-        assert_non_null(strstr(reply->message, "file:/a.jar is for the JVM"));
+        assert_non_null(strstr(reply->message, "spark.firesteel.standalone.jvm"));
         firesteel__standalone__driver_reply__free_unpacked(reply, NULL);
 
         d.jar_url = (char *)"file:/a.so";

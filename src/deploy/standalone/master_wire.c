@@ -4,11 +4,9 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "conf/conf.h"
 #include "net/socket.h"
 
 #include <stdio.h>
-#include <strings.h>
 
 #define NAME_MOST 200
 #define RESOURCES_MOST 1000
@@ -223,26 +221,6 @@ int master_read_driver(const Firesteel__Standalone__DriverDescription *d, struct
         if (e == 0)
                 *spec = s;
         return e;
-}
-
-int master_check_driver(const Firesteel__Standalone__DriverDescription *d, const struct fst_conf *conf,
-                        struct fst_error *error)
-{
-        static const char key[] = "spark.firesteel.standalone.jvm";
-        size_t n = strcspn(d->jar_url, "?#");
-        const char *jvm = conf_get_raw(conf, key);
-        if (n < 4 || strncasecmp(d->jar_url + n - 4, ".jar", 4) != 0)
-                return 0;
-        for (size_t i = 0; d->command && i < d->command->n_properties; i++)
-                if (strcmp(d->command->properties[i]->key, key) == 0)
-                        jvm = d->command->properties[i]->value;
-        if (jvm && strcmp(jvm, "local") == 0)
-                return 0;
-        return error_set(error, -EINVAL,
-                         "%.200s is for the JVM, and Spark's own driver cannot register with this master, which is "
-                         "Firesteel's: submit a native application (.so), or set %s=local to run it as one java "
-                         "process with local[driver cores]",
-                         d->jar_url, key);
 }
 
 /* ---------------------------------------------------------------------------------------------------- messages */

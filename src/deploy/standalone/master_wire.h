@@ -9,7 +9,6 @@
 #include "deploy/standalone/master_state.h"
 #include "deploy/standalone/standalone_wire.h"
 
-struct fst_conf;
 struct fst_error;
 
 /* ----------------------------------------------------------------------------------------- specs, out of messages */
@@ -27,14 +26,6 @@ int master_read_targets(Firesteel__Standalone__ExecutorTarget *const *targets, s
                         struct executor_target **out, struct fst_error *error);
 int master_read_state(const Firesteel__Standalone__WorkerState *state, struct wire_memory *memory,
                       struct executor_report **executors, struct driver_report **drivers, struct fst_error *error);
-
-/*
- * Whether such a driver can run here at all: a program of the JVM cannot register with this master, so that a jar is
- * refused unless spark.firesteel.standalone.jvm is "local", in @conf or in the driver's own properties. 0, or -EINVAL
- * with a sentence for the user.
- */
-int master_check_driver(const Firesteel__Standalone__DriverDescription *d, const struct fst_conf *conf,
-                        struct fst_error *error);
 
 /* ------------------------------------------------------------------------------- messages, out of what is held */
 
