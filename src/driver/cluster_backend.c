@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "driver/context.h"
 #include "driver/driver_data.h"
+#include "driver/service_removals.h"
 #include "driver/executor_table.h"
 #include "driver/job_runner.h"
 #include "driver/stage_shipping.h"
@@ -127,6 +128,8 @@ void cluster_remove_output(struct scheduler_backend *backend, int executor, int 
 {
         struct cluster_backend *b = cluster_of(backend);
         struct remote_executor *x = executor_table_at(&b->executors, executor);
+        if (x && x->state == EXECUTOR_GONE && x->service_port && b->removals && !b->stopping)
+                service_removals_add(b->removals, x->host, x->service_port, x->id, shuffle_id, map_partition, task_id);
         if (!x || x->state != EXECUTOR_ALIVE || b->stopping)
                 return;
         Firesteel__MapOutput output = FIRESTEEL__MAP_OUTPUT__INIT;
@@ -476,7 +479,8 @@ static int cluster_start(struct scheduler_backend *backend, struct job_runner *r
         if ((r = conf_get_ms(b->sc->conf, "spark.network.timeout", &timeout, error)) ||
             (r = conf_get_ms(b->sc->conf, "spark.network.timeoutInterval", &interval, error)) ||
             (r = make_io_secret(b, error)) || (r = need_secret(b, error)) || (r = listen_for_executors(b, error)) ||
-            (r = driver_data_new(b->sc, b->security, &data_ops, b, &b->data, error)))
+            (r = driver_data_new(b->sc, b->security, &data_ops, b, &b->data, error)) ||
+            (r = service_removals_new(&b->loop, b->sc->conf, b->sc->app_id, &b->removals, error)))
                 return r;
         b->stages = stage_shipping_new(b->data);
         driver_data_take(b->data);
@@ -528,6 +532,21 @@ static void end_executors(struct cluster_backend *b)
         uv_run(&b->loop, UV_RUN_NOWAIT);
 }
 
+/* Each service once. */
+static void end_services(struct cluster_backend *b)
+{
+        for (int i = 0; b->removals && b->manager->class->services_not_told && i < b->executors.n; i++) {
+                const struct remote_executor *x = b->executors.at[i];
+                int k = 0;
+                while (k < i && (b->executors.at[k]->service_port != x->service_port ||
+                                 strcmp(b->executors.at[k]->host, x->host) != 0))
+                        k++;
+                if (k == i && x->service_port)
+                        service_removals_end(b->removals, x->host, x->service_port);
+        }
+        service_removals_free(b->removals);
+}
+
 static void cluster_free(struct scheduler_backend *backend)
 {
         struct cluster_backend *b = cluster_of(backend);
@@ -544,6 +563,7 @@ static void cluster_free(struct scheduler_backend *backend)
         uv_walk(&b->loop, close_handle, NULL);
         uv_run(&b->loop, UV_RUN_DEFAULT);
         uv_loop_close(&b->loop);
+        end_services(b);
         b->manager->class->free(b->manager);
         for (int i = 0; i < b->executors.n; i++)
                 for (int slot = 0; slot < b->executors.at[i]->cores; slot++)

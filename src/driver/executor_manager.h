@@ -18,6 +18,9 @@ struct fst_error;
 struct executor_manager_class {
         const char *name;
 
+        /* Nobody but the driver tells the shuffle services on executors' hosts that the application has ended. */
+        bool services_not_told;
+
         /*
          * spark.authenticate is on, and no secret was given: set spark.authenticate.secret to one that reaches the
          * executors as well. Called before `start`. NULL: the user must give one.

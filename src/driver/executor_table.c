@@ -56,7 +56,8 @@ int executor_table_check(struct executor_table *t, const Firesteel__RegisterExec
         if (!printable(r->executor_id) || !printable(r->hostname))
                 return error_set(error, -EINVAL, "an executor says neither who nor where it is");
         struct remote_executor *same = executor_table_find(t, r->executor_id);
-        if (r->cores < 1 || r->cores > 65536 || r->transfer_port < 0 || r->transfer_port > 65535 || r->memory < 0)
+        if (r->cores < 1 || r->cores > 65536 || r->transfer_port < 0 || r->transfer_port > 65535 ||
+            r->shuffle_service_port < 0 || r->shuffle_service_port > 65535 || r->memory < 0)
                 return error_set(error, -EINVAL,
                                  "executor '%s' on host '%s' with %d cores, port %d and %lld bytes of memory cannot be",
                                  r->executor_id, r->hostname, r->cores, r->transfer_port, (long long)r->memory);
@@ -101,6 +102,7 @@ struct remote_executor *executor_table_add(struct executor_table *t, const Fires
         x->host = mem_strdup(r->hostname);
         x->cores = r->cores;
         x->transfer_port = r->transfer_port;
+        x->service_port = r->shuffle_service_port;
         x->memory = r->memory;
         x->pid = r->pid;
         x->running = new_array(struct slot_run *, (size_t)r->cores);
@@ -134,12 +136,15 @@ void executor_table_locate(struct executor_table *t, struct shuffle_location **l
         *n = 0;
         for (int i = 0; i < t->n; i++) {
                 const struct remote_executor *x = t->at[i];
-                t->location_of[i] = x->state == EXECUTOR_GONE ? -1 : *n;
-                if (x->state != EXECUTOR_GONE)
-                        (*locations)[(*n)++] = (struct shuffle_location){.executor = i,
-                                                                         .executor_id = mem_strdup(x->id),
-                                                                         .host = mem_strdup(x->host),
-                                                                         .port = x->transfer_port};
+                bool there = x->state != EXECUTOR_GONE || x->service_port;
+                t->location_of[i] = there ? *n : -1;
+                if (there)
+                        (*locations)[(*n)++] =
+                                (struct shuffle_location){.executor = i,
+                                                          .executor_id = mem_strdup(x->id),
+                                                          .host = mem_strdup(x->host),
+                                                          .port = x->service_port ? x->service_port : x->transfer_port,
+                                                          .service = x->service_port != 0};
         }
 }
 

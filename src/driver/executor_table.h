@@ -20,7 +20,7 @@ struct remote_executor {
         struct cluster_backend *backend;
         int index; /* the scheduler's */
         char *id, *host;
-        int cores, transfer_port;
+        int cores, transfer_port, service_port; /* the last: of the service that has its map outputs; 0: none */
         enum executor_state state;
         struct rpc_ref *ref;       /* its endpoint; NULL once it is gone */
         struct slot_run **running; /* by slot; NULL: idle */
@@ -63,7 +63,7 @@ struct remote_executor *executor_table_add(struct executor_table *table, const F
 void executor_table_mark_dirty(struct executor_table *table, struct remote_executor *x);
 struct remote_executor *executor_table_take_dirty(struct executor_table *table);
 
-/* The places of map outputs: those of executors that are not gone; table->location_of gives the number's index, or -1.
+/* The places of map outputs: those of executors that are not gone, or whose outputs a service has; table->location_of gives the number's index, or -1.
  */
 void executor_table_locate(struct executor_table *table, struct shuffle_location **locations, int *n);
 

@@ -751,6 +751,9 @@ static int read_config(struct fst_context *sc, struct sched_config *config, stru
             (e = conf_get_string(sc->conf, "spark.scheduler.allocation.file", &file, error)))
                 return e;
         int cores = context_cores_of_one(sc);
+        if (sc->master.kind != MASTER_LOCAL &&
+            (e = conf_get_bool(sc->conf, "spark.shuffle.service.enabled", &config->outputs_outlive_executors, error)))
+                return e;
         if (sc->master.kind == MASTER_LOCAL)
                 config->max_failures = sc->master.max_failures;
         if (config->task_cpus > cores)

@@ -415,6 +415,7 @@ static void local_cluster_free(struct executor_manager *manager)
 
 static const struct executor_manager_class local_cluster_class = {
         .name = "local-cluster",
+        .services_not_told = true,
         .make_secret = local_cluster_make_secret,
         .start = local_cluster_start,
         .registered = local_cluster_registered,

@@ -32,6 +32,7 @@ struct exec_env {
         struct broadcasts *broadcasts;
         struct app_files *files;           /* of the application; NULL: there are none. Freed by exec_env_deinit */
         struct transfer_client *transfers; /* what tasks fetch with from other processes; NULL: there are none */
+        struct transfer_client *service_transfers; /* and from shuffle services; NULL: there are none */
         struct shuffle_fetch_limits fetch_limits; /* of a reduce task */
         const struct remote_blocks *remote;       /* block_manager_remote; NULL: there are no other executors */
         const struct task_services *services;     /* rdd/task_services.h; set before the first slot. NULL: none */

@@ -318,6 +318,7 @@ static int start_data(struct executor *x, struct fst_error *error)
                 .conf = &x->conf,
                 .security = x->security,
                 .bind = x->options->bind_address ? x->options->bind_address : x->options->hostname,
+                .hostname = x->options->hostname,
                 .driver_host = x->driver_host,
                 .driver_port = x->driver_port,
                 .cores = x->options->cores,
@@ -393,6 +394,7 @@ static int executor_register(struct executor *x, struct fst_error *error)
         m.hostname = (char *)x->options->hostname;
         m.cores = x->options->cores;
         m.transfer_port = executor_data_port(x->data);
+        m.shuffle_service_port = executor_data_service_port(x->data);
         m.resource_profile = x->options->resource_profile;
         m.resources = resources.list;
         m.n_resources = resources.n;

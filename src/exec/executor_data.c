@@ -12,6 +12,7 @@
 #include "exec/driver_ask.h"
 #include "exec/exec_services.h"
 #include "exec/isolation.h"
+#include "exec/kept_outputs.h"
 #include "exec/lost_executors.h"
 #include "exec/migration.h"
 #include "exec/module.h"
@@ -41,6 +42,7 @@ struct executor_data {
         struct block_manager *blocks;
         struct block_network network;
         struct file_cache *files;
+        struct kept_outputs *kept; /* for the shuffle service; NULL: there is none */
         struct task_services task_services;
         pthread_mutex_t lock; /* of updates */
         struct buf updates;   /* BlockUpdates */
@@ -317,8 +319,27 @@ int executor_data_new(struct exec_env *env, const struct executor_data_options *
         env->slice_owner = d;
         exec_services_init(&d->task_services, env);
         env->services = &d->task_services;
-        r = start_files(d, error);
-        return r ? r : start_server(d, error);
+        if ((r = start_files(d, error)) || (r = start_server(d, error)) ||
+            (r = kept_outputs_new(options->conf, env, options->hostname, options->cores, &d->kept, error)))
+                return r;
+        env->service_transfers = kept_outputs_transfers(d->kept);
+        return 0;
+}
+
+int executor_data_service_port(const struct executor_data *d)
+{
+        return kept_outputs_port(d->kept);
+}
+
+int executor_data_put_output(struct executor_data *d, int shuffle, int map_partition, int64_t task_id,
+                             struct shuffle_output *output, struct fst_error *error)
+{
+        int r = d->kept ? kept_outputs_keep(d->kept, shuffle, map_partition, task_id, &output, error) : 0;
+        if (r == 0)
+                shuffle_store_put(d->env->shuffles, shuffle, map_partition, task_id, output);
+        else
+                shuffle_output_unref(output);
+        return r;
 }
 
 int executor_data_port(const struct executor_data *d)
@@ -334,11 +355,15 @@ int executor_data_keep_result(struct executor_data *d, int64_t task_id, const vo
 
 void executor_data_remove(struct executor_data *d, const struct Firesteel__Remove *remove)
 {
-        for (size_t i = 0; i < remove->n_shuffles; i++)
+        for (size_t i = 0; i < remove->n_shuffles; i++) {
                 shuffle_store_remove_shuffle(d->env->shuffles, remove->shuffles[i]);
-        for (size_t i = 0; i < remove->n_outputs; i++)
-                shuffle_store_remove(d->env->shuffles, remove->outputs[i]->shuffle, remove->outputs[i]->map_partition,
-                                     remove->outputs[i]->task_id);
+                kept_outputs_remove_shuffle(d->kept, remove->shuffles[i]);
+        }
+        for (size_t i = 0; i < remove->n_outputs; i++) {
+                const Firesteel__MapOutput *o = remove->outputs[i];
+                shuffle_store_remove(d->env->shuffles, o->shuffle, o->map_partition, o->task_id);
+                kept_outputs_remove(d->kept, o->shuffle, o->map_partition, o->task_id);
+        }
         for (size_t i = 0; i < remove->n_rdds; i++)
                 block_store_remove_rdd(d->env->blocks, remove->rdds[i]);
         for (size_t i = 0; i < remove->n_broadcasts; i++)
@@ -367,6 +392,7 @@ void executor_data_free(struct executor_data *d)
         block_manager_free(d->blocks);
         file_cache_free(d->files);
         transfer_client_free(d->client);
+        kept_outputs_free(d->kept);
         security_free(d->security);
         buf_deinit(&d->updates);
         pthread_mutex_destroy(&d->lock);

@@ -19,12 +19,14 @@ struct driver_asks;
 struct migration;
 struct executor_data;
 struct security;
+struct shuffle_output;
 struct stage_module;
 
 struct executor_data_options {
         const struct fst_conf *conf;
         const struct security *security; /* NULL: connections are plain */
         const char *bind;                /* where to listen */
+        const char *hostname;            /* of this executor, and of its shuffle service */
         const char *driver_host;         /* the driver's transfer server */
         int driver_port;                 /* 0: it has none */
         int cores;
@@ -72,6 +74,16 @@ bool executor_data_keeps_results(struct executor_data *data);
  */
 int executor_data_migrate(struct executor_data *data, void (*round_over)(void *owner), void *owner,
                           struct migration **migration, struct fst_error *error);
+
+/* The port of the shuffle service that serves this executor's map outputs; 0: it does so itself. */
+int executor_data_service_port(const struct executor_data *data);
+
+/*
+ * A map output that others may read from now on. With a shuffle service it is written to files first, and fails with
+ * @error when there is no room for them. Steals @output. Any thread.
+ */
+int executor_data_put_output(struct executor_data *data, int shuffle, int map_partition, int64_t task_id,
+                             struct shuffle_output *output, struct fst_error *error);
 
 /* Forget what the driver does not need any more: all that Remove names, but stages. The loop's thread. */
 void executor_data_remove(struct executor_data *data, const struct Firesteel__Remove *remove);

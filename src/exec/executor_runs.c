@@ -18,7 +18,6 @@
 #include "exec/task_reaper.h"
 #include "exec/zygote.h"
 #include "rpc/control.pb-c.h"
-#include "shuffle/shuffle_store.h"
 
 #include <inttypes.h>
 struct slot_run *executor_run_new(struct executor *x)
@@ -38,6 +37,22 @@ static int keep_result(void *owner, int64_t task_id, const struct buf *encoded, 
         return executor_data_keep_result(x->data, task_id, encoded->data, encoded->len, error);
 }
 
+/* Others may read the output of a map task from now on; one that cannot be kept is a failure of its task. */
+static void put_output(struct executor *x, const struct stage_work *work, struct slot_task *t)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        int shuffle = work->shuffled->lineage.deps[0].shuffle_id;
+        int r = executor_data_put_output(x->data, shuffle, t->info.partition, t->info.id, steal(t->shuffle_output),
+                                         &error);
+        if (r == 0)
+                return;
+        t->state = OUTCOME_FAILED;
+        t->status = r;
+        free(t->message);
+        t->message = mem_strdup(error_message(&error));
+        error_deinit(&error);
+}
+
 /* The outcomes of @run go to the driver. On the slot's thread, or the loop's for runs that never began. */
 static void report(struct executor *x, struct slot_run *run)
 {
@@ -54,8 +69,7 @@ static void report(struct executor *x, struct slot_run *run)
         for (int i = 0; i < run->n && work && work->shuffled; i++) {
                 struct slot_task *t = &run->tasks[i];
                 if (t->shuffle_output)
-                        shuffle_store_put(x->env.shuffles, work->shuffled->lineage.deps[0].shuffle_id,
-                                          t->info.partition, t->info.id, steal(t->shuffle_output));
+                        put_output(x, work, t);
         }
         task_resources_deinit(&run->resources);
         run_status_append(run, work ? work->action : NULL, &options, &status);

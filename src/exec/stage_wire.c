@@ -153,6 +153,7 @@ static void encode_locations(struct stage_writer *w, const struct shuffle_reader
                 m->executor_id = from->executor_id ? from->executor_id : (char *)"";
                 m->host = from->host ? from->host : (char *)"";
                 m->port = (uint32_t)from->port;
+                m->service = from->service;
         }
 }
 

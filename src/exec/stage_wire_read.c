@@ -208,7 +208,8 @@ static int decode_locations(const Firesteel__Stage *stage, const struct exec_env
                 inputs->locations[i] = (struct shuffle_location){.executor = m->executor,
                                                                  .executor_id = mem_strdup(m->executor_id),
                                                                  .host = mem_strdup(m->host),
-                                                                 .port = (int)m->port};
+                                                                 .port = (int)m->port,
+                                                                 .service = m->service};
                 inputs->n_locations = (int)i + 1;
                 if (strcmp(m->executor_id, own) == 0)
                         inputs->here = (int)i;
@@ -306,6 +307,8 @@ int stage_decode(const void *data, size_t len, const struct exec_env *env, struc
         work->inputs.store = env->shuffles;
         work->inputs.space = env->shuffles ? &env->shuffles->space : NULL;
         work->inputs.client = env->transfers;
+        work->inputs.service_client = env->service_transfers;
+        work->inputs.app_id = env->app_id;
         work->inputs.limits = env->fetch_limits;
         *out = work;
         return 0;

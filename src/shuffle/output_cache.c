@@ -128,11 +128,18 @@ void output_cache_put(struct output_cache *c, const struct output_key *key, stru
                 grow(c);
 }
 
-void output_cache_forget(struct output_cache *c, uint64_t executor, int shuffle)
+void output_cache_forget(struct output_cache *c, const struct output_key *key)
+{
+        struct entry *e = find(c, key);
+        if (e)
+                drop(c, e);
+}
+
+void output_cache_forget_executor(struct output_cache *c, uint64_t executor)
 {
         for (struct entry *e = c->oldest, *next; e; e = next) {
                 next = e->newer;
-                if (e->key.executor == executor && (shuffle < 0 || e->key.shuffle == shuffle))
+                if (e->key.executor == executor)
                         drop(c, e);
         }
 }

@@ -27,8 +27,9 @@ struct shuffle_output *output_cache_get(struct output_cache *cache, const struct
 void output_cache_put(struct output_cache *cache, const struct output_key *key, struct shuffle_output *output,
                       size_t bytes);
 
-/* Forget all of an executor's, or of one of its shuffles (negative: all). */
-void output_cache_forget(struct output_cache *cache, uint64_t executor, int shuffle);
+/* Forget one, if it is there; or all of an executor's. */
+void output_cache_forget(struct output_cache *cache, const struct output_key *key);
+void output_cache_forget_executor(struct output_cache *cache, uint64_t executor);
 
 size_t output_cache_count(const struct output_cache *cache);
 size_t output_cache_bytes(const struct output_cache *cache);

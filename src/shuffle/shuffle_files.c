@@ -202,6 +202,13 @@ void shuffle_files_remove(struct shuffle_files *f, int shuffle, int map, int64_t
         free(roots.at);
 }
 
+void shuffle_files_remove_shuffle(struct shuffle_files *f, int shuffle)
+{
+        struct shuffle_roots roots = roots_of(f);
+        shuffle_roots_remove_shuffle(&roots, shuffle);
+        free(roots.at);
+}
+
 /* ------------------------------------------------------------------------------------------------------ reading */
 
 static char *find(const struct shuffle_roots *roots, int shuffle, int map, int64_t task, const char *kind)

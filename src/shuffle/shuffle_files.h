@@ -45,6 +45,9 @@ int shuffle_files_keep(struct shuffle_files *files, int shuffle, int map_partiti
 /* Remove an output's files, if they are there. Any thread. */
 void shuffle_files_remove(struct shuffle_files *files, int shuffle, int map_partition, int64_t task_id);
 
+/* The same for all outputs of a shuffle. */
+void shuffle_files_remove_shuffle(struct shuffle_files *files, int shuffle);
+
 /* ----------------------------------------------------------------------------------------------- the other side */
 
 /* Directories that some executor wrote to. */

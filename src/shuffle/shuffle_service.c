@@ -73,6 +73,16 @@ static ssize_t find(const struct shuffle_service *s, const char *app_id, const c
         return -1;
 }
 
+/* With the lock. A reference, or NULL. */
+static struct registered *find_ref(const struct shuffle_service *s, const char *app_id, const char *executor_id)
+{
+        ssize_t at = find(s, app_id, executor_id);
+        struct registered *x = at >= 0 ? s->executors.data[at] : NULL;
+        if (x)
+                atomic_fetch_add(&x->refs, 1);
+        return x;
+}
+
 static bool is_name(const char *text)
 {
         size_t n = strnlen(text, NAME_MOST + 1);
@@ -124,7 +134,7 @@ static int add(struct shuffle_service *s, const Firesteel__RegisterShuffle *r, s
                 vec_push(&s->executors, x);
                 return 0;
         }
-        output_cache_forget(s->cache, s->executors.data[at]->number, -1);
+        output_cache_forget_executor(s->cache, s->executors.data[at]->number);
         registered_unref(s->executors.data[at]);
         s->executors.data[at] = x;
         return 0;
@@ -225,10 +235,7 @@ static int fetch(struct shuffle_service *s, const Firesteel__FetchShuffle *reque
                  struct fst_error *error)
 {
         pthread_mutex_lock(&s->lock);
-        ssize_t at = find(s, request->app_id, request->executor_id);
-        struct registered *x = at >= 0 ? s->executors.data[at] : NULL;
-        if (x)
-                atomic_fetch_add(&x->refs, 1);
+        struct registered *x = find_ref(s, request->app_id, request->executor_id);
         s->requests++;
         s->not_registered += !x;
         pthread_mutex_unlock(&s->lock);
@@ -258,53 +265,52 @@ static int register_executor(struct shuffle_service *s, const Firesteel__Registe
         return r;
 }
 
-/* The executors of an application, with references; taken out of the list if @forget. */
-static size_t executors_of(struct shuffle_service *s, const char *app_id, bool forget, struct registered ***out)
+static int remove_outputs(struct shuffle_service *s, const Firesteel__RemoveOutputs *request, struct fst_error *error)
+{
+        if (request->n_shuffles != request->n_map_partitions || request->n_shuffles != request->n_map_task_ids)
+                return error_set(error, -EINVAL, "a removal whose columns are not of one length");
+        pthread_mutex_lock(&s->lock);
+        struct registered *x = find_ref(s, request->app_id, request->executor_id);
+        for (size_t i = 0; x && i < request->n_shuffles; i++)
+                output_cache_forget(s->cache, &(struct output_key){.executor = x->number,
+                                                                   .task_id = request->map_task_ids[i],
+                                                                   .shuffle = request->shuffles[i],
+                                                                   .map_partition = request->map_partitions[i]});
+        pthread_mutex_unlock(&s->lock);
+        for (size_t i = 0; x && i < request->n_shuffles; i++)
+                shuffle_roots_remove(&x->roots, request->shuffles[i], request->map_partitions[i],
+                                     request->map_task_ids[i]);
+        registered_unref(x);
+        return 0;
+}
+
+/* The executors of an application, taken out of the list; their references are the caller's. */
+static size_t take_executors(struct shuffle_service *s, const char *app_id, struct registered ***out)
 {
         VEC(struct registered *) found = {0};
         pthread_mutex_lock(&s->lock);
         size_t kept = 0;
         for (size_t i = 0; i < s->executors.len; i++) {
                 struct registered *x = s->executors.data[i];
-                bool its = strcmp(x->app_id, app_id) == 0;
-                if (its) {
+                if (strcmp(x->app_id, app_id) == 0) {
                         vec_push(&found, x);
-                        if (forget)
-                                output_cache_forget(s->cache, x->number, -1);
-                        else
-                                atomic_fetch_add(&x->refs, 1);
-                }
-                if (!its || !forget)
+                        output_cache_forget_executor(s->cache, x->number);
+                } else {
                         s->executors.data[kept++] = x;
+                }
         }
         s->executors.len = kept;
-        if (forget && found.len)
+        if (found.len)
                 write_state(s);
         pthread_mutex_unlock(&s->lock);
         *out = found.data;
         return found.len;
 }
 
-static void remove_shuffles(struct shuffle_service *s, const Firesteel__RemoveShuffles *request)
-{
-        struct registered **all;
-        size_t n = executors_of(s, request->app_id, false, &all);
-        for (size_t i = 0; i < n; i++) {
-                for (size_t k = 0; k < request->n_shuffles; k++) {
-                        pthread_mutex_lock(&s->lock);
-                        output_cache_forget(s->cache, all[i]->number, MAX(request->shuffles[k], 0));
-                        pthread_mutex_unlock(&s->lock);
-                        shuffle_roots_remove_shuffle(&all[i]->roots, request->shuffles[k]);
-                }
-                registered_unref(all[i]);
-        }
-        free(all);
-}
-
 void shuffle_service_end_application(struct shuffle_service *s, const char *app_id, bool remove_files)
 {
         struct registered **all;
-        size_t n = executors_of(s, app_id, true, &all);
+        size_t n = take_executors(s, app_id, &all);
         if (n)
                 log_info(LOG, "Application %s removed, cleanupLocalDirs = %s", app_id, remove_files ? "true" : "false");
         for (size_t i = 0; i < n; i++) {
@@ -350,9 +356,9 @@ static int service_open(void *owner, const unsigned char *data, size_t len, stru
                 r = register_executor(s, request->register_shuffle, error);
                 r = r ? r : nothing(stream);
                 break;
-        case FIRESTEEL__TRANSFER_REQUEST__WHAT_REMOVE_SHUFFLES:
-                remove_shuffles(s, request->remove_shuffles);
-                r = nothing(stream);
+        case FIRESTEEL__TRANSFER_REQUEST__WHAT_REMOVE_OUTPUTS:
+                r = remove_outputs(s, request->remove_outputs, error);
+                r = r ? r : nothing(stream);
                 break;
         case FIRESTEEL__TRANSFER_REQUEST__WHAT_END_APPLICATION:
                 shuffle_service_end_application(s, request->end_application->app_id, true);

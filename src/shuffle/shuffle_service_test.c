@@ -8,6 +8,7 @@
 #include "conf/conf.h"
 #include "rpc/transfer.pb-c.h"
 #include "rpc/transfer_client.h"
+#include "shuffle/service_client.h"
 #include "shuffle/shuffle_files.h"
 #include "shuffle/shuffle_service.h"
 
@@ -27,6 +28,7 @@ struct served {
         char base[64];
         struct shuffle_files *files[EXECUTORS];
         struct shuffle_service *service;
+        struct service_client *client;
 };
 
 static void start(struct served *s, int port)
@@ -69,16 +71,6 @@ static int register_executor(struct served *s, const char *app, const char *id, 
         return ask(s, &request, error);
 }
 
-static void end_application(struct served *s, const char *app)
-{
-        Firesteel__TransferRequest request = FIRESTEEL__TRANSFER_REQUEST__INIT;
-        Firesteel__EndApplication body = FIRESTEEL__END_APPLICATION__INIT;
-        body.app_id = (char *)app;
-        request.what_case = FIRESTEEL__TRANSFER_REQUEST__WHAT_END_APPLICATION;
-        request.end_application = &body;
-        assert_int_equal(ask(s, &request, NULL), 0);
-}
-
 /* The directories of executor @e, in @roots. */
 static size_t roots_of(const struct served *s, int e, char *roots[static 4])
 {
@@ -92,7 +84,6 @@ static size_t roots_of(const struct served *s, int e, char *roots[static 4])
 static void served_init(struct served *s, enum codec_kind codec, int n, enum form form)
 {
         struct fst_error error = FST_ERROR_INIT;
-        char *roots[4];
         world_init(&s->w, (size_t)64 << 20, codec);
         conf_init(&s->conf);
         snprintf(s->base, sizeof(s->base), "/tmp/shuffle_service.XXXXXX");
@@ -100,7 +91,8 @@ static void served_init(struct served *s, enum codec_kind codec, int n, enum for
         make_maps(&s->w, n, form);
         s->w.env.here = -1;
         s->w.env.app_id = APP;
-        s->w.env.service_client = s->w.client;
+        assert_int_equal(service_client_new(&s->conf, APP, 2, &s->client, NULL), 0);
+        s->w.env.service_client = service_client_transfers(s->client);
         start(s, 0);
         for (int e = 0; e < EXECUTORS; e++) {
                 _cleanup_free_ char *list = mem_printf("%s/%d/a,%s/%d/b", s->base, e, s->base, e);
@@ -110,8 +102,10 @@ static void served_init(struct served *s, enum codec_kind codec, int n, enum for
                 if (shuffle_files_new(list, 4, &s->w.space, key, &s->files[e], &error))
                         fail_msg("%s", error_message(&error));
                 s->w.env.locations[e].service = true;
-                assert_int_equal(register_executor(s, APP, s->w.env.locations[e].executor_id, roots,
-                                                   roots_of(s, e, roots), 4, NULL),
+                int port = shuffle_service_port(s->service);
+                const char *id = s->w.env.locations[e].executor_id;
+                assert_int_equal(service_client_register(s->client, "127.0.0.1", port, id,
+                                                         shuffle_files_dirs(s->files[e]), 4, NULL),
                                  0);
         }
         for (int m = 0; m < n; m++) {
@@ -130,6 +124,7 @@ static void served_init(struct served *s, enum codec_kind codec, int n, enum for
 
 static void served_deinit(struct served *s)
 {
+        service_client_free(s->client);
         shuffle_service_free(s->service);
         for (int e = 0; e < EXECUTORS; e++)
                 shuffle_files_remove_all(s->files[e]);
@@ -253,22 +248,25 @@ static void test_what_nobody_needs_is_removed(void **state)
         struct served s;
         served_init(&s, CODEC_NONE, 6, MEMORY);
         assert_int_equal(files_below(s.base), 12);
-        Firesteel__TransferRequest request = FIRESTEEL__TRANSFER_REQUEST__INIT;
-        Firesteel__RemoveShuffles body = FIRESTEEL__REMOVE_SHUFFLES__INIT;
-        int32_t shuffles[] = {SHUFFLE + 1, -1};
-        body.app_id = (char *)APP;
-        body.shuffles = shuffles;
-        body.n_shuffles = 2;
-        request.what_case = FIRESTEEL__TRANSFER_REQUEST__WHAT_REMOVE_SHUFFLES;
-        request.remove_shuffles = &body;
-        assert_int_equal(ask(&s, &request, NULL), 0);
         read_everything(&s);
-        shuffles[0] = SHUFFLE;
-        assert_int_equal(ask(&s, &request, NULL), 0);
+        for (int m = 0; m < 6; m++) {
+                int e = s.w.env.inputs->maps[m].location;
+                struct kept_output outputs[] = {{SHUFFLE + 1, m, 100 + m}, {SHUFFLE, m, 100 + m}, {-1, -1, -1}};
+                const char *id = s.w.env.locations[e].executor_id;
+                int port = shuffle_service_port(s.service);
+                assert_int_equal(service_client_remove(s.client, "127.0.0.1", port, id, outputs, m < 5 ? 3 : 0, NULL),
+                                 0);
+        }
+        assert_int_equal(files_below(s.base), 2);
+        assert_int_equal(shuffle_service_counters(s.service).cached, 1);
+        char *roots[4];
+        int last = s.w.env.inputs->maps[5].location;
+        struct shuffle_roots of_last = {.at = roots, .n = roots_of(&s, last, roots), .subdirectories = 4};
+        assert_int_equal(shuffle_roots_remove_shuffle(&of_last, SHUFFLE), 2);
         assert_int_equal(files_below(s.base), 0);
-        assert_int_equal(shuffle_service_counters(s.service).cached, 0);
         again(&s.w);
         assert_true(read_all(&s.w, 0, 0) < 0);
+        assert_lost(&s.w, 0, "is not here");
         served_deinit(&s);
 }
 
@@ -283,9 +281,10 @@ static void test_the_end_of_an_application_removes_its_files_and_no_others(void 
         close(open(other, O_CREAT | O_WRONLY, 0600));
         _cleanup_free_ char *elsewhere = mem_printf("%s/else", s.base);
         assert_int_equal(register_executor(&s, "app-2", "0", &elsewhere, 1, 64, NULL), 0);
-        end_application(&s, "app-3");
+        shuffle_service_end_application(s.service, "app-3", true);
         assert_int_equal(shuffle_service_counters(s.service).executors, EXECUTORS + 1);
-        end_application(&s, APP);
+        assert_int_equal(service_client_end_application(s.client, "127.0.0.1", shuffle_service_port(s.service), NULL),
+                         0);
         assert_int_equal(files_below(s.base), 0);
         assert_int_equal(access(other, F_OK), 0);
         assert_int_equal(shuffle_service_counters(s.service).executors, 1);
