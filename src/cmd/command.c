@@ -16,6 +16,8 @@ static const struct command {
         {"executor", "run an application's tasks: what cluster managers start", command_executor,
          command_executor_help},
         {"master", "the master of a standalone cluster", command_master, command_master_help},
+        {"shuffle-service", "serve map outputs, also when their executors are gone", command_shuffle_service,
+         command_shuffle_service_help},
         {"simulate", "run the scheduler under a virtual clock, or replay a trace of it", command_simulate,
          command_simulate_help},
         {"worker", "run executors and drivers for a standalone master", command_worker, command_worker_help},
@@ -37,7 +39,7 @@ static void print_help(FILE *out)
               "Firesteel runs Spark's kind of distributed work without a JVM. Commands:\n",
               out);
         for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-                fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+                fprintf(out, "  %-15s %s\n", commands[i].name, commands[i].summary);
         fputs("\n"
               "  --version  print the version\n"
               "  --help     print this; `firesteel help COMMAND` tells more\n",

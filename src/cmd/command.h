@@ -18,6 +18,7 @@ int command_class(int argc, char **argv);
 int command_compile(int argc, char **argv);
 int command_executor(int argc, char **argv);
 int command_master(int argc, char **argv);
+int command_shuffle_service(int argc, char **argv);
 int command_simulate(int argc, char **argv);
 int command_worker(int argc, char **argv);
 
@@ -27,6 +28,7 @@ extern const char command_class_help[];
 extern const char command_compile_help[];
 extern const char command_executor_help[];
 extern const char command_master_help[];
+extern const char command_shuffle_service_help[];
 extern const char command_simulate_help[];
 extern const char command_worker_help[];
 

@@ -26,7 +26,7 @@ struct cluster_backend {
         struct executor_table executors;
         struct stage_shipping *stages;
         struct driver_data *data;
-        struct service_removals *removals; /* NULL: there is no shuffle service */
+        struct service_removals *removals;   /* NULL: there is no shuffle service */
         uint8_t io_secret[FILE_SECRET_MOST]; /* of the keys of executors' files */
         size_t io_secret_len;                /* 0: they are not encrypted */
         struct buf tokens;                   /* delegation tokens, as who renews them last sent them */

@@ -2,8 +2,8 @@
  * An executor manager: who gets processes started for an application and says how they ended. All that a cluster
  * manager is to the driver; what the processes say to it is the cluster backend's business (driver/cluster_backend.h).
  *
- * All calls are on the scheduler's thread, but for `announce`, `start` and `free`, when that thread does not run. A manager may put
- * handles of its own on the backend's loop; it closes them in `stop`.
+ * All calls are on the scheduler's thread, but for `announce`, `start` and `free`, when that thread does not run. A
+ * manager may put handles of its own on the backend's loop; it closes them in `stop`.
  */
 #pragma once
 

@@ -63,7 +63,8 @@ struct remote_executor *executor_table_add(struct executor_table *table, const F
 void executor_table_mark_dirty(struct executor_table *table, struct remote_executor *x);
 struct remote_executor *executor_table_take_dirty(struct executor_table *table);
 
-/* The places of map outputs: those of executors that are not gone, or whose outputs a service has; table->location_of gives the number's index, or -1.
+/* The places of map outputs: those of executors that are not gone, or whose outputs a service has; table->location_of
+ * gives the number's index, or -1.
  */
 void executor_table_locate(struct executor_table *table, struct shuffle_location **locations, int *n);
 

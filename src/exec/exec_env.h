@@ -33,12 +33,12 @@ struct exec_env {
         struct app_files *files;           /* of the application; NULL: there are none. Freed by exec_env_deinit */
         struct transfer_client *transfers; /* what tasks fetch with from other processes; NULL: there are none */
         struct transfer_client *service_transfers; /* and from shuffle services; NULL: there are none */
-        struct shuffle_fetch_limits fetch_limits; /* of a reduce task */
-        const struct remote_blocks *remote;       /* block_manager_remote; NULL: there are no other executors */
-        const struct task_services *services;     /* rdd/task_services.h; set before the first slot. NULL: none */
-        const char *app_id;                       /* borrowed */
-        const char *executor_id;                  /* borrowed; NULL: it is the driver's own */
-        uint64_t seed;                            /* of the application's random numbers */
+        struct shuffle_fetch_limits fetch_limits;  /* of a reduce task */
+        const struct remote_blocks *remote;        /* block_manager_remote; NULL: there are no other executors */
+        const struct task_services *services;      /* rdd/task_services.h; set before the first slot. NULL: none */
+        const char *app_id;                        /* borrowed */
+        const char *executor_id;                   /* borrowed; NULL: it is the driver's own */
+        uint64_t seed;                             /* of the application's random numbers */
         const void *io_secret; /* of the application's file keys, for exec_env_init; borrowed. NULL: a new one */
         size_t io_secret_len;
         uint8_t own_io_secret[FILE_SECRET_MOST]; /* that one; wiped by exec_env_deinit */
