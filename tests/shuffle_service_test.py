@@ -88,6 +88,13 @@ def test_idle_executors_go_though_they_have_outputs(service, folder):
         shuffle_and_lose_everybody(app, lambda: app.until_alive(0))
 
 
+def test_a_decommissioned_executor_leaves_its_outputs_where_they_are(service, folder):
+    with Application(folder, "local-cluster[2,1,1024]", *service.conf(), "spark.decommission.enabled=true",
+                     "spark.storage.decommission.enabled=true", allocation=False) as app:
+        app.until_alive(2)
+        shuffle_and_lose_everybody(app, lambda: kill(app.executors().values(), signal.SIGPWR))
+
+
 def test_a_service_that_was_killed_starts_again_and_serves(service, folder):
     with Application(folder, "local-cluster[2,1,1024]", *service.conf(), allocation=False) as app:
         app.until_alive(2)

@@ -327,10 +327,14 @@ int migration_new(const struct migration_options *options, struct migration **mi
             (r = conf_get_bool(conf, "spark.storage.decommission.rddBlocks.enabled", &m->rdds, error)) ||
             (r = conf_get_bool(conf, "spark.storage.decommission.shuffleBlocks.enabled", &m->shuffles, error)) ||
             (r = conf_get_ms(conf, "spark.storage.decommission.replicationReattemptInterval", &interval_ms, error)) ||
-            (r = conf_get_int(conf, "spark.storage.decommission.maxReplicationFailuresPerBlock", &failures, error)) ||
-            !enabled || !decommission || !(m->rdds || m->shuffles)) {
+            (r = conf_get_int(conf, "spark.storage.decommission.maxReplicationFailuresPerBlock", &failures, error))) {
                 free(m);
                 return r;
+        }
+        m->shuffles &= !options->env->service_transfers; /* a shuffle service goes on serving them */
+        if (!enabled || !decommission || !(m->rdds || m->shuffles)) {
+                free(m);
+                return 0;
         }
         m->options = *options;
         m->interval_ns = MAX(interval_ms, 1) * 1000000;
