@@ -2,28 +2,18 @@
  * Persistence with the modes NONE and FILESYSTEM: what Spark's PersistenceEngineSuite asks of an engine, order and
  * durability of commits, who leads, and disks that fail.
  */
-#include "deploy/standalone/persistence.h"
+#include "deploy/standalone/persistence_fixture.h"
 
-#include "base/error.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "base/remove_tree.h"
-#include "base/vec.h"
 #include "conf/conf.h"
-#include "deploy/standalone/journal.h"
 #include "deploy/standalone/persistence_file.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char root[64], dir[80];
 
@@ -44,61 +34,6 @@ static int remove_root(void **state)
         return 0;
 }
 
-/* A master, as far as it matters here. */
-struct master_like {
-        uv_loop_t *loop;
-        struct persistence *p;
-        bool elected, revoked, failed, closed;
-        struct buf records; /* "app a-1=one " for each */
-        char why[512];
-        int n_done;
-        VEC(int) done; /* numbers of commits, as they were done */
-};
-
-struct commit {
-        struct master_like *m;
-        int number;
-};
-
-static void on_elected(void *owner, const struct persistence_record *records, size_t n)
-{
-        struct master_like *m = owner;
-        assert_false(m->elected);
-        m->elected = true;
-        for (size_t i = 0; i < n; i++)
-                buf_printf(&m->records, "%s %s=%.*s ", journal_kind_name(records[i].kind), records[i].id,
-                           (int)records[i].size, (const char *)records[i].data);
-}
-
-static void on_revoked(void *owner, const char *why)
-{
-        struct master_like *m = owner;
-        m->revoked = true;
-        snprintf(m->why, sizeof(m->why), "%s", why);
-}
-
-static void on_failed(void *owner, const char *message)
-{
-        struct master_like *m = owner;
-        m->failed = true;
-        snprintf(m->why, sizeof(m->why), "%s", message);
-}
-
-static void on_closed(void *owner)
-{
-        struct master_like *m = owner;
-        m->closed = true;
-}
-
-static void on_done(void *context)
-{
-        struct commit *c = context;
-        vec_push(&c->m->done, c->number);
-        free(c);
-}
-
-static const struct persistence_ops ops = {.elected = on_elected, .revoked = on_revoked, .failed = on_failed};
-
 /* @more: keys and values, ending in NULL. */
 static struct fst_conf *configuration(const char *mode, ...)
 {
@@ -113,66 +48,6 @@ static struct fst_conf *configuration(const char *mode, ...)
                 conf_set(&conf, key, va_arg(args, const char *));
         va_end(args);
         return &conf;
-}
-
-static void stand(struct master_like *m, const struct fst_conf *conf)
-{
-        struct fst_error error = FST_ERROR_INIT;
-        *m = (struct master_like){.loop = new0(uv_loop_t)};
-        uv_loop_init(m->loop);
-        int r = persistence_open(m->loop, conf, "spark://here:7077", &ops, m, &m->p, &error);
-        if (r < 0)
-                fail_msg("%s", error_message(&error));
-        assert_false(m->elected);
-}
-
-static void run_until(struct master_like *m, const bool *flag)
-{
-        while (!*flag)
-                uv_run(m->loop, UV_RUN_ONCE);
-}
-
-static void start(struct master_like *m, const struct fst_conf *conf)
-{
-        stand(m, conf);
-        run_until(m, &m->elected);
-        assert_true(persistence_leads(m->p));
-}
-
-static void stop(struct master_like *m)
-{
-        persistence_close(m->p, on_closed, m);
-        assert_false(m->closed);
-        run_until(m, &m->closed);
-        assert_int_equal(uv_loop_close(m->loop), 0);
-        free(m->loop);
-        buf_deinit(&m->records);
-        vec_deinit(&m->done);
-}
-
-static void store(struct master_like *m, enum master_record kind, const char *id, const char *data)
-{
-        persistence_store(m->p, kind, id, data, strlen(data));
-}
-
-static bool commit(struct master_like *m, int number)
-{
-        struct commit *c = new0(struct commit);
-        *c = (struct commit){m, number};
-        size_t before = m->done.len;
-        bool durable = persistence_commit(m->p, on_done, c);
-        assert_int_equal(m->done.len, before);
-        if (durable)
-                free(c);
-        return durable;
-}
-
-static void commit_and_wait(struct master_like *m)
-{
-        size_t before = m->done.len;
-        if (!commit(m, -1))
-                while (m->done.len == before)
-                        uv_run(m->loop, UV_RUN_ONCE);
 }
 
 /* What the next leader is told. */

@@ -288,6 +288,8 @@ static void read_status(struct zookeeper_mode *m)
 
 static void drop_changes(struct zookeeper_mode *m, size_t n)
 {
+        if (n == 0)
+                return;
         for (size_t i = 0; i < n; i++) {
                 free(m->changes.data[i].path);
                 buf_deinit(&m->changes.data[i].entry);
