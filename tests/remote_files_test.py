@@ -2,6 +2,7 @@
 import http.server
 import json
 import os
+import shutil
 import socket
 import socketserver
 import ssl
@@ -9,6 +10,8 @@ import subprocess
 import threading
 
 import pytest
+
+from sanitizers import SANITIZED
 
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "build", "src")
 
@@ -20,11 +23,10 @@ def environment(folder, **more):
     return dict(kept, HOME=str(folder), SPARK_CONF_DIR=str(folder), TMPDIR=str(folder), **more)
 
 
-def prepare(folder, *words, **more):
+def prepare(folder, *words, program=os.path.join(BIN, "spark-submit"), **more):
     """What was downloaded is in the configuration; else the error."""
-    done = subprocess.run([os.path.join(BIN, "spark-submit"), "--dry-run", "--output", "json", "--class", "C", *words],
-                          cwd=folder, env=environment(folder, **more), capture_output=True, text=True, timeout=60,
-                          check=False)
+    done = subprocess.run([program, "--dry-run", "--output", "json", "--class", "C", *words], cwd=folder,
+                          env=environment(folder, **more), capture_output=True, text=True, timeout=60, check=False)
     said = json.loads(done.stdout)
     assert (done.returncode, "error" in said) in ((0, False), (1, True)), done.stderr
     return said
@@ -242,3 +244,22 @@ def test_an_application_comes_over_ftp(tmp_path, ftp):
                           cwd=tmp_path, env=environment(tmp_path, XDG_CACHE_HOME=str(tmp_path / "cache")),
                           capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (3, "over ftp\n"), done.stderr
+
+
+# ------------------------------------------------------------------------------------------------- without libcurl
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer wants to be the first library")
+def test_a_library_of_the_system_that_is_not_there_is_named_with_its_package(tmp_path):
+    """An archive of `make dist` takes libcurl from the system: here the module wants one that is nowhere."""
+    lib, modules = tmp_path / "lib", tmp_path / "lib" / "firesteel"
+    modules.mkdir(parents=True)
+    for name in ("libfiresteel.so.0", "spark-submit"):
+        shutil.copy(os.path.realpath(os.path.join(BIN, name)), lib / name)
+    (tmp_path / "empty.c").write_text("")
+    for command in (["-Wl,-soname,libcurl.so.none", "-o", tmp_path / "libcurl.so", tmp_path / "empty.c"],
+                    ["-Wl,--no-as-needed", "-o", modules / "libfiresteel-http.so", tmp_path / "empty.c", f"-L{tmp_path}",
+                     "-lcurl"]):
+        subprocess.run(["cc", "-shared", "-fPIC", *command], check=True)
+    error = prepare(tmp_path, "http://127.0.0.1:1/a.jar", program=lib / "spark-submit")["error"]
+    assert "libcurl.so.none" in error and error.endswith("it is in Debian's package libcurl4")

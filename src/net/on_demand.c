@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -27,6 +28,27 @@ static char *own_folder(void)
         return slash ? mem_strndup(path, (size_t)(slash - path) + 1) : NULL;
 }
 
+/* Which package of Debian 12 brings a library that a module needs; NULL for any other text of dlerror. */
+static const char *package_of(const char *message)
+{
+        static const struct {
+                const char *library, *package;
+        } packages[] = {
+                {"libcurl.so", "libcurl4"},
+                {"libssl.so", "libssl3"},
+                {"libcrypto.so", "libssl3"},
+                {"libkrb5.so", "libkrb5-3"},
+                {"libgssapi_krb5.so", "libgssapi-krb5-2"},
+                {"libmicrohttpd.so", "libmicrohttpd12"},
+                {"libgnutls.so", "libgnutls30"},
+                {"libzookeeper_mt.so", "libzookeeper-mt2"},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(packages); i++)
+                if (text_starts_with(message, packages[i].library))
+                        return packages[i].package;
+        return NULL;
+}
+
 int on_demand_load(const char *what, const char *file, const char *symbol, on_demand_fn *out, struct fst_error *error)
 {
         _cleanup_free_ char *folder = own_folder();
@@ -41,8 +63,11 @@ int on_demand_load(const char *what, const char *file, const char *symbol, on_de
                         continue;
                 }
                 void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-                if (!handle)
-                        return error_set(error, -ELIBBAD, "cannot load the %s module: %s", what, dlerror());
+                if (!handle) {
+                        const char *why = dlerror(), *package = package_of(why);
+                        return error_set(error, -ELIBBAD, "cannot load the %s module: %s%s%s", what, why,
+                                         package ? "; it is in Debian's package " : "", package ? package : "");
+                }
                 void *found = dlsym(handle, symbol);
                 if (!found)
                         return error_set(error, -ELIBBAD, "%s is no %s module; install firesteel again", path, what);

@@ -15,7 +15,7 @@ typedef const void *(*on_demand_fn)(void);
 
 /*
  * Load @file ("libfiresteel-crypto.so") and find the function @symbol of it. @what names it in messages ("crypto").
- * 0, or -ENOENT / -ELIBBAD with @error naming the places that were looked at. The caller keeps the answer: a second
- * call would search again. Any thread.
+ * 0, or -ENOENT / -ELIBBAD with @error naming the places that were looked at, or the library of the system's that is
+ * not there and Debian's package of it. The caller keeps the answer: a second call would search again. Any thread.
  */
 int on_demand_load(const char *what, const char *file, const char *symbol, on_demand_fn *out, struct fst_error *error);
