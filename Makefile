@@ -20,7 +20,7 @@ export PREFIX INPUT FUZZ_SECONDS SINCE BUILD SOAK_FROM SOAK_TO
 
 .DEFAULT_GOAL := all
 # Only the ordinary build is what bin/ points at; build-asan and the like are for their tests.
-.PHONY: all build run check check-faults check-fresh check-hdfs check-kerberos check-zookeeper check-spark check-dist dist bench soak fuzz asan tsan lint format install docs clean clean-all help deps
+.PHONY: all build run check check-faults check-fresh check-hdfs check-kerberos check-s3 check-zookeeper check-spark check-dist dist bench soak fuzz asan tsan lint format install docs clean clean-all help deps
 
 all: build ## build with optimisation and debug information; then ./bin/firesteel and ./bin/spark-submit work
 
@@ -58,6 +58,9 @@ check-kerberos: build ## --principal and --keytab against a real KDC (krb5-kdc, 
 check-zookeeper: build ## recovery mode ZOOKEEPER against a real ZooKeeper (zookeeper, Java)
 	@ninja -C $(BUILD) tests/zookeeper_candidate
 	@tests/zookeeper/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
+
+check-s3: build ## spark-submit with its files in an S3 server that verifies signatures; needs Go
+	@tests/s3/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-hdfs: build ## spark-submit with its files in genuine HDFS, two namenodes and a datanode; needs Java 17
 	@tests/hdfs/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status

@@ -14,6 +14,8 @@
 #include <time.h>
 
 #define MAX_PAGES 10000
+#define NO_CONTENT                                                                                                     \
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" /* its SHA-256: S3 wants it said */
 
 /* fs.s3a.bucket.BUCKET.@name, else fs.s3a.@name; NULL if neither says anything. */
 static char *option(const struct hadoop_conf *conf, const char *bucket, const char *name)
@@ -120,7 +122,7 @@ static int ask(struct remote_fs *r, const char *method, const char *path, const 
         _cleanup_free_ char *object = s3a_url(r->conf, bucket, key);
         _cleanup_free_ char *url = mem_printf("%s%s%s", object, query ? "?" : "", query ? query : "");
         _cleanup_free_ char *header = token ? mem_printf("x-amz-security-token: %s", token) : NULL;
-        const char *headers[] = {header, NULL};
+        const char *headers[] = {"x-amz-content-sha256: " NO_CONTENT, header, NULL};
         for (int tries = 0;; tries++) {
                 _cleanup_free_ char *sign = mem_printf("aws:amz:%s:s3", where);
                 struct http_request request = {.url = url, .method = method, .sink = sink, .context = context};
