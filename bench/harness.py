@@ -140,7 +140,7 @@ class Harness:
             os.makedirs(classes, exist_ok=True)
             jar = self.path("spark_bench.jar")
             subprocess.run([self.java("javac"), "-proc:none", "-nowarn", "-cp", self.spark_home + "/jars/*",
-                            "-d", classes, os.path.join(BENCH, "spark", "SparkBench.java")], check=True)
+                            "-d", classes, *glob.glob(os.path.join(BENCH, "spark", "*.java"))], check=True)
             subprocess.run([self.java("jar"), "cf", jar, "-C", classes, "."], check=True)
             self.spark_jar = jar
         except (OSError, subprocess.CalledProcessError, IndexError) as error:

@@ -279,7 +279,8 @@ def test_a_signal_while_preparing_leaves_nothing(tmp_path, sent, status):
                      ["--packages", "g:a:1", "--conf", f"spark.jars.ivy={ivy}"]):
             words = ["--master", "local[1]", "--dry-run", *more, "app.c"]
             process = subprocess.Popen([os.path.join(BIN, "spark-submit"), *words], cwd=tmp_path, env=env,
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                       preexec_fn=lambda: signal.signal(sent, signal.SIG_DFL))  # nohup ignores one
             begun.get(timeout=60)
             process.send_signal(sent)
             assert process.wait(60) == status
