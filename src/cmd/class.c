@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "cmd/command.h"
+#include "deploy/submit/gateway_client.h"
 #include "deploy/submit/java_launcher.h"
 #include "deploy/submit/spark_home.h"
 
@@ -18,18 +19,27 @@ const char command_class_help[] =
         "Usage: firesteel class [--print-launch-command] CLASS [ARGUMENTS]\n"
         "The same as spark-class: start a class of Spark with the java command that Spark's own launcher would make.\n"
         "Needs SPARK_HOME, and java by JAVA_HOME or in PATH. With SPARK_PRINT_LAUNCH_COMMAND=1 the command is told\n"
-        "first, on standard error. Without SPARK_HOME the master of a standalone cluster is Firesteel's own.\n"
+        "first, on standard error. Without SPARK_HOME the master of a standalone cluster is Firesteel's own, and so is\n"
+        "org.apache.spark.deploy.Client, which submits to one.\n"
         "\n"
         "  --print-launch-command  start nothing: print the command for scripts, its words ended by NUL, after a first\n"
         "                          NUL and newline\n";
 
-/* Daemons that this program is itself, for scripts that start them by class; a Spark in SPARK_HOME goes first. */
+static int command_client(int argc, char **argv)
+{
+        int status = 1;
+        gateway_command(argc - 1, argv + 1, &status);
+        return fflush(stdout) == 0 ? status : 1;
+}
+
+/* Programs that this one is itself, for scripts that start them by class; a Spark in SPARK_HOME goes first. */
 static int (*own_class(const char *class))(int, char **)
 {
         static const struct {
                 const char *class;
                 int (*run)(int argc, char **argv);
         } own[] = {
+                {"org.apache.spark.deploy.Client", command_client},
                 {"org.apache.spark.deploy.master.Master", command_master},
         };
         struct spark_home home = {0};

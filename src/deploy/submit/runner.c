@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "deploy/submit/arguments.h"
 #include "deploy/submit/cluster_manager.h"
+#include "deploy/submit/gateway_client.h"
 #include "deploy/submit/java_command.h"
 #include "deploy/submit/java_launcher.h"
 #include "deploy/submit/native_launcher.h"
@@ -76,10 +77,6 @@ static int not_built(const struct submission *s, struct fst_error *error)
                                             [MANAGER_MESOS] = "Mesos",
                                             [MANAGER_KUBERNETES] = "Kubernetes",
                                             [MANAGER_LOCAL] = "a local master"};
-        if (strcmp(s->main_class, SUBMIT_CLASS_GATEWAY) == 0)
-                return error_set(error, -ENOTSUP,
-                                 "the legacy submission gateway of standalone masters is not built yet: use the "
-                                 "master's REST server (spark.master.rest.enabled=true, port 6066)");
         return error_set(error, -ENOTSUP,
                          "submitting to %s in cluster mode is not built yet: --dry-run shows what would be submitted",
                          names[s->manager]);
@@ -94,6 +91,8 @@ static int run_in_cluster(struct submit_arguments *a, int *status, struct fst_er
                 int r = prepare(a, &s, error);
                 if (r < 0)
                         return r;
+                if (s.main_class && strcmp(s.main_class, SUBMIT_CLASS_GATEWAY) == 0)
+                        return gateway_submit(&s, status, error);
                 if (!s.main_class || strcmp(s.main_class, SUBMIT_CLASS_REST) != 0)
                         return not_built(&s, error);
                 r = rest_submit(&s, status, error);
