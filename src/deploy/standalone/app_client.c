@@ -28,7 +28,7 @@
 #define LOG "StandaloneAppClient$ClientEndpoint"
 #define ATTEMPTS 3 /* Spark's: that long it is patient */
 #define DRAIN_MS 200
-#define STRANGERS_MOST 5 /* connections that a port may end without a greeting before it is taken for no master */
+#define STRANGERS_MOST 4 /* connections that a port may end without a greeting before it is taken for no master */
 
 struct master_link {
         struct app_client *client;
@@ -114,10 +114,24 @@ static void on_tick(uv_timer_t *timer)
         arm(c);
 }
 
+static void no_master(const struct master_link *l)
+{
+        die(l->client,
+            "%s is no Firesteel master: it ends every connection without a greeting, as a master of Spark's JVM does (a "
+            "native application needs one that was started by firesteel master)",
+            l->url);
+}
+
 static void patience_over(uv_timer_t *timer)
 {
         struct app_client *c = timer->data;
-        if (!*c->app_id)
+        const struct master_link *other = NULL;
+        for (size_t i = 0; i < c->n_links; i++)
+                if (c->links[i].strangers)
+                        other = &c->links[i];
+        if (!*c->app_id && other)
+                no_master(other);
+        else if (!*c->app_id)
                 die(c, "All masters are unresponsive! Giving up.");
 }
 
@@ -269,6 +283,8 @@ static void take_registered(struct master_link *l, const Firesteel__Standalone__
                 refuse_id(l, m->app_id);
                 return;
         }
+        if (!first && c->disconnected)
+                log_info(LOG, "Master has changed, new master is at %s", l->url);
         take_leader(l);
         if (first) {
                 free(c->app_id);
@@ -354,6 +370,9 @@ static void act(struct master_link *l, int type, const void *message)
                 take_update(c, message);
                 break;
         case FIRESTEEL__STANDALONE__STANDALONE_TYPE__WORKER_REMOVED:
+                log_info(LOG, "Master removed worker %s: %s",
+                         ((const Firesteel__Standalone__WorkerRemoved *)message)->worker_id,
+                         ((const Firesteel__Standalone__WorkerRemoved *)message)->message);
                 c->ops->worker_removed(c->owner, message);
                 break;
         case FIRESTEEL__STANDALONE__STANDALONE_TYPE__APPLICATION_REMOVED: {
@@ -457,10 +476,7 @@ static void reached(void *owner, struct rpc_answer *answer)
         l->said = true;
         l->strangers = answer->stranger ? l->strangers + 1 : 0;
         if (!*c->app_id && none_is_a_master(c))
-                die(c,
-                    "%s is no Firesteel master: it ends every connection without a greeting, as a master of Spark's JVM "
-                    "does (a native application needs one that was started by firesteel master)",
-                    l->url);
+                no_master(l);
         registration_unreachable(c->registration, (int)(l - c->links), now_ms());
         arm(c);
 }

@@ -453,8 +453,8 @@ static void on_message(void *owner, struct rpc_message *m)
                 kick(&w, "it has not registered as who may say that");
                 return;
         }
-        if (kind->ask != (m->ask != 0)) {
-                kick(&w, kind->ask ? "it says what is to be asked" : "it asks what is to be said");
+        if (kind->ask && !m->ask) {
+                kick(&w, "it says what is to be asked");
                 return;
         }
         w.memory = wire_memory_for(m->len);
@@ -463,6 +463,11 @@ static void on_message(void *owner, struct rpc_message *m)
                 kind->take(&w);
         else
                 kick(&w, error_message(&error));
+        if (w.body && m->ask && !kind->ask) { /* who asks wants to know that it is kept */
+                Firesteel__Standalone__Truth truth = FIRESTEEL__STANDALONE__TRUTH__INIT;
+                truth.value = true;
+                outbox_answer(&s->outbox, m, &truth.base);
+        }
         standalone_memory_deinit(&w.memory);
         error_deinit(&error);
         master_server_news(s);

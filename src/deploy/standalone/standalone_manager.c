@@ -23,6 +23,7 @@
 #include "exec/resource_discovery.h"
 #include "sched/executor_allocation.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -50,7 +51,8 @@ struct standalone_manager {
         struct command command;       /* of the executors */
         struct fst_error *announcing; /* until the application has its id or cannot get one */
         int announced;                /* 1: it has; negative: it cannot */
-        bool stopping, client_stopped;
+        bool client_stopped;
+        int failures, most_failures; /* executors in a row that ended before they had registered */
 };
 
 static struct standalone_manager *manager_of(struct executor_manager *manager)
@@ -100,13 +102,15 @@ static int read_positive(const struct fst_conf *conf, const char *key, int64_t *
 static int read_sizes(struct standalone_manager *m, struct fst_error *error)
 {
         const struct fst_conf *conf = m->sc->conf;
-        int64_t memory;
+        int64_t memory, retries;
         int r;
-        if ((r = read_positive(conf, "spark.cores.max", &m->max_cores, error)) ||
+        if ((r = conf_get_int(conf, "spark.deploy.maxExecutorRetries", &retries, error)) ||
+            (r = read_positive(conf, "spark.cores.max", &m->max_cores, error)) ||
             (r = read_positive(conf, "spark.executor.cores", &m->cores_each, error)) ||
             (r = conf_get_bytes(conf, "spark.executor.memory", &memory, error)) || (r = read_needs(m, error)))
                 return r;
         m->memory_mib = MAX(memory >> 20, (int64_t)1);
+        m->most_failures = retries < 0 || retries > INT_MAX ? INT_MAX : (int)retries;
         if (m->max_cores && m->cores_each > m->max_cores)
                 return error_set(error, -EINVAL,
                                  "spark.executor.cores (%lld) is more than spark.cores.max (%lld): no executor could "
@@ -213,6 +217,17 @@ static void command_init(struct command *c, const struct fst_context *sc, const 
         c->message.n_properties = c->settings.len;
 }
 
+static Firesteel__Standalone__ExecutorProfile default_profile(struct standalone_manager *m)
+{
+        Firesteel__Standalone__ExecutorProfile profile = FIRESTEEL__STANDALONE__EXECUTOR_PROFILE__INIT;
+        profile.cores = (int32_t)m->cores_each;
+        profile.memory = m->memory_mib;
+        profile.needs = m->needs.data;
+        profile.n_needs = m->needs.len;
+        profile.command = &m->command.message;
+        return profile;
+}
+
 /* --------------------------------------------------------------------------------------------- what masters tell */
 
 static void on_registered(void *owner, const char *app_id)
@@ -238,6 +253,29 @@ static bool is_finished(const char *state)
         return false;
 }
 
+static void want_no_executors(struct standalone_manager *m)
+{
+        Firesteel__Standalone__ExecutorProfile profile = default_profile(m);
+        Firesteel__Standalone__ExecutorTarget none = FIRESTEEL__STANDALONE__EXECUTOR_TARGET__INIT;
+        none.profile = &profile;
+        app_client_request(m->client, &(Firesteel__Standalone__ExecutorTarget *){&none}, 1);
+}
+
+/*
+ * A master counts executors that could not be started, and none that ended at once: it would start others for ever. Who
+ * has none and sees that none comes gives up, as with local-cluster.
+ */
+static void count_failure(struct standalone_manager *m, const char *reason)
+{
+        if (++m->failures < m->most_failures || __atomic_load_n(&m->sc->registered_cores, __ATOMIC_RELAXED) > 0)
+                return;
+        _cleanup_free_ char *why = mem_printf(
+                "no executor can be kept running: %d have ended in a row; the last one: %s", m->failures, reason);
+        log_error(LOG, "Application has been killed. Reason: %s", why);
+        want_no_executors(m);
+        cluster_backend_abort(m->backend, why);
+}
+
 static void on_executor_updated(void *owner, const Firesteel__Standalone__ExecutorUpdated *x)
 {
         struct standalone_manager *m = owner;
@@ -251,6 +289,8 @@ static void on_executor_updated(void *owner, const Firesteel__Standalone__Execut
                 log_info(LOG, "Executor %s/%d removed: %s", app_client_id(m->client), x->executor, reason);
                 cluster_backend_executor_exited(m->backend, id, !killed && executor_exit_by_app(status, with_worker),
                                                 reason);
+                if (status && !killed && !m->announcing)
+                        count_failure(m, reason);
         } else if (strcmp(x->state, "DECOMMISSIONED") == 0) {
                 log_info(LOG, "Asked to decommission executor %s/%d", app_client_id(m->client), x->executor);
                 cluster_backend_executor_decommissioned(m->backend, id, with_worker, x->message);
@@ -298,17 +338,6 @@ static const struct app_client_ops client_ops = {
 };
 
 /* ------------------------------------------------------------------------------------------------ the manager */
-
-static Firesteel__Standalone__ExecutorProfile default_profile(struct standalone_manager *m)
-{
-        Firesteel__Standalone__ExecutorProfile profile = FIRESTEEL__STANDALONE__EXECUTOR_PROFILE__INIT;
-        profile.cores = (int32_t)m->cores_each;
-        profile.memory = m->memory_mib;
-        profile.needs = m->needs.data;
-        profile.n_needs = m->needs.len;
-        profile.command = &m->command.message;
-        return profile;
-}
 
 static int register_application(struct standalone_manager *m, const char *driver_url, struct fst_error *error)
 {
@@ -367,7 +396,7 @@ static int standalone_start(struct executor_manager *manager, struct cluster_bac
 
 static void standalone_registered(struct executor_manager *manager, const char *executor_id)
 {
-        /* The master hears it from the worker. */
+        manager_of(manager)->failures = 0;
 }
 
 static bool standalone_request_executors(struct executor_manager *manager, const struct executor_request *requests,

@@ -1,0 +1,296 @@
+"""Native applications on a standalone cluster, as a user sees them: masters and workers are real processes, some of which
+end at the wrong moment."""
+import os
+import re
+import signal
+import socket
+import subprocess
+
+import pytest
+
+from standalone_cluster import BIN, Cluster, wait_for
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# hold DIR N: a job of N tasks, each of which writes DIR/PID.PARTITION and waits for DIR/go.
+# steps DIR N: N jobs of 4 tasks, each when DIR/<its number> is there.
+APPLICATION = """
+#include <firesteel/firesteel.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int wait(fst_task *task, fst_bytes folder, fst_out *out)
+{
+        char path[4096];
+        snprintf(path, sizeof(path), "%.*s/%d.%d", (int)folder.len, folder.data, (int)getpid(), fst_task_partition(task));
+        FILE *file = fopen(path, "w");
+        fclose(file);
+        snprintf(path, sizeof(path), "%.*s/go", (int)folder.len, folder.data);
+        while (access(path, F_OK) != 0 && !fst_task_interrupted(task))
+                usleep(2000);
+        fst_emit(out, folder);
+        return 0;
+}
+
+static int same(fst_task *task, fst_bytes text, fst_out *out)
+{
+        fst_emit(out, text);
+        return 0;
+}
+
+int main(int argc, char **argv)
+{
+        int n = atoi(argv[3]), jobs = strcmp(argv[1], "steps") == 0 ? n : 1;
+        fst_context *sc = fst_context_new(argv[1]);
+        fst_bytes folders[16];
+        char path[4096];
+        int64_t count = 0;
+        for (int i = 0; i < 16; i++)
+                folders[i] = (fst_bytes){argv[2], strlen(argv[2])};
+        printf("application %s\\n", fst_context_app_id(sc));
+        fflush(stdout);
+        for (int i = 0; i < jobs; i++) {
+                snprintf(path, sizeof(path), "%s/%d", argv[2], i);
+                while (jobs > 1 && access(path, F_OK) != 0)
+                        usleep(2000);
+                fst_rdd *rdd = fst_parallelize_n(sc, folders, (size_t)(jobs > 1 ? 4 : n), jobs > 1 ? 4 : n);
+                if (fst_count(fst_flat_map(rdd, jobs > 1 ? same : wait, FST_BYTES), &count) == 0)
+                        printf("counted %ld in job %d\\n", (long)count, i);
+                fflush(stdout);
+        }
+        return fst_context_stop(sc);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The application as a shared object, compiled once."""
+    folder = tmp_path_factory.mktemp("application")
+    (folder / "app.c").write_text(APPLICATION)
+    done = subprocess.run([os.path.join(BIN, "firesteel"), "compile", "-o", "app.so", "app.c"], cwd=folder, text=True,
+                          capture_output=True, check=False, env=dict(os.environ, XDG_CACHE_HOME=str(folder)))
+    assert done.returncode == 0, done.stderr
+    return folder / "app.so"
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    c = Cluster(tmp_path)
+    try:
+        yield c
+    finally:
+        c.close()
+
+
+def hold(cluster, built, master, name, tasks, conf=()):
+    """An application whose tasks run until release()."""
+    folder = cluster.folder / name
+    folder.mkdir()
+    app = cluster.submit(master, built, "hold", folder, tasks, conf=conf)
+    app.folder = folder
+    app.release = lambda: (folder / "go").touch()
+    return app
+
+
+def running(app):
+    """{(pid, partition)} of tasks that have begun."""
+    return {tuple(map(int, name.split("."))) for name in os.listdir(app.folder) if name != "go"}
+
+
+def pids(app):
+    return {pid for pid, _ in running(app)}
+
+
+def finish(app, count):
+    assert app.end() == 0, app.log()[-3000:]
+    assert f"counted {count} in job 0" in app.log()
+
+
+def test_words_are_counted(cluster):
+    (cluster.folder / "in.txt").write_text("a b a\nc a\n" * 50)
+    master = cluster.master()
+    workers = [cluster.worker(master.url, cores=1), cluster.worker(master.url, cores=1)]
+    app = cluster.submit(master.url, f"{TOP}/examples/wordcount.c", "in.txt", "out")
+    assert app.end() == 0, app.log()
+    lines = [line for part in (cluster.folder / "out").glob("part-*") for line in part.read_text().split()]
+    assert sorted(lines) == ["(a,150)", "(b,50)", "(c,50)"]
+    app_id = app.says(r"Connected to Spark cluster with app ID (app-\d{14}-\d{4})").group(1)
+    master.says(f"Removing app {app_id}")
+    wait_for(lambda: not cluster.executors(), "the executors' end")
+    assert [len(list((w.work / app_id).iterdir())) for w in workers] == [1, 1]
+    assert " ERROR " not in app.log()
+
+
+def test_several_applications_share_the_workers(cluster, built):
+    master = cluster.master()
+    cluster.worker(master.url, cores=3, memory="4g")
+    apps = [hold(cluster, built, master.url, f"app{i}", 1, conf=["spark.cores.max=1"]) for i in range(3)]
+    for app in apps:
+        wait_for(lambda app=app: running(app), lambda app=app: f"a task in\n{app.log()[-2000:]}")
+    assert len({app.says(r"application (app-\S+)").group(1) for app in apps}) == 3
+    for app in apps:
+        app.release()
+    for app in apps:
+        finish(app, 1)
+
+
+def test_cores_and_memory_are_what_was_asked_for(cluster, built):
+    master = cluster.master()
+    cluster.worker(master.url, cores=4, memory="1g")
+    app = hold(cluster, built, master.url, "app", 8,
+               conf=["spark.cores.max=3", "spark.executor.cores=1", "spark.executor.memory=300m"])
+    wait_for(lambda: len(running(app)) == 3, "three tasks")
+    assert len(pids(app)) == 3
+    assert app.says(r"Granted executor ID \S+ on hostPort \S+ with 1 core\(s\), 300.0 MiB RAM", times=3)
+    app.release()
+    finish(app, 8)
+
+
+def test_an_application_waits_for_a_worker_that_is_large_enough(cluster, built):
+    master = cluster.master()
+    cluster.worker(master.url, cores=1, memory="512m")
+    app = hold(cluster, built, master.url, "app", 1, conf=["spark.executor.memory=600m", "spark.starvation.timeout=100ms"])
+    app.says("Initial job has not accepted any resources")
+    assert not running(app)
+    cluster.worker(master.url, cores=1, memory="2g")
+    app.release()
+    finish(app, 1)
+
+
+def test_a_killed_executor_is_replaced(cluster, built):
+    master = cluster.master()
+    cluster.worker(master.url, cores=2)
+    app = hold(cluster, built, master.url, "app", 2)
+    wait_for(lambda: len(running(app)) == 2, "two tasks")
+    (first,) = pids(app)
+    os.kill(first, signal.SIGKILL)
+    wait_for(lambda: len({part for pid, part in running(app) if pid != first}) == 2, "tasks of another executor")
+    app.release()
+    finish(app, 2)
+    assert re.search(r"Executor updated: app-\S+/0 is now EXITED \(Command exited with code 137", app.log())
+    assert re.search(r"Lost executor 0 on 127.0.0.1: Command exited with code 137 \((died from signal )?SIGKILL", app.log())
+
+
+def test_a_killed_worker_takes_its_executors_with_it(cluster, built):
+    master = cluster.master()
+    first = cluster.worker(master.url, cores=1)
+    app = hold(cluster, built, master.url, "app", 1)
+    (pid,) = wait_for(lambda: pids(app), "a task")
+    first.kill()
+    wait_for(lambda: not os.path.exists(f"/proc/{pid}"), "the executor's end")
+    cluster.worker(master.url, cores=1)
+    wait_for(lambda: pids(app) - {pid}, lambda: f"a task elsewhere:\n{app.log()[-2000:]}")
+    app.release()
+    finish(app, 1)
+    assert re.search(r"Executor updated: app-\S+/0 is now LOST \(worker lost", app.log())
+    assert re.search(r"Master removed worker worker-\S+", app.log())
+
+
+def recovery(cluster):
+    (cluster.folder / "recovery").mkdir(exist_ok=True)
+    return {"spark_deploy_recoveryMode": "FILESYSTEM", "spark_deploy_recoveryDirectory": str(cluster.folder / "recovery")}
+
+
+def steps(cluster, built, master, n):
+    folder = cluster.folder / "steps"
+    folder.mkdir()
+    app = cluster.submit(master, built, "steps", folder, n)
+    app.step = lambda i: (folder / str(i)).touch()
+    return app
+
+
+def replace_executor(cluster):
+    """Kill the one executor that there is, and wait for another, which only a master that knows us can start."""
+    ((number, pid),) = wait_for(cluster.executors, "an executor").items()
+    os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: cluster.executors().keys() - {number}, "another executor")
+
+
+def test_an_application_does_not_notice_that_its_master_was_restarted(cluster, built):
+    master = cluster.master(**recovery(cluster))
+    cluster.worker(master.url, cores=2)
+    app = steps(cluster, built, master.url, 3)
+    app.step(0)
+    app.says("counted 4 in job 0")
+    master.kill()
+    app.says("Disconnected from Spark cluster! Waiting for reconnection")
+    app.step(1)
+    app.says("counted 4 in job 1")
+    second = cluster.master(master.port, **recovery(cluster))
+    second.says("Recovery complete")
+    replace_executor(cluster)
+    app.step(2)
+    assert app.end() == 0, app.log()
+    app.says("counted 4 in job 2")
+    second.says("Received unregister request from application app-")
+
+
+def test_another_master_takes_over(cluster, built):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    first = cluster.master(**recovery(cluster))
+    both = f"{first.url},127.0.0.1:{port}"
+    cluster.worker(both, cores=2)
+    app = steps(cluster, built, both, 3)
+    app.step(0)
+    app.says("counted 4 in job 0")
+    first.kill()
+    app.step(1)
+    app.says("counted 4 in job 1")
+    second = cluster.master(port, **recovery(cluster))
+    second.says("Recovery complete")
+    app.says(f"Master has changed, new master is at spark://127.0.0.1:{port}")
+    replace_executor(cluster)
+    app.step(2)
+    assert app.end() == 0, app.log()
+    app.says("counted 4 in job 2")
+    second.says("Received unregister request from application app-")
+
+
+def test_executors_that_cannot_start_end_the_application(cluster, built):
+    master = cluster.master(spark_deploy_maxExecutorRetries=2)
+    cluster.worker(master.url, cores=1)
+    with socket.socket() as taken:
+        taken.bind(("0.0.0.0", 0))
+        taken.listen()
+        app = hold(cluster, built, master.url, "app", 1, conf=[
+            f"spark.blockManager.port={taken.getsockname()[1]}", "spark.driver.blockManager.port=0",
+            "spark.port.maxRetries=0"])
+        assert app.end() == 1, app.log()
+    app.says(r"no executor can be kept running: \d+ have ended in a row; the last one: Command exited with code 1")
+    app.says("Command exited with code 1: it could not start, was refused, or lost its driver")
+    assert "counted" not in app.log()
+
+
+def test_a_secret_is_shared_by_the_cluster(cluster, built):
+    secret = {"spark_authenticate": "true", "spark_authenticate_secret": "0123456789abcdef" * 4}
+    master = cluster.master(**secret)
+    cluster.worker(master.url, cores=1, **secret)
+    right = hold(cluster, built, master.url, "right", 1,
+                 conf=[f"{key.replace('_', '.')}={value}" for key, value in secret.items()])
+    right.release()
+    finish(right, 1)
+    wrong = hold(cluster, built, master.url, "wrong", 1,
+                 conf=["spark.authenticate=true", f"spark.authenticate.secret={'f' * 64}",
+                       "spark.firesteel.standalone.registrationTimeout=2s"])
+    assert wrong.end() == 1
+    none = hold(cluster, built, master.url, "none", 1, conf=["spark.firesteel.standalone.registrationTimeout=2s"])
+    assert none.end() == 1
+
+
+@pytest.mark.parametrize("conf, message", [
+    ([], "All masters are unresponsive! Giving up."),
+    (["spark.executor.cores=3", "spark.cores.max=2"], "spark.executor.cores (3) is more than spark.cores.max (2)"),
+    (["spark.cores.max=none"], "Total executor cores must be a positive number"),
+])
+def test_what_cannot_be_is_told(cluster, built, conf, message):
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        app = hold(cluster, built, f"spark://127.0.0.1:{nobody.getsockname()[1]}", "app", 1,
+                   conf=["spark.firesteel.standalone.registrationTimeout=300ms", *conf])
+        assert app.end() == 1
+    assert message in app.log()
