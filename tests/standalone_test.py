@@ -194,3 +194,34 @@ def test_an_idle_master_is_small(start):
         resident = int(re.search(r"VmRSS:\s+(\d+) kB", status.read())[1])
     print(f"idle master: {resident} KiB resident")
     assert SANITIZED or resident <= 10 * 1024
+
+
+def test_pages_are_served(start):
+    master = start(SPARK_PUBLIC_DNS="localhost")
+    page = master.wait_for(r"Bound MasterWebUI to 127.0.0.1, and started at (http://localhost:\d+)")[1]
+    master.elected()
+    with urllib.request.urlopen(page + "/json/", timeout=PATIENCE) as answer:
+        state = json.load(answer)
+    assert (state["url"], state["status"], state["workers"]) == (master.url(), "ALIVE", [])
+
+
+def test_many_connections(tmp_path):
+    done = subprocess.run([os.path.join(BIN, "firesteel"), "simulate", "--standalone", "--connections", "--workers",
+                           "300", "--applications", "20", "--heartbeats", "1", "--output", "json"],
+                          env=environment(tmp_path), stdout=subprocess.PIPE, check=True)
+    results = json.loads(done.stdout)
+    assert (results["workers"], results["executors"], results["applications"]) == (300, 300, 20)
+    assert results["peakKiB"] > 0
+
+
+@pytest.mark.parametrize("words, status, said", [
+    (["--workers", "1000"], 0, '"applicationsSeconds":'),
+    (["--workers", "10", "--executors", "100"], 2, "the workers have too few cores"),
+    (["--workers", "x"], 2, "this cannot be a number here: 'x'"),
+    (["--nonsense"], 2, "there is no option '--nonsense'"),
+])
+def test_the_core_alone(tmp_path, words, status, said):
+    done = subprocess.run([os.path.join(BIN, "firesteel"), "simulate", "--standalone", "--applications", "10",
+                           "--output", "json", *words], env=environment(tmp_path), text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False)
+    assert done.returncode == status and said in done.stdout, done.stdout

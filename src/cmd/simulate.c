@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd/command.h"
+#include "cmd/simulate.h"
 #include "conf/conf.h"
 #include "conf/keys.h"
 #include "driver/event_json.h"
@@ -33,6 +34,7 @@ const char command_simulate_help[] =
         "Usage: firesteel simulate [OPTIONS]\n"
         "       firesteel simulate --random --seeds A..B\n"
         "       firesteel simulate --replay FILE\n"
+        "       firesteel simulate --standalone [OPTIONS]: a standalone master's load; --standalone --help tells more\n"
         "\n"
         "Run the scheduler of this program under a virtual clock, among simulated executors, and check at every step\n"
         "that nothing is lost, done twice or put where it cannot run. What is found is printed with the seed and the\n"
@@ -604,6 +606,9 @@ int command_simulate(int argc, char **argv)
                             .pools = POOL_FILE_INIT};
         int e;
 
+        for (int i = 1; i < argc; i++)
+                if (strcmp(argv[i], "--standalone") == 0)
+                        return simulate_standalone(argc, argv);
         for (int i = 1; i < argc; i++)
                 if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
                         return fputs(command_simulate_help, stdout) < 0 ? 1 : finish(0);

@@ -16,7 +16,6 @@
 #include "deploy/standalone/master_wire.h"
 #include "deploy/standalone/persistence.h"
 #include "net/security.h"
-#include "net/socket.h"
 #include "rpc/rpc.h"
 
 #include <sys/resource.h>
@@ -234,7 +233,6 @@ int master_server_new(uv_loop_t *loop, const struct master_conf *conf, void (*en
 {
         struct master_server *s = new0(struct master_server);
         struct master_config config = conf->core;
-        char text[300];
         *s = (struct master_server){.loop = loop, .conf = conf, .ended = ended, .owner = owner};
         uv_timer_init(loop, &s->timer);
         uv_idle_init(loop, &s->idle);
@@ -253,7 +251,6 @@ int master_server_new(uv_loop_t *loop, const struct master_conf *conf, void (*en
                 return r;
         }
         s->url = mem_printf("spark://%s", rpc_env_address(s->env));
-        s->web_ui = mem_printf("http://%s", host_port_text(conf->public_host, conf->web_ui_port, text, sizeof(text)));
         log_info(MASTER_LOG, "Starting Spark master at %s", s->url);
         log_info(MASTER_LOG, "Running Firesteel version " FIRESTEEL_VERSION);
         uv_check_start(&s->turn, on_turn);

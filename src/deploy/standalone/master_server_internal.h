@@ -13,6 +13,7 @@
 
 #define MASTER_LOG "Master"
 
+struct master_pages;
 struct persistence;
 struct rest_server;
 struct rpc_ref;
@@ -40,6 +41,7 @@ struct master_server {
         VEC(struct master_call) calls;
         char *url, *web_ui, *rest_url;
         struct rest_server *rest; /* NULL: none */
+        struct master_pages *pages;
 
         uv_timer_t timer; /* master_deadline */
         uv_idle_t idle;   /* while there is news: the loop must not wait before its turn ends */
@@ -64,7 +66,7 @@ struct master_reply master_server_take_driver(struct master_server *s,
 extern const struct master_ops master_server_ops;             /* owner: the server */
 extern const struct rpc_endpoint_class master_endpoint_class; /* likewise */
 
-/* master_web.c: the REST server. Negative with @error. */
+/* master_web.c: the REST server and the pages. Negative with @error. */
 int master_web_start(struct master_server *s, struct fst_error *error);
 void master_web_stop(struct master_server *s);
 

@@ -51,7 +51,7 @@ static int setup(void **state)
         f->conf = (struct master_conf){.core = MASTER_CONFIG_DEFAULT,
                                        .host = mem_strdup("127.0.0.1"),
                                        .public_host = mem_strdup("127.0.0.1"),
-                                       .web_ui_port = 8080};
+                                       .web_ui_port = 0};
         conf_init(&f->conf.conf);
         conf_set(&f->conf.conf, "spark.master.rest.enabled", "false");
         assert_int_equal(master_conf_keys(&f->conf, &error), 0);

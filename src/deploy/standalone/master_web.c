@@ -1,6 +1,9 @@
-/* Who asks a master by HTTP: the REST server, on the functions of master_server.h; see master_server_internal.h. */
+/* Who asks a master by HTTP: the REST server and the pages, on the functions of master_server.h; see
+ * master_server_internal.h. */
 #include "base/error.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "deploy/standalone/master_pages.h"
 #include "deploy/standalone/master_server_internal.h"
 #include "deploy/standalone/rest_server.h"
 #include "net/socket.h"
@@ -56,13 +59,70 @@ static int start_rest(struct master_server *s, struct fst_error *error)
         return r;
 }
 
+/* ------------------------------------------------------------------------------------------------------- pages */
+
+static bool kill_app(void *owner, const char *app_id)
+{
+        return master_server_kill_app(owner, app_id);
+}
+
+static int decommission(void *owner, const char *const *hosts, int n)
+{
+        return master_server_decommission(owner, hosts, n);
+}
+
+static const struct master_pages_ops pages_ops = {
+        .state = state,
+        .now = master_server_now,
+        .kill_app = kill_app,
+        .kill_driver = kill_driver,
+        .decommission = decommission,
+};
+
+/* Where people reach the pages: a proxy in front of them, if there is one. */
+static char *web_ui_of(const struct master_server *s)
+{
+        const struct fst_conf *conf = &s->conf->conf;
+        const char *proxy = conf_get_raw(conf, "spark.ui.reverseProxyUrl");
+        bool behind = false;
+        char text[300];
+        if (conf_get_bool(conf, "spark.ui.reverseProxy", &behind, NULL) == 0 && behind && proxy)
+                return mem_strdup(proxy);
+        return mem_printf("%s://%s", master_pages_are_secure(s->pages) ? "https" : "http",
+                          host_port_text(s->conf->public_host, master_pages_port(s->pages), text, sizeof(text)));
+}
+
+static int start_pages(struct master_server *s, struct fst_error *error)
+{
+        const char *host = getenv("SPARK_LOCAL_IP");
+        struct master_pages_options options = {
+                .loop = s->loop,
+                .conf = &s->conf->conf,
+                .host = host && *host ? host : NULL,
+                .port = s->conf->web_ui_port,
+                .master_url = s->url,
+                .rest_url = s->rest_url,
+                .ops = &pages_ops,
+                .owner = s,
+        };
+        int r = master_pages_new(&options, &s->pages, error);
+        if (r < 0)
+                return r;
+        s->web_ui = web_ui_of(s);
+        log_info("MasterWebUI", "Bound MasterWebUI to %s, and started at %s", options.host ? options.host : "0.0.0.0",
+                 s->web_ui);
+        return 0;
+}
+
 int master_web_start(struct master_server *s, struct fst_error *error)
 {
-        return start_rest(s, error);
+        int r = start_rest(s, error);
+        return r < 0 ? r : start_pages(s, error);
 }
 
 void master_web_stop(struct master_server *s)
 {
+        master_pages_free(steal(s->pages));
         rest_server_free(steal(s->rest));
         free(steal(s->rest_url));
 }

@@ -1,0 +1,454 @@
+/*
+ * firesteel simulate --standalone: how a standalone master bears many workers and applications. Either the core alone,
+ * called as a master process calls it, or with --connections a real master process, a child of this one, and a
+ * connection for each worker and application.
+ */
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cmd/simulate.h"
+#include "deploy/standalone/cluster_load.h"
+#include "deploy/standalone/master_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define HEARTBEAT_MS 15000 /* spark.worker.timeout / 4 */
+#define START_PATIENCE_MS 60000
+
+const char simulate_standalone_help[] =
+        "Usage: firesteel simulate --standalone [OPTIONS]\n"
+        "\n"
+        "Let a standalone master place executors of one application on all workers, then those of many applications at\n"
+        "once, and print how long it takes.\n"
+        "\n"
+        "  --workers N               (10000)\n"
+        "  --cores N                 (4) of each worker\n"
+        "  --executors N             (as many as workers) of the one application\n"
+        "  --applications N          (1000) that come at once then, with ten executors each\n"
+        "  --connections             a master process and a connection for each worker and application; without it,\n"
+        "                            the core of the master alone\n"
+        "  --heartbeats SECONDS      (0) with --connections: workers send heartbeats for so long, one in 15 s each\n"
+        "  --output text|json        (text) how results are printed\n"
+        "  --help                    show this\n";
+
+struct request {
+        int workers, cores, executors, applications, heartbeats;
+        bool connections, json;
+};
+
+struct results {
+        double registration, one, many; /* seconds */
+        double processor;               /* of the heartbeats, per cent of one core */
+        int64_t resident_kib;           /* with all workers and executors; its peak */
+        int64_t idle_kib;               /* of the master before */
+};
+
+static int usage(const char *problem, const char *word)
+{
+        fprintf(stderr, "Error: %s '%s' (see `firesteel simulate --standalone --help`)\n", problem, word);
+        return 2;
+}
+
+static int read_options(struct request *r, int argc, char **argv)
+{
+        const struct {
+                const char *name;
+                int *value;
+                int least, most;
+        } numbers[] = {
+                {"--workers", &r->workers, 1, 50000},       {"--cores", &r->cores, 1, 1024},
+                {"--executors", &r->executors, 1, 1000000}, {"--applications", &r->applications, 0, 10000},
+                {"--heartbeats", &r->heartbeats, 0, 3600},
+        };
+        for (int i = 1; i < argc; i++) {
+                size_t n = 0;
+                if (strcmp(argv[i], "--standalone") == 0)
+                        continue;
+                if (strcmp(argv[i], "--connections") == 0) {
+                        r->connections = true;
+                        continue;
+                }
+                while (n < ARRAY_SIZE(numbers) && strcmp(numbers[n].name, argv[i]) != 0)
+                        n++;
+                bool output = strcmp(argv[i], "--output") == 0;
+                if (n == ARRAY_SIZE(numbers) && !output)
+                        return usage("there is no option", argv[i]);
+                if (i + 1 == argc)
+                        return usage("a value is missing after", argv[i]);
+                const char *value = argv[++i];
+                if (output) {
+                        r->json = strcmp(value, "json") == 0;
+                        if (!r->json && strcmp(value, "text") != 0)
+                                return usage("--output takes text or json, not", value);
+                        continue;
+                }
+                char *end;
+                long number = strtol(value, &end, 10);
+                if (end == value || *end || number < numbers[n].least || number > numbers[n].most)
+                        return usage("this cannot be a number here:", value);
+                *numbers[n].value = (int)number;
+        }
+        if (r->executors == 0)
+                r->executors = r->workers;
+        if ((int64_t)r->executors + 10 * (int64_t)r->applications > (int64_t)r->workers * r->cores)
+                return usage("the workers have too few cores for so many executors; give more", "--cores");
+        return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------- the core alone */
+
+static void no_record(void *owner, enum master_record kind, const char *id, const void *object)
+{
+        (void)owner, (void)kind, (void)id, (void)object;
+}
+static void no_removal(void *owner, enum master_record kind, const char *id)
+{
+        (void)owner, (void)kind, (void)id;
+}
+static void no_worker(void *owner, const struct master_worker *w, bool again)
+{
+        (void)owner, (void)w, (void)again;
+}
+static void no_refusal(void *owner, uint64_t peer, const char *message)
+{
+        (void)owner, (void)peer, (void)message;
+}
+static void no_peer(void *owner, uint64_t peer)
+{
+        (void)owner, (void)peer;
+}
+static void count_launch(void *owner, const struct master_executor *e)
+{
+        (void)e;
+        ++*(int *)owner;
+}
+static void no_executor(void *owner, const struct master_executor *e)
+{
+        (void)owner, (void)e;
+}
+static void no_kill(void *owner, const struct master_worker *w, const char *app_id, int executor)
+{
+        (void)owner, (void)w, (void)app_id, (void)executor;
+}
+static void no_driver(void *owner, const struct master_driver *d)
+{
+        (void)owner, (void)d;
+}
+static void no_driver_kill(void *owner, const struct master_worker *w, const char *driver_id)
+{
+        (void)owner, (void)w, (void)driver_id;
+}
+static void no_app(void *owner, const struct master_app *app)
+{
+        (void)owner, (void)app;
+}
+static void no_registration(void *owner, const struct master_app *app, bool again)
+{
+        (void)owner, (void)app, (void)again;
+}
+static void no_update(void *owner, const struct master_executor *e, const char *message, const int *exit_status,
+                      const char *worker_host)
+{
+        (void)owner, (void)e, (void)message, (void)exit_status, (void)worker_host;
+}
+static void no_worker_removal(void *owner, const struct master_app *app, const struct master_worker *w,
+                              const char *message)
+{
+        (void)owner, (void)app, (void)w, (void)message;
+}
+static void no_change(void *owner, const struct master_worker *w)
+{
+        (void)owner, (void)w;
+}
+static void no_loss(void *owner)
+{
+        (void)owner;
+}
+static void no_line(void *owner, enum log_level level, const char *line)
+{
+        (void)owner, (void)level, (void)line;
+}
+
+static const struct master_ops silent_ops = {
+        .store = no_record,
+        .remove = no_removal,
+        .worker_registered = no_worker,
+        .worker_refused = no_refusal,
+        .in_standby = no_peer,
+        .reconnect_worker = no_peer,
+        .launch_executor = count_launch,
+        .kill_executor = no_kill,
+        .launch_driver = no_driver,
+        .kill_driver = no_driver_kill,
+        .app_finished = no_app,
+        .app_registered = no_registration,
+        .executor_added = no_executor,
+        .executor_updated = no_update,
+        .worker_removed = no_worker_removal,
+        .app_removed = no_app,
+        .master_changed_app = no_app,
+        .master_changed_worker = no_change,
+        .leadership_lost = no_loss,
+        .log = no_line,
+};
+
+static void core_app(struct master *m, int number, int executors)
+{
+        char name[64], address[64];
+        snprintf(name, sizeof(name), "simulated %d", number);
+        snprintf(address, sizeof(address), "driver-%05d.example:41000", number);
+        struct app_spec spec = {.name = name,
+                                .address = address,
+                                .initial_executors = executors,
+                                .profile = {.cores = 1, .memory = 1024}};
+        master_register_app(m, (uint64_t)number + 1, &spec, 0);
+}
+
+static int run_core(const struct request *r, struct results *out, struct fst_error *error)
+{
+        struct master_config config = MASTER_CONFIG_DEFAULT;
+        int launched = 0, wanted = r->executors + 10 * r->applications;
+        config.log_level = LOG_OFF;
+        struct master *m = master_new(&config, &silent_ops, &launched);
+        int64_t begin = now_ns();
+        master_elected(m, NULL, 0, NULL, 0, NULL, 0, 0);
+        for (int i = 0; i < r->workers; i++) {
+                char id[64], host[64];
+                snprintf(id, sizeof(id), "worker-%05d", i);
+                snprintf(host, sizeof(host), "simulated-%05d.example", i);
+                struct worker_spec spec = {.id = id,
+                                           .host = host,
+                                           .port = 40000,
+                                           .web_ui = "",
+                                           .cores = r->cores,
+                                           .memory = 1024 * (int64_t)r->cores};
+                master_register_worker(m, (uint64_t)i + 1, &spec, 0);
+        }
+        master_schedule(m, 0);
+        int64_t registered = now_ns();
+        core_app(m, 0, r->executors);
+        master_schedule(m, 0);
+        int64_t one = now_ns();
+        for (int i = 1; i <= r->applications; i++)
+                core_app(m, i, 10);
+        master_schedule(m, 0);
+        int64_t many = now_ns();
+        out->registration = (double)(registered - begin) / 1e9;
+        out->one = (double)(one - registered) / 1e9;
+        out->many = (double)(many - one) / 1e9;
+        master_free(m);
+        return launched == wanted ? 0 : error_set(error, -EPROTO, "%d of %d executors were placed", launched, wanted);
+}
+
+/* -------------------------------------------------------------------------------------------- a master process */
+
+struct master_process {
+        pid_t pid;
+        int log; /* the reading end */
+        int port;
+};
+
+/* A line of /proc/PID/status in KiB. */
+static int64_t status_kib(pid_t pid, const char *name)
+{
+        char path[64], line[256];
+        long long kib = 0;
+        snprintf(path, sizeof(path), "/proc/%ld/status", (long)pid);
+        FILE *f = fopen(path, "re");
+        while (f && fgets(line, sizeof(line), f))
+                if (strncmp(line, name, strlen(name)) == 0)
+                        kib = strtoll(line + strlen(name), NULL, 10);
+        if (f)
+                fclose(f);
+        return kib;
+}
+
+/* What it has had of a processor, in seconds. */
+static double processor_seconds(pid_t pid)
+{
+        char path[64];
+        unsigned long user = 0, system = 0;
+        snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+        FILE *f = fopen(path, "re");
+        if (f && fscanf(f, "%*d %*s %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2)
+                user = system = 0;
+        if (f)
+                fclose(f);
+        return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+}
+
+static void be_master(int log)
+{
+        char *words[] = {(char *)"firesteel",    (char *)"master", (char *)"--host",
+                         (char *)"127.0.0.1",    (char *)"--port", (char *)"0",
+                         (char *)"--webui-port", (char *)"0",      NULL};
+        dup2(log, STDOUT_FILENO);
+        dup2(log, STDERR_FILENO);
+        setenv("SPARK_MASTER_OPTS", "-Dspark.master.rest.enabled=false -Dspark.log.level=INFO", 1);
+        setenv("SPARK_ENV_LOADED", "1", 1);
+        unsetenv("SPARK_DAEMON_JAVA_OPTS");
+        setenv("SPARK_CONF_DIR", "/nonexistent", 1);
+        execv("/proc/self/exe", words);
+        _exit(127);
+}
+
+/* Its port is in what it logs. */
+static int read_port(struct master_process *p, struct fst_error *error)
+{
+        static const char before[] = "Starting Spark master at spark://127.0.0.1:";
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        for (int64_t end = now_ns() + START_PATIENCE_MS * INT64_C(1000000); now_ns() < end;) {
+                struct pollfd poll_fd = {p->log, POLLIN, 0};
+                if (poll(&poll_fd, 1, 1000) <= 0)
+                        continue;
+                buf_reserve(&text, 4096);
+                ssize_t n = read(p->log, text.data + text.len, 4096);
+                if (n <= 0)
+                        break;
+                text.len += (size_t)n;
+                text.data[text.len] = '\0';
+                const char *at = strstr(buf_text(&text), before);
+                if (at && strchr(at, '\n') && strstr(at, "New state: ALIVE")) {
+                        p->port = atoi(at + strlen(before));
+                        return 0;
+                }
+        }
+        return error_set(error, -EIO, "the master did not start: %s", buf_text(&text));
+}
+
+/* Nobody reads what it logs afterwards: a file that is none takes it. */
+static int start_master(struct master_process *p, struct fst_error *error)
+{
+        int ends[2];
+        if (pipe2(ends, O_CLOEXEC) < 0)
+                return error_errno(error, "cannot start a master");
+        p->pid = fork();
+        if (p->pid == 0)
+                be_master(ends[1]);
+        close(ends[1]);
+        p->log = ends[0];
+        return p->pid < 0 ? error_errno(error, "cannot start a master") : read_port(p, error);
+}
+
+static void end_master(struct master_process *p)
+{
+        int status;
+        if (p->pid > 0) {
+                kill(p->pid, SIGKILL);
+                while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
+                        ;
+        }
+        if (p->log >= 0)
+                close(p->log);
+}
+
+/* What the master logs has to go somewhere while it is measured. */
+static int drain(struct master_process *p, struct fst_error *error)
+{
+        pid_t reader = fork();
+        if (reader == 0) {
+                char lines[65536];
+                while (read(p->log, lines, sizeof(lines)) > 0)
+                        ;
+                _exit(0);
+        }
+        return reader < 0 ? error_errno(error, "cannot read what the master logs") : reader;
+}
+
+static int load(const struct request *r, const struct master_process *p, struct results *out, struct fst_error *error)
+{
+        struct cluster_load *l = NULL;
+        out->idle_kib = status_kib(p->pid, "VmRSS:");
+        int e = cluster_load_new("127.0.0.1", p->port, &l, error);
+        if (e == 0)
+                e = cluster_load_workers(l, r->workers, r->cores, &out->registration, error);
+        if (e == 0)
+                e = cluster_load_apps(l, 1, r->executors, &out->one, error);
+        if (e == 0 && r->heartbeats) {
+                double before = processor_seconds(p->pid);
+                e = cluster_load_beat(l, HEARTBEAT_MS, r->heartbeats * 1000, error);
+                out->processor = (processor_seconds(p->pid) - before) / r->heartbeats * 100;
+        }
+        if (e == 0 && r->applications)
+                e = cluster_load_apps(l, r->applications, 10, &out->many, error);
+        out->resident_kib = status_kib(p->pid, "VmHWM:");
+        cluster_load_free(l);
+        return e;
+}
+
+static int run_connections(const struct request *r, struct results *out, struct fst_error *error)
+{
+        struct master_process p = {.log = -1};
+        int status, e = start_master(&p, error);
+        pid_t reader = e == 0 ? drain(&p, error) : 0;
+        if (e == 0)
+                e = reader < 0 ? -EAGAIN : load(r, &p, out, error);
+        end_master(&p);
+        if (reader > 0)
+                while (waitpid(reader, &status, 0) < 0 && errno == EINTR)
+                        ;
+        return e;
+}
+
+/* ------------------------------------------------------------------------------------------------------- results */
+
+static void print_results(const struct request *r, const struct results *s)
+{
+        const struct {
+                const char *name, *words;
+                double value;
+                int digits;
+                bool shown;
+        } lines[] = {
+                {"workers", "workers", r->workers, 0, true},
+                {"registrationSeconds", "all registered, s", s->registration, 3, true},
+                {"executors", "executors of one application", r->executors, 0, true},
+                {"placementSeconds", r->connections ? "all running, s" : "all placed, s", s->one, 3, true},
+                {"applications", "applications at once", r->applications, 0, true},
+                {"applicationsSeconds", r->connections ? "all their executors running, s" : "all placed, s", s->many, 3,
+                 true},
+                {"heartbeatPercent", "processor for heartbeats, % of one core", s->processor, 1, r->heartbeats > 0},
+                {"idleKiB", "resident before, KiB", (double)s->idle_kib, 0, r->connections},
+                {"peakKiB", "resident at most, KiB", (double)s->resident_kib, 0, r->connections},
+        };
+        bool first = true;
+        for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+                if (!lines[i].shown)
+                        continue;
+                if (r->json)
+                        printf("%s\"%s\":%.*f", first ? "{" : ",", lines[i].name, lines[i].digits, lines[i].value);
+                else
+                        printf("%-42s %.*f\n", lines[i].words, lines[i].digits, lines[i].value);
+                first = false;
+        }
+        if (r->json)
+                puts("}");
+}
+
+int simulate_standalone(int argc, char **argv)
+{
+        struct request r = {.workers = 10000, .cores = 4, .applications = 1000};
+        struct results results = {0};
+        struct fst_error error = FST_ERROR_INIT;
+        for (int i = 1; i < argc; i++)
+                if (strcmp(argv[i], "--help") == 0)
+                        return fputs(simulate_standalone_help, stdout) < 0 || fflush(stdout) != 0;
+        int e = read_options(&r, argc, argv);
+        if (e)
+                return e;
+        e = r.connections ? run_connections(&r, &results, &error) : run_core(&r, &results, &error);
+        if (e == 0)
+                print_results(&r, &results);
+        else
+                fprintf(stderr, "Error: %s\n", error_message(&error));
+        error_deinit(&error);
+        return e != 0 || fflush(stdout) != 0;
+}
