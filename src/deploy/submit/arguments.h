@@ -85,6 +85,9 @@ int submit_arguments_parse(struct submit_arguments *a, int n, char *const *words
 int submit_arguments_complete(struct submit_arguments *a, const char *defaults, const char *(*env)(const char *name),
                               struct fst_error *error);
 
+/* Read a properties file that was named: what is wrong with it in the words of Spark's launcher, -EINVAL. */
+int submit_read_properties(const char *path, struct strmap *out, struct fst_error *error);
+
 /* Check it as Spark does, in its order: -EINVAL with its sentence for the first thing that is wrong. */
 int submit_arguments_validate(struct submit_arguments *a, const char *(*env)(const char *name),
                               struct fst_error *error);

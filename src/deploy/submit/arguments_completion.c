@@ -30,18 +30,28 @@ static void tell_file(struct submit_arguments *a, const char *path, const struct
                                                   redactor_value(&redactor, e->key, e->value)));
 }
 
+int submit_read_properties(const char *path, struct strmap *out, struct fst_error *error)
+{
+        struct fst_error why = FST_ERROR_INIT;
+        struct stat st;
+        if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+                return error_set(error, -EINVAL, "Invalid properties file '%s'.", path);
+        int r = properties_load(out, path, &why);
+        if (r < 0) {
+                bool malformed = strstr(error_message(&why), "malformed \\u") != NULL;
+                error_set(error, r, "%s", malformed ? "Malformed \\uxxxx encoding." : error_message(&why));
+        }
+        error_deinit(&why);
+        return r;
+}
+
 static int read_file(struct submit_arguments *a, const char *path, struct strmap *out, struct fst_error *error)
 {
         _cleanup_(strmap_deinit) struct strmap file = STRMAP_INIT;
-        struct stat st;
         a->usage_error = true;
-        if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-                return error_set(error, -EINVAL, "Invalid properties file '%s'.", path);
-        int r = properties_load(&file, path, error);
+        int r = submit_read_properties(path, &file, error);
         if (r < 0)
-                return strstr(error_message(error), "malformed \\u")
-                               ? error_set(error, r, "Malformed \\uxxxx encoding.")
-                               : r;
+                return r;
         a->usage_error = false;
         if (a->verbose)
                 tell_file(a, path, &file);

@@ -229,6 +229,10 @@ static void test_shell_mixes_words(void **state)
                    "--master foo --class org.apache.spark.repl.Main --files baz --name appName spark-shell --app-arg "
                    "bar --app-switch");
         java_command_deinit(&c);
+        assert_int_equal(build(&c, NULL, "--class", "org.apache.spark.repl.Main", "--foo=bar", "x=y", "--baz=", NULL),
+                         0);
+        check_rest(&c, "--class", "--class org.apache.spark.repl.Main spark-shell --foo x=y --baz=");
+        java_command_deinit(&c);
 }
 
 static void test_equals_spelling(void **state)
@@ -290,6 +294,12 @@ static void test_mistakes_become_the_usage(void **state)
         assert_int_equal(build(&c, NULL, "--class", "x.Y", "--master", "local", NULL), JAVA_COMMAND_E_USAGE);
         assert_string_equal(c.messages.data[0], "Error: Missing application resource.\n");
         check_rest(&c, JAVA_CLASS_SUBMIT, JAVA_CLASS_SUBMIT " --class x.Y --usage-error");
+        java_command_deinit(&c);
+        make("malformed.conf", "spark.a=\\u12\n");
+        _cleanup_free_ char *file = mem_printf("%s/malformed.conf", home);
+        assert_int_equal(build(&c, NULL, "--properties-file", file, "--class", "x.Y", "a.jar", NULL),
+                         JAVA_COMMAND_E_USAGE);
+        assert_string_equal(c.messages.data[0], "Error: Malformed \\uxxxx encoding.\n");
         java_command_deinit(&c);
 }
 

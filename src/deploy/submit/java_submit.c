@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "conf/properties.h"
+#include "deploy/submit/arguments.h"
 #include "deploy/submit/java_map.h"
 #include "deploy/submit/options.h"
 
@@ -324,9 +324,9 @@ static int merge_file(struct submit *s, struct strmap *into, const char *path, b
                       struct fst_error *error)
 {
         _cleanup_(strmap_deinit) struct strmap file = STRMAP_INIT;
-        if (!spark_home_is_file(path))
-                return must ? error_set(error, -EINVAL, "Invalid properties file '%s'.", path) : 0;
-        int r = properties_load(&file, path, error);
+        if (!must && !spark_home_is_file(path))
+                return 0;
+        int r = submit_read_properties(path, &file, error);
         if (r < 0)
                 return r;
         for (struct strmap_entry *e = NULL; (e = strmap_next(&file, e));) {
