@@ -13,6 +13,8 @@ static const struct command {
         {"submit", "run an application (the same as spark-submit)", command_submit, command_submit_help},
         {"class", "start a class of Spark (the same as spark-class)", command_class, command_class_help},
         {"compile", "compile C files into a shared object that submit takes", command_compile, command_compile_help},
+        {"driver", "run an application's driver beside a worker: what workers start", command_driver,
+         command_driver_help},
         {"executor", "run an application's tasks: what cluster managers start", command_executor,
          command_executor_help},
         {"master", "the master of a standalone cluster", command_master, command_master_help},

@@ -254,6 +254,25 @@ int properties_parse(struct strmap *out, const char *name, const char *text, siz
         return 0;
 }
 
+static void put_escaped(struct buf *out, const char *text, const char *special)
+{
+        for (const char *p = text; *p; p++) {
+                static const char ends[] = "\n\r\t\f", names[] = "nrtf";
+                const char *end = strchr(ends, *p);
+                if (end || strchr(special, *p) || (*p == ' ' && p == text))
+                        buf_putc(out, '\\');
+                buf_putc(out, end ? names[end - ends] : *p);
+        }
+}
+
+void properties_put(struct buf *out, const char *key, const char *value)
+{
+        put_escaped(out, key, "\\ =:#!");
+        buf_putc(out, '=');
+        put_escaped(out, value, "\\");
+        buf_putc(out, '\n');
+}
+
 int properties_load(struct strmap *out, const char *path, struct fst_error *error)
 {
         struct stat st;

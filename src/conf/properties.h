@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "base/buf.h"
 #include "base/strmap.h"
 
 struct fst_error;
@@ -26,6 +27,12 @@ struct fst_error;
  * half a character, a NUL byte, or bytes that are not UTF-8.
  */
 int properties_parse(struct strmap *out, const char *name, const char *text, size_t length, struct fst_error *error);
+
+/*
+ * Append "key=value" and a newline, so that what is parsed again is the same; but for blanks around the value, which
+ * are Spark's to drop.
+ */
+void properties_put(struct buf *out, const char *key, const char *value);
 
 /*
  * Read the file at @path. As properties_parse, and a negative errno if it cannot be read: -ENOENT with Spark's

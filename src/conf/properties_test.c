@@ -134,6 +134,27 @@ static void files_that_cannot_be_read_are_named(void **state)
         assert_int_equal(m.count, 3);
 }
 
+static void what_is_put_is_read_again(void **state)
+{
+        static const char *const pairs[][2] = {{"spark.a", "plain"},
+                                               {"spark.b c", "= : # ! kept"},
+                                               {"#spark:d=e", "C:\\path\\n"},
+                                               {"spark.f", "two\nlines\tand\rmore\f."},
+                                               {"spark.g", ""},
+                                               {"spark.h", "\xc3\xa9\xe2\x82\xac"}};
+        struct buf text = BUF_INIT;
+        struct strmap map = STRMAP_INIT;
+        (void)state;
+        for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
+                properties_put(&text, pairs[i][0], pairs[i][1]);
+        assert_int_equal(properties_parse(&map, "test", text.data, text.len, NULL), 0);
+        assert_int_equal(map.count, ARRAY_SIZE(pairs));
+        for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
+                assert_string_equal(strmap_get(&map, pairs[i][0]), pairs[i][1]);
+        buf_deinit(&text);
+        strmap_deinit(&map);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -144,6 +165,7 @@ int main(void)
                 cmocka_unit_test(values_are_trimmed_of_all_but_line_ends),
                 cmocka_unit_test(what_is_wrong_is_named_with_its_line),
                 cmocka_unit_test(files_that_cannot_be_read_are_named),
+                cmocka_unit_test(what_is_put_is_read_again),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

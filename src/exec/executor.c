@@ -24,6 +24,7 @@
 #include "exec/module.h"
 #include "exec/resource_discovery.h"
 #include "exec/slot_watch.h"
+#include "exec/worker_watcher.h"
 #include "exec/zygote.h"
 #include "io/output_committer.h"
 #include "net/security.h"
@@ -234,25 +235,16 @@ static int take_registration(struct executor *x, const struct rpc_answer *answer
         return 0;
 }
 
-/* A worker that goes takes its executors with it: its connection is all that is wanted of it. */
-static void worker_answered(void *owner, struct rpc_answer *answer)
+/* A worker that goes takes its executors with it. */
+static void worker_lost(void *owner)
 {
-        struct executor *x = owner;
-        if (answer->peer) {
-                x->worker_peer = rpc_peer_ref_new(answer->peer);
-                log_info("WorkerWatcher", "Successfully connected to %s", x->options->worker_url);
-                return;
-        }
-        log_error("WorkerWatcher", "cannot connect to worker %s: %s", x->options->worker_url, answer->message);
-        executor_end(x, EXECUTOR_EXIT_FAILED);
+        executor_end(owner, EXECUTOR_EXIT_FAILED);
 }
 
 static int watch_worker(struct executor *x, struct fst_error *error)
 {
-        int r = x->options->worker_url ? rpc_env_ref(x->rpc, x->options->worker_url, &x->worker, error) : 0;
-        if (r || !x->worker)
-                return r;
-        return rpc_ask(x->worker, FIRESTEEL__CONTROL_TYPE__CONTROL_NONE, NULL, 0, NULL, 0, worker_answered, x);
+        const char *url = x->options->worker_url;
+        return url ? worker_watcher_new(&x->loop, &x->conf, url, worker_lost, x, &x->worker, error) : 0;
 }
 
 static int connect_driver(struct executor *x, struct fst_error *error)
@@ -427,10 +419,9 @@ static int start(struct executor *x, struct fst_error *error)
 {
         int64_t interval;
         int r;
-        if ((r = connect_driver(x, error)) || (r = start_env(x, error)) ||
+        if ((r = watch_worker(x, error)) || (r = connect_driver(x, error)) || (r = start_env(x, error)) ||
             (r = conf_get_ms(&x->conf, "spark.executor.heartbeatInterval", &interval, error)) ||
-            (r = executor_watch_signal(x, error)) || (r = executor_register(x, error)) ||
-            (r = watch_worker(x, error)))
+            (r = executor_watch_signal(x, error)) || (r = executor_register(x, error)))
                 return r;
         uv_timer_start(&x->heartbeat, on_heartbeat, (uint64_t)interval, (uint64_t)interval);
         log_info("Executor", "Starting executor ID %s on host %s with %d task slots", x->options->executor_id,
@@ -498,9 +489,7 @@ static void stop(struct executor *x)
         if (x->data)
                 executor_data_close(x->data);
         rpc_ref_unref(steal(x->driver));
-        rpc_ref_unref(steal(x->worker));
-        if (x->worker_peer)
-                rpc_peer_unref(x->worker_peer);
+        worker_watcher_free(steal(x->worker));
         if (x->rpc) {
                 rpc_env_close(x->rpc, 100, rpc_closed, &closed);
                 while (!closed)

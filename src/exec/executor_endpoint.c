@@ -167,11 +167,6 @@ static void disconnected(void *owner, struct rpc_peer *peer, const char *why)
         struct executor *x = owner;
         if (x->ended || !x->registered)
                 return;
-        if (x->worker_peer && peer == x->worker_peer) {
-                log_error("WorkerWatcher", "Lost connection to worker %s. Exiting. (%s)", x->options->worker_url, why);
-                executor_end(x, EXECUTOR_EXIT_FAILED);
-                return;
-        }
         log_error("CoarseGrainedExecutorBackend", "Driver %s disassociated! Shutting down. (%s)", rpc_peer_name(peer),
                   why);
         executor_end(x, EXECUTOR_EXIT_FAILED);

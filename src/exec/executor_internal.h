@@ -24,6 +24,7 @@ struct isolation;
 struct migration;
 struct security;
 struct slot_watch;
+struct worker_watcher;
 struct zygote;
 
 struct executor {
@@ -43,11 +44,10 @@ struct executor {
         int driver_port;
         struct buf files; /* packed Files, until there is somebody to know them */
         struct executor_stages *stages;
-        struct lost_executors lost; /* others that are gone */
-        struct buf io_secret;       /* of the keys of local files */
-        struct buf tokens;          /* delegation tokens, as the driver last sent them */
-        struct rpc_ref *worker;     /* that started this executor; NULL: none is watched */
-        struct rpc_peer *worker_peer;
+        struct lost_executors lost;    /* others that are gone */
+        struct buf io_secret;          /* of the keys of local files */
+        struct buf tokens;             /* delegation tokens, as the driver last sent them */
+        struct worker_watcher *worker; /* NULL: no worker started this executor */
         bool decommissioned;
         struct migration *migration; /* of a decommissioned one; NULL: nothing is moved */
         int64_t reported_ns;         /* when outcomes of tasks were last sent */

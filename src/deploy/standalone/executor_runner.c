@@ -155,12 +155,16 @@ static int start_process(struct executor_runner *x, const Firesteel__Standalone_
 {
         _cleanup_(word_list_deinit) struct word_list words = {0}, variables = {0};
         _cleanup_free_ char *resources = NULL, *shown = NULL;
+        struct cgroup *group = NULL;
         int r = write_resources(x, &resources, error);
         if (r)
                 return r;
         put_words(x, command, resources, &words);
         put_variables(x, command, local_dirs, &variables);
         shown = launch_command_text(&words, &x->context->redactor);
+        _cleanup_free_ char *name = mem_printf("%s-%d", x->state.app_id, x->state.id);
+        if ((r = worker_context_group(x->context, name, x->state.memory, x->state.cores, &group, error)))
+                return r;
         log_info("ExecutorRunner", "Launch command: %s", shown);
         return worker_process_start(&(struct worker_process_options){.loop = x->context->loop,
                                                                      .program = x->context->program,
@@ -169,6 +173,8 @@ static int start_process(struct executor_runner *x, const Firesteel__Standalone_
                                                                      .directory = x->state.directory,
                                                                      .title = "Spark Executor Command",
                                                                      .command = shown,
+                                                                     .rolling = &x->context->conf->rolling,
+                                                                     .group = group,
                                                                      .ended = process_ended,
                                                                      .owner = x},
                                     &x->process, error);

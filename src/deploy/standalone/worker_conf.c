@@ -226,6 +226,8 @@ static int read_keys(struct worker_conf *c, struct fst_error *error)
             (r = conf_get_bool(&c->conf, "spark.decommission.enabled", &c->decommission, error)) ||
             (r = conf_get_ms(&c->conf, "spark.worker.driverTerminateTimeout", &c->driver_patience, error)) ||
             (r = conf_get_string(&c->conf, "spark.worker.idPattern", &c->id_pattern, error)) ||
+            (r = log_rolling_read(&c->conf, &c->rolling, error)) ||
+            (r = conf_get_string(&c->conf, "spark.firesteel.worker.cgroup", &c->cgroup, error)) ||
             (r = conf_get_string(&c->conf, "spark.local.dir", &local, error)) ||
             (r = conf_get_string(&c->conf, "spark.worker.decommission.signal", &signal, error)) ||
             (r = worker_conf_signal("spark.worker.decommission.signal", signal, &c->decommission_signal, error)))
@@ -285,4 +287,5 @@ void worker_conf_deinit(struct worker_conf *c)
         free(c->work_dir);
         free(c->id_pattern);
         free(c->local_dirs);
+        free(c->cgroup);
 }

@@ -8,6 +8,7 @@
 
 #include "base/word_list.h"
 #include "conf/conf.h"
+#include "deploy/standalone/log_roller.h"
 #include "deploy/standalone/registration.h"
 
 struct fst_error;
@@ -25,7 +26,9 @@ struct worker_conf {
         char *local_dirs;  /* where executors keep blocks: a comma list */
         int64_t heartbeat; /* ms between two */
         struct registration_config registration;
-        int64_t driver_patience; /* spark.worker.driverTerminateTimeout, ms */
+        struct log_rolling rolling; /* of executors */
+        char *cgroup;               /* spark.firesteel.worker.cgroup; NULL: none */
+        int64_t driver_patience;    /* spark.worker.driverTerminateTimeout, ms */
         int retained_executors, retained_drivers;
         bool cleanup;                            /* spark.worker.cleanup.enabled, … */
         int64_t cleanup_interval, cleanup_after; /* ms */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "conf/redact.h"
+#include "deploy/standalone/cgroup.h"
 #include "deploy/standalone/worker_conf.h"
 
 #include <uv.h>
@@ -15,4 +16,12 @@ struct worker_context {
         const char *program;    /* firesteel */
         const char *secret;     /* of spark.authenticate; NULL: none, or the environment has it */
         struct redactor redactor;
+        struct cgroups *groups; /* NULL: without control groups */
 };
+
+/*
+ * A control group for a process of so many MiB and cores, with what Spark allows executors beyond their memory (a
+ * tenth, 384 MiB at least). *@out is NULL where there are none. Negative with @error.
+ */
+int worker_context_group(const struct worker_context *c, const char *name, int64_t memory, int cores,
+                         struct cgroup **out, struct fst_error *error);

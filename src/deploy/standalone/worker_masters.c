@@ -1,7 +1,7 @@
 /*
  * See worker_masters.h. To reach a master, its endpoint is asked a question that it does not know: any answer means
- * that there is a connection, and no answer says why there is none. Reports are asked as well, although nothing is
- * answered: that the endpoint had the message is what is to be known.
+ * that there is a connection, and no answer says why there is none. The same question follows each report: as
+ * messages arrive in order, its answer means that the report has arrived.
  */
 #include "deploy/standalone/worker_masters.h"
 
@@ -409,8 +409,9 @@ static void send_reports(struct worker_masters *m)
 {
         for (size_t i = 0; leader(m) && i < m->reports.len; i++) {
                 struct report *report = m->reports.data[i];
-                report->asked = report->asked || rpc_ask(leader(m), report->type, report->body, report->len, NULL, 0,
-                                                         reported, report) == 0;
+                if (!report->asked && rpc_send(leader(m), report->type, report->body, report->len, NULL) == 0)
+                        report->asked =
+                                rpc_ask(leader(m), MASTER(STANDALONE_NONE), NULL, 0, NULL, 0, reported, report) == 0;
         }
 }
 

@@ -1,6 +1,6 @@
 /*
  * See worker_process.h. Its files are opened here and written by the process itself, so that a worker has nothing to
- * copy and cannot lose a line.
+ * copy and cannot lose a line; unless they are to be rolled, which the process could not do.
  */
 #include "deploy/standalone/worker_process.h"
 
@@ -8,18 +8,23 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/write_all.h"
+#include "deploy/standalone/cgroup.h"
+#include "deploy/standalone/log_roller.h"
 #include "ev/child.h"
 #include "exec/executor_process.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct worker_process {
         struct child *child; /* NULL: it has ended */
         char *directory;
         uv_timer_t patience;
+        struct log_roller *rollers[2]; /* of stdout and stderr; NULL: not rolled */
+        struct cgroup *group;
         void (*ended)(void *owner, struct worker_process *process, int status, const char *message);
         void *owner;
 };
@@ -31,19 +36,34 @@ static void closed(uv_handle_t *handle)
         free(p);
 }
 
+static void finish_files(struct worker_process *p)
+{
+        for (int i = 0; i < 2; i++)
+                if (p->rollers[i])
+                        log_roller_finish(steal(p->rollers[i]));
+}
+
 static void child_ended(void *owner, struct child *child, int wait_status, const char *last_words)
 {
         struct worker_process *p = owner;
         _cleanup_free_ char *message = executor_process_end(child_pid(child), wait_status, last_words, p->directory);
         p->child = NULL;
+        finish_files(p);
+        cgroup_free(steal(p->group));
         p->ended(p->owner, p, executor_process_status(wait_status), message);
         uv_close((uv_handle_t *)&p->patience, closed);
 }
 
-static int open_file(const char *directory, const char *name, struct fst_error *error)
+/* A descriptor for the child, or negative. */
+static int open_file(struct worker_process *p, const struct worker_process_options *o, int i, struct fst_error *error)
 {
-        _cleanup_free_ char *path = mem_printf("%s/%s", directory, name);
-        int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+        _cleanup_free_ char *path = mem_printf("%s/%s", o->directory, i ? "stderr" : "stdout");
+        int fd;
+        if (o->rolling && o->rolling->strategy != ROLL_NEVER) {
+                int r = log_roller_new(o->loop, o->rolling, path, &p->rollers[i], &fd, error);
+                return r ? r : fd;
+        }
+        fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
         return fd < 0 ? error_errno(error, "cannot write %s", path) : fd;
 }
 
@@ -57,8 +77,8 @@ static int put_header(int fd, const struct worker_process_options *o, struct fst
 
 static int start(struct worker_process *p, const struct worker_process_options *o, struct fst_error *error)
 {
-        int out = open_file(o->directory, "stdout", error);
-        int err = out < 0 ? out : open_file(o->directory, "stderr", error);
+        int out = open_file(p, o, 0, error);
+        int err = out < 0 ? out : open_file(p, o, 1, error);
         int r = err < 0 ? err : put_header(err, o, error);
         struct child_options options = {.file = o->program,
                                         .arguments = word_list_argv(o->words),
@@ -71,6 +91,12 @@ static int start(struct worker_process *p, const struct worker_process_options *
                                         .owner = p};
         if (r == 0)
                 r = child_start(o->loop, &options, &p->child, error);
+        if (r == 0 && o->group && (r = cgroup_add(o->group, child_pid(p->child), error))) {
+                pid_t pid = child_pid(p->child);
+                child_kill(p->child, SIGKILL);
+                child_forget(steal(p->child));
+                waitpid(pid, NULL, 0); /* it has hardly begun */
+        }
         if (out >= 0)
                 close(out);
         if (err >= 0)
@@ -84,9 +110,12 @@ int worker_process_start(const struct worker_process_options *options, struct wo
         struct worker_process *p = new0(struct worker_process);
         int r = start(p, options, error);
         if (r) {
+                finish_files(p);
+                cgroup_free(options->group);
                 free(p);
                 return r;
         }
+        p->group = options->group;
         p->directory = mem_strdup(options->directory);
         p->ended = options->ended;
         p->owner = options->owner;

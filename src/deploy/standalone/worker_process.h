@@ -11,17 +11,21 @@
 #include <sys/types.h>
 #include <uv.h>
 
+struct cgroup;
 struct fst_error;
+struct log_rolling;
 struct worker_process;
 
 struct worker_process_options {
         uv_loop_t *loop;
-        const char *program;         /* an absolute path */
-        struct word_list *words;     /* argv */
-        struct word_list *variables; /* environment */
-        const char *directory;       /* is there already */
-        const char *title;           /* "Spark Executor Command": what stands over the command in stderr */
-        const char *command;         /* as it is shown, secrets redacted */
+        const char *program;               /* an absolute path */
+        struct word_list *words;           /* argv */
+        struct word_list *variables;       /* environment */
+        const char *directory;             /* is there already */
+        const char *title;                 /* "Spark Executor Command": what stands over the command in stderr */
+        const char *command;               /* as it is shown, secrets redacted */
+        const struct log_rolling *rolling; /* of its files; NULL: they are never rolled */
+        struct cgroup *group;              /* it is put into, and which it then owns; NULL: none */
         /*
          * @status is the exit status, 128 + the number of a signal that ended it; @message says how it ended. Called
          * once, from the loop; @process is freed after it.

@@ -12,24 +12,27 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/units.h"
+#include "deploy/standalone/driver_runner.h"
 #include "deploy/standalone/executor_runner.h"
 #include "deploy/standalone/id_pattern.h"
 #include "deploy/standalone/standalone_wire.h"
 #include "deploy/standalone/work_dir.h"
+#include "deploy/standalone/worker_cleanup.h"
 #include "deploy/standalone/worker_context.h"
 #include "deploy/standalone/worker_masters.h"
 #include "driver/event_json.h"
 #include "exec/program.h"
 #include "exec/resource_discovery.h"
+#include "exec/worker_watcher.h"
 #include "net/security.h"
 #include "net/socket.h"
 #include "rpc/rpc.h"
 #include "store/disk_dirs.h"
 
-#include <sys/time.h>
-
 #define TYPE(name) FIRESTEEL__STANDALONE__STANDALONE_TYPE__##name
 #define DRAIN_MS 1000
+
+_Static_assert(TYPE(WATCH_WORKER) == WORKER_WATCHER_MESSAGE, "executors and drivers say the same");
 
 /* An application that has or had executors here. */
 struct worker_app {
@@ -245,57 +248,104 @@ static void take_kill_executor(struct worker_server *s, const Firesteel__Standal
         log_info("Worker", "Asked to kill unknown executor %s/%d", m->app_id, m->executor);
 }
 
-/* ---------------------------------------------------------------------------------------------------- masters */
+/* ---------------------------------------------------------------------------------------------------- drivers */
 
-static void put_report(const struct worker_executor_state *x, Firesteel__Standalone__ExecutorReport *report)
+static void report_driver(struct worker_server *s, const struct worker_driver_state *d)
 {
-        firesteel__standalone__executor_report__init(report);
-        report->app_id = x->app_id;
-        report->executor = x->id;
-        report->profile = x->profile;
-        report->cores = x->cores;
-        report->memory = x->memory;
-        report->state = (char *)executor_state_name(x->state);
+        Firesteel__Standalone__DriverStateChanged m = FIRESTEEL__STANDALONE__DRIVER_STATE_CHANGED__INIT;
+        m.driver_id = d->id;
+        m.state = (char *)driver_state_name(d->state);
+        m.exception = d->exception ? d->exception : (char *)"";
+        worker_masters_report(s->masters, TYPE(DRIVER_STATE_CHANGED), &m.base);
 }
 
-/* Borrows everything from @from; *@list is the caller's, in one piece. */
-static size_t put_resources(const struct resource_addresses *from, int n, Firesteel__Standalone__Resource ***list)
+static void log_driver_end(const struct worker_server *s, const struct worker_driver_state *d)
 {
-        Firesteel__Standalone__Resource **pointers =
-                mem_zero(((size_t)n + 1) * (sizeof(*pointers) + sizeof(Firesteel__Standalone__Resource)));
-        Firesteel__Standalone__Resource *resources = (Firesteel__Standalone__Resource *)(pointers + n + 1);
-        for (int i = 0; i < n; i++) {
-                firesteel__standalone__resource__init(&resources[i]);
-                resources[i].name = (char *)from[i].name;
-                resources[i].addresses = (char **)from[i].addresses;
-                resources[i].n_addresses = (size_t)from[i].n;
-                pointers[i] = &resources[i];
+        if (d->state == DRIVER_ERROR)
+                log_warn("Worker", "Driver %s failed with unrecoverable exception: %s", d->id, d->exception);
+        else if (d->state == DRIVER_FAILED)
+                log_warn("Worker", "Driver %s exited with failure%s%s", d->id, d->exception ? ": " : "",
+                         d->exception ? d->exception : "");
+        else if (d->state == DRIVER_KILLED)
+                log_info("Worker", "Driver %s was killed by user", d->id);
+        else if (worker_masters_connected(s->masters))
+                log_info("Worker", "Driver %s exited successfully", d->id);
+        else
+                log_warn("Worker", "Driver %s exited successfully while master is disconnected.", d->id);
+}
+
+static void retain_driver(struct worker_server *s, struct worker_driver_state *d)
+{
+        vec_push(&s->view.finished_drivers, d);
+        size_t most = (size_t)s->conf->retained_drivers, n = s->view.finished_drivers.len;
+        size_t drop = n > most ? MIN(MAX(most / 10, n - most), n) : 0;
+        for (size_t i = 0; i < drop; i++)
+                driver_runner_free(driver_runner_of(s->view.finished_drivers.data[i]));
+        memmove(s->view.finished_drivers.data, s->view.finished_drivers.data + drop,
+                (n - drop) * sizeof(*s->view.finished_drivers.data));
+        s->view.finished_drivers.len = n - drop;
+}
+
+/*
+ * A driver that ends because this worker does is not reported: the master, which loses the worker, starts those again
+ * elsewhere that are supervised.
+ */
+static void driver_has_ended(void *owner, struct driver_runner *runner)
+{
+        struct worker_server *s = owner;
+        struct worker_driver_state *d = driver_runner_state(runner);
+        log_driver_end(s, d);
+        if (!s->stopping || d->state == DRIVER_FINISHED)
+                report_driver(s, d);
+        for (size_t i = 0; i < s->view.drivers.len; i++)
+                if (s->view.drivers.data[i] == d) {
+                        s->view.drivers.data[i] = s->view.drivers.data[--s->view.drivers.len];
+                        s->view.cores_used -= d->cores;
+                        s->view.memory_used -= d->memory;
+                }
+        retain_driver(s, d);
+        look_for_end(s);
+}
+
+static void take_launch_driver(struct worker_server *s, const Firesteel__Standalone__LaunchDriver *m)
+{
+        if (strcmp(m->master_url, worker_masters_url(s->masters)) != 0) {
+                log_warn("Worker", "Invalid Master (%s) attempted to launch driver.", m->master_url);
+                return;
         }
-        *list = pointers;
-        return (size_t)n;
+        if (s->view.decommissioned || s->stopping) {
+                log_warn("Worker", "Asked to launch driver %s while decommissioned. Not launching driver.",
+                         m->driver_id);
+                return;
+        }
+        log_info("Worker", "Asked to launch driver %s", m->driver_id);
+        struct driver_runner *runner = driver_runner_new(&s->context, m);
+        struct worker_driver_state *d = driver_runner_state(runner);
+        vec_push(&s->view.drivers, d);
+        s->view.cores_used += d->cores;
+        s->view.memory_used += d->memory;
+        driver_runner_start(runner, driver_has_ended, s);
 }
+
+static void take_kill_driver(struct worker_server *s, const Firesteel__Standalone__DriverId *m)
+{
+        log_info("Worker", "Asked to kill driver %s", m->id);
+        for (size_t i = 0; i < s->view.drivers.len; i++)
+                if (strcmp(s->view.drivers.data[i]->id, m->id) == 0) {
+                        driver_runner_kill(driver_runner_of(s->view.drivers.data[i]));
+                        return;
+                }
+        log_error("Worker", "Asked to kill unknown driver %s", m->id);
+}
+
+/* ---------------------------------------------------------------------------------------------------- masters */
 
 /* All that runs here: a master forgets, or is another one. */
 static void send_state(struct worker_server *s)
 {
-        size_t n = s->view.executors.len;
-        Firesteel__Standalone__WorkerState m = FIRESTEEL__STANDALONE__WORKER_STATE__INIT;
-        _cleanup_free_ Firesteel__Standalone__ExecutorReport *reports =
-                new_array(Firesteel__Standalone__ExecutorReport, n + 1);
-        _cleanup_free_ Firesteel__Standalone__ExecutorReport **list =
-                new_array(Firesteel__Standalone__ExecutorReport *, n + 1);
-        for (size_t i = 0; i < n; i++) {
-                const struct worker_executor_state *x = s->view.executors.data[i];
-                put_report(x, &reports[i]);
-                reports[i].n_resources = put_resources(x->resources, x->n_resources, &reports[i].resources);
-                list[i] = &reports[i];
-        }
-        m.worker_id = s->id;
-        m.executors = list;
-        m.n_executors = n;
-        worker_masters_send(s->masters, TYPE(WORKER_STATE), &m.base);
-        for (size_t i = 0; i < n; i++)
-                free(reports[i].resources);
+        struct arena arena = ARENA_INIT;
+        worker_masters_send(s->masters, TYPE(WORKER_STATE), &worker_state_message(&s->view, s->id, &arena)->base);
+        arena_deinit(&arena);
 }
 
 static void send_id(struct worker_server *s, uint16_t type)
@@ -364,6 +414,8 @@ void worker_server_decommission(struct worker_server *s)
 TAKE(order_launch_executor, LaunchExecutor, take_launch_executor)
 TAKE(order_kill_executor, ExecutorName, take_kill_executor)
 TAKE(order_app_finished, ApplicationId, take_app_finished)
+TAKE(order_launch_driver, LaunchDriver, take_launch_driver)
+TAKE(order_kill_driver, DriverId, take_kill_driver)
 
 static const struct {
         const ProtobufCMessageDescriptor *descriptor;
@@ -371,6 +423,8 @@ static const struct {
 } orders[] = {
         [TYPE(LAUNCH_EXECUTOR)] = {&firesteel__standalone__launch_executor__descriptor, order_launch_executor},
         [TYPE(KILL_EXECUTOR)] = {&firesteel__standalone__executor_name__descriptor, order_kill_executor},
+        [TYPE(LAUNCH_DRIVER)] = {&firesteel__standalone__launch_driver__descriptor, order_launch_driver},
+        [TYPE(KILL_DRIVER)] = {&firesteel__standalone__driver_id__descriptor, order_kill_driver},
         [TYPE(APPLICATION_FINISHED)] = {&firesteel__standalone__application_id__descriptor, order_app_finished},
 };
 
@@ -391,7 +445,7 @@ static void take_order(struct worker_server *s, const struct rpc_message *m)
 static void receive(void *owner, struct rpc_message *m)
 {
         struct worker_server *s = owner;
-        if (m->type == TYPE(WATCH_WORKER)) {
+        if (m->type == TYPE(WATCH_WORKER)) { /* not answered: that it was asked is enough */
                 rpc_peer_welcome(m->peer);
                 return;
         }
@@ -421,59 +475,10 @@ static const struct rpc_endpoint_class endpoint_class = {.receive = receive, .di
 
 /* ----------------------------------------------------------------------------------------------------- cleaning */
 
-struct cleaning {
-        uv_work_t work;
-        char *path;
-        int64_t before;
-        struct word_list used;
-};
-
-static bool is_used(void *context, const char *name)
-{
-        const struct word_list *used = context;
-        for (size_t i = 0; i < used->len; i++)
-                if (strcmp(used->data[i], name) == 0)
-                        return true;
-        return false;
-}
-
-static void clean(uv_work_t *work)
-{
-        struct cleaning *c = work->data;
-        struct fst_error error = FST_ERROR_INIT;
-        if (work_dir_clean(c->path, c->before, is_used, &c->used, &error) < 0)
-                log_error("Worker", "App dir cleanup failed: %s", error_message(&error));
-        error_deinit(&error);
-}
-
-static void cleaned(uv_work_t *work, int status)
-{
-        struct cleaning *c = work->data;
-        (void)status;
-        word_list_deinit(&c->used);
-        free(c->path);
-        free(c);
-}
-
-static int64_t wall_ms(void)
-{
-        struct timeval t;
-        gettimeofday(&t, NULL);
-        return (int64_t)t.tv_sec * 1000 + t.tv_usec / 1000;
-}
-
 static void on_cleanup(uv_timer_t *timer)
 {
         struct worker_server *s = timer->data;
-        struct cleaning *c = new0(struct cleaning);
-        c->work.data = c;
-        c->path = mem_strdup(s->conf->work_dir);
-        c->before = wall_ms() - s->conf->cleanup_after;
-        for (size_t i = 0; i < s->view.executors.len; i++)
-                word_list_add(&c->used, s->view.executors.data[i]->app_id);
-        for (size_t i = 0; i < s->view.drivers.len; i++)
-                word_list_add(&c->used, s->view.drivers.data[i]->id);
-        uv_queue_work(s->context.loop, &c->work, clean, cleaned);
+        worker_cleanup_start(s->context.loop, s->conf, &s->view);
 }
 
 /* ----------------------------------------------------------------------------------------------------- starting */
@@ -525,7 +530,7 @@ static int make_id(struct worker_server *s, struct fst_error *error)
 {
         struct buf id = BUF_INIT;
         char date[15];
-        id_pattern_date(wall_ms(), date);
+        id_pattern_date(time_of_day_ms(), date);
         const struct id_argument arguments[] = {{.text = date}, {.text = s->conf->host}, {.number = s->view.port}};
         int r = id_pattern_format(&id, s->conf->id_pattern, arguments, ARRAY_SIZE(arguments), error);
         s->id = buf_steal(&id);
@@ -555,6 +560,8 @@ static int set_up(struct worker_server *s, struct fst_error *error)
         if (!s->program)
                 return error_set(error, -ENOENT,
                                  "the program firesteel, which runs executors, is not beside the library");
+        if (s->conf->cgroup && (r = cgroups_new("/sys/fs/cgroup", s->conf->cgroup, &s->context.groups, error)))
+                return r;
         if ((r = redactor_init(&s->context.redactor, &s->conf->conf, error)))
                 return r;
         const char *secret = conf_get_raw(&s->conf->conf, "spark.authenticate.secret");
@@ -626,7 +633,7 @@ void worker_server_start(struct worker_server *s, const char *web_ui)
 {
         Firesteel__Standalone__RegisterWorker m = FIRESTEEL__STANDALONE__REGISTER_WORKER__INIT;
         Firesteel__Standalone__Version version = standalone_version();
-        Firesteel__Standalone__Resource **resources;
+        struct arena arena = ARENA_INIT;
         size_t len;
         s->web_ui = mem_strdup(web_ui);
         s->context.web_ui = s->web_ui;
@@ -639,10 +646,10 @@ void worker_server_start(struct worker_server *s, const char *web_ui)
         m.web_ui = s->web_ui;
         m.cores = s->conf->cores;
         m.memory = s->conf->memory;
-        m.n_resources = put_resources(s->addresses, s->view.n_resources, &resources);
-        m.resources = resources;
+        m.resources = worker_resources_message(s->addresses, s->view.n_resources, &arena);
+        m.n_resources = (size_t)s->view.n_resources;
         _cleanup_free_ void *body = standalone_pack(&m.base, &len);
-        free(resources);
+        arena_deinit(&arena);
         if (s->conf->cleanup) {
                 log_info("Worker", "Worker cleanup enabled; old application directories will be deleted in: %s",
                          s->conf->work_dir);
@@ -671,6 +678,8 @@ void worker_server_stop(struct worker_server *s, int status)
         s->status = status;
         for (size_t i = 0; i < s->view.executors.len; i++)
                 executor_runner_kill(executor_runner_of(s->view.executors.data[i]));
+        for (size_t i = 0; i < s->view.drivers.len; i++)
+                driver_runner_kill(driver_runner_of(s->view.drivers.data[i]));
         look_for_end(s);
 }
 
@@ -680,6 +689,8 @@ void worker_server_free(struct worker_server *s)
                 return;
         for (size_t i = 0; i < s->view.finished_executors.len; i++)
                 executor_runner_free(executor_runner_of(s->view.finished_executors.data[i]));
+        for (size_t i = 0; i < s->view.finished_drivers.len; i++)
+                driver_runner_free(driver_runner_of(s->view.finished_drivers.data[i]));
         vec_deinit(&s->view.executors);
         vec_deinit(&s->view.finished_executors);
         vec_deinit(&s->view.drivers);
@@ -687,6 +698,7 @@ void worker_server_free(struct worker_server *s)
         vec_deinit(&s->apps);
         executor_resources_deinit(&s->resources);
         redactor_deinit(&s->context.redactor);
+        cgroups_free(s->context.groups);
         security_free(s->security);
         free(s->addresses);
         free(s->id);

@@ -105,6 +105,8 @@ static void take_state(struct played_master *m, const struct rpc_message *messag
         for (size_t i = 0; i < s->n_executors; i++)
                 buf_printf(&m->heard, " %s/%d %s", s->executors[i]->app_id, s->executors[i]->executor,
                            s->executors[i]->state);
+        for (size_t i = 0; i < s->n_drivers; i++)
+                buf_printf(&m->heard, " %s", s->drivers[i]->driver_id);
         buf_putc(&m->heard, '\n');
 }
 
@@ -122,6 +124,15 @@ static void take_executor(struct played_master *m, const struct rpc_message *mes
         buf_putc(&m->heard, '\n');
 }
 
+static void take_driver(struct played_master *m, const struct rpc_message *message)
+{
+        _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(message->len);
+        const Firesteel__Standalone__DriverStateChanged *d = standalone_decode(
+                message->body, message->len, &firesteel__standalone__driver_state_changed__descriptor, &memory, NULL);
+        assert_non_null(d);
+        buf_printf(&m->heard, "driver %s %s (%s)\n", d->driver_id, d->state, d->exception);
+}
+
 static void receive(void *owner, struct rpc_message *message)
 {
         struct played_master *m = owner;
@@ -131,6 +142,8 @@ static void receive(void *owner, struct rpc_message *message)
                 take_state(m, message);
         else if (message->type == TYPE(EXECUTOR_STATE_CHANGED))
                 take_executor(m, message);
+        else if (message->type == TYPE(DRIVER_STATE_CHANGED))
+                take_driver(m, message);
         else if (message->type == TYPE(WORKER_DECOMMISSIONING))
                 buf_puts(&m->heard, "decommissioning\n");
         else if (message->type == TYPE(WORKER_HEARTBEAT))
@@ -147,6 +160,11 @@ static void too_long(uv_timer_t *timer)
         for (size_t i = 0; i < w->n; i++)
                 print_message("master %zu heard:\n%s", i, buf_text(&w->masters[i].heard));
         fail_msg("what is waited for has not come in %d s", PATIENCE_MS / 1000);
+}
+
+static void nothing(uv_timer_t *timer)
+{
+        (void)timer;
 }
 
 #define wait_for(w, condition)                                                                                         \
@@ -208,6 +226,7 @@ static void start_worker(struct world *w, const char *options)
                 buf_printf(&masters, "%s%s", i ? "," : "", w->masters[i].url + (i ? strlen("spark://") : 0));
         char *argv[] = {"worker", "-c", "4", "-m", "2g", "-h", "127.0.0.1", "-d", work, "-p", "0", masters.data};
         setenv("SPARK_CONF_DIR", conf_dir, 1);
+        setenv("XDG_CACHE_HOME", w->folder, 1);
         setenv("SPARK_WORKER_OPTS", all, 1);
         if (worker_conf_read(&w->conf, ARRAY_SIZE(argv), argv, &error) ||
             worker_server_new(&w->loop, &w->conf, ended, w, &w->server, &error))
@@ -300,6 +319,75 @@ static void kill_executor(struct played_master *m, const char *app_id, int execu
         name.app_id = (char *)app_id;
         name.executor = executor;
         say(m, TYPE(KILL_EXECUTOR), &name.base);
+}
+
+struct driver {
+        const char *id, *url, *class, *arguments[4];
+        bool supervise;
+};
+
+static void launch_driver(struct played_master *m, const struct driver *d)
+{
+        Firesteel__Standalone__Command command = FIRESTEEL__STANDALONE__COMMAND__INIT;
+        Firesteel__Standalone__DriverDescription description = FIRESTEEL__STANDALONE__DRIVER_DESCRIPTION__INIT;
+        Firesteel__Standalone__LaunchDriver message = FIRESTEEL__STANDALONE__LAUNCH_DRIVER__INIT;
+        Firesteel__Standalone__Property setting = FIRESTEEL__STANDALONE__PROPERTY__INIT, *settings[] = {&setting};
+        char *words[8] = {"{{WORKER_URL}}", "{{USER_JAR}}", (char *)(d->class ? d->class : "main")};
+        command.n_arguments = 3;
+        for (size_t i = 0; i < ARRAY_SIZE(d->arguments) && d->arguments[i]; i++)
+                words[command.n_arguments++] = (char *)d->arguments[i];
+        command.main_class = (char *)STANDALONE_DRIVER_CLASS;
+        command.arguments = words;
+        setting.key = (char *)"spark.some.key";
+        setting.value = (char *)" a \\ value";
+        command.properties = settings;
+        command.n_properties = 1;
+        description.jar_url = (char *)d->url;
+        description.cores = 1;
+        description.memory = 256;
+        description.supervise = d->supervise;
+        description.command = &command;
+        message.master_url = m->url;
+        message.driver_id = (char *)d->id;
+        message.description.data = standalone_pack(&description.base, &message.description.len);
+        say(m, TYPE(LAUNCH_DRIVER), &message.base);
+        free(message.description.data);
+}
+
+static void kill_driver(struct played_master *m, const char *id)
+{
+        Firesteel__Standalone__DriverId name = FIRESTEEL__STANDALONE__DRIVER_ID__INIT;
+        name.id = (char *)id;
+        say(m, TYPE(KILL_DRIVER), &name.base);
+}
+
+/* What drivers run here: its first argument says what it does. */
+static const char application[] = "#include <firesteel/firesteel.h>\n"
+                                  "#include <stdio.h>\n"
+                                  "#include <string.h>\n"
+                                  "#include <unistd.h>\n"
+                                  "int main(int argc, char **argv)\n"
+                                  "{\n"
+                                  "        printf(\"%s %s\\n\", argv[1], argc > 2 ? argv[2] : \"\");\n"
+                                  "        fflush(stdout);\n"
+                                  "        if (strcmp(argv[1], \"wait\") == 0)\n"
+                                  "                for (;;)\n"
+                                  "                        pause();\n"
+                                  "        if (strcmp(argv[1], \"second\") == 0 && access(\"was-here\", F_OK) == 0)\n"
+                                  "                return 0;\n"
+                                  "        fclose(fopen(\"was-here\", \"w\"));\n"
+                                  "        return argv[1][0] == 'o' ? 0 : 3;\n"
+                                  "}\n";
+
+/* The application's URL; the caller owns it. */
+static char *write_application(struct world *w)
+{
+        _cleanup_free_ char *path = mem_printf("%s/app.c", w->folder);
+        FILE *f = fopen(path, "we");
+        assert_non_null(f);
+        fputs(application, f);
+        assert_int_equal(fclose(f), 0);
+        return mem_printf("file:%s", path);
 }
 
 static char *read_text(const char *folder, const char *name)
@@ -553,6 +641,94 @@ static void test_decommission_is_not_enabled(void **state)
         assert_int_equal(w.status, 0);
 }
 
+static void test_drivers(void **state)
+{
+        struct world w;
+        struct stat st;
+        (void)state;
+        open_world(&w);
+        open_master(&w, LEADS);
+        start_worker(&w, "");
+        struct played_master *m = &w.masters[0];
+        _cleanup_free_ char *url = write_application(&w), *missing = mem_printf("file:%s/none.so", w.folder);
+        wait_for(&w, heard(m, "state\n"));
+        launch_driver(m, &(struct driver){.id = "driver-1", .url = url, .arguments = {"ok", "two words"}});
+        launch_driver(m, &(struct driver){.id = "driver-2", .url = url, .arguments = {"fail"}});
+        launch_driver(m, &(struct driver){.id = "driver-3", .url = missing});
+        launch_driver(m, &(struct driver){.id = "driver-4", .url = url, .class = "nothing"});
+        launch_driver(m, &(struct driver){.id = "../5", .url = url});
+        wait_for(&w, heard(m, "driver driver-1 ") && heard(m, "driver driver-2 ") && heard(m, "driver driver-3 ") &&
+                             heard(m, "driver driver-4 ") && heard(m, "driver ../5 "));
+        assert_true(heard(m, "driver driver-1 FINISHED ()\n"));
+        assert_true(heard(m, "driver driver-2 FAILED (Command exited with code 3)\n"));
+        assert_true(heard(m, "driver driver-3 ERROR (") && heard(m, "none.so: No such file or directory)"));
+        assert_true(heard(m, "driver driver-4 FAILED (Command exited with code 101: "));
+        assert_true(heard(m, "driver ../5 ERROR (\"../5\" is no driver's id)"));
+        const struct worker_view *v = worker_server_view(w.server);
+        assert_int_equal(v->drivers.len, 0);
+        assert_int_equal(v->cores_used, 0);
+        assert_int_equal(v->finished_drivers.len, 5);
+        _cleanup_free_ char *folder = mem_printf("%s/work/driver-1", w.folder);
+        _cleanup_free_ char *out = read_text(folder, "stdout"), *err = read_text(folder, "stderr");
+        _cleanup_free_ char *conf = read_text(folder, "driver.conf"), *path = mem_printf("%s/driver.conf", folder);
+        assert_string_equal(out, "ok two words\n");
+        assert_int_equal(strncmp(err, "Launch Command: \"firesteel\" \"driver\" ", 37), 0);
+        assert_non_null(strstr(conf, "spark.some.key=\\ a \\\\ value\n"));
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0600); /* it may hold secrets of the application */
+        close_world(&w);
+}
+
+static void test_driver_is_killed(void **state)
+{
+        struct world w;
+        (void)state;
+        open_world(&w);
+        open_master(&w, LEADS);
+        start_worker(&w, "");
+        struct played_master *m = &w.masters[0];
+        _cleanup_free_ char *url = write_application(&w);
+        _cleanup_free_ char *folder = mem_printf("%s/work/driver-1", w.folder), *out = mem_printf("%s/stdout", folder);
+        struct stat st;
+        wait_for(&w, heard(m, "state\n"));
+        launch_driver(m, &(struct driver){.id = "driver-1", .url = url, .arguments = {"wait"}, .supervise = true});
+        /* Killed at once, before it has begun: */
+        launch_driver(m, &(struct driver){.id = "driver-2", .url = url, .arguments = {"wait"}, .supervise = true});
+        kill_driver(m, "driver-2");
+        wait_for(&w, heard(m, "driver driver-2 KILLED ()"));
+        uv_timer_t look; /* the loop turns */
+        uv_timer_init(&w.loop, &look);
+        uv_timer_start(&look, nothing, 10, 10);
+        wait_for(&w, stat(out, &st) == 0 && st.st_size > 0);
+        uv_close((uv_handle_t *)&look, NULL);
+        buf_reset(&m->heard);
+        rpc_send(m->ref, TYPE(RECONNECT_WORKER), NULL, 0, NULL);
+        wait_for(&w, heard(m, "state driver-1\n"));
+        kill_driver(m, "none");
+        kill_driver(m, "driver-1");
+        wait_for(&w, heard(m, "driver driver-1 KILLED ()"));
+        close_world(&w);
+}
+
+/* It fails, is started again a second later, and does better. */
+static void test_supervised_driver(void **state)
+{
+        struct world w;
+        (void)state;
+        open_world(&w);
+        open_master(&w, LEADS);
+        start_worker(&w, "");
+        struct played_master *m = &w.masters[0];
+        _cleanup_free_ char *url = write_application(&w), *folder = mem_printf("%s/work/driver-1", w.folder);
+        wait_for(&w, heard(m, "state\n"));
+        launch_driver(m, &(struct driver){.id = "driver-1", .url = url, .arguments = {"second"}, .supervise = true});
+        wait_for(&w, heard(m, "driver driver-1 "));
+        assert_true(heard(m, "driver driver-1 FINISHED ()"));
+        _cleanup_free_ char *out = read_text(folder, "stdout");
+        assert_string_equal(out, "second \nsecond \n");
+        close_world(&w);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -566,6 +742,9 @@ int main(void)
                 cmocka_unit_test(test_refused),
                 cmocka_unit_test(test_decommission),
                 cmocka_unit_test(test_decommission_is_not_enabled),
+                cmocka_unit_test(test_drivers),
+                cmocka_unit_test(test_driver_is_killed),
+                cmocka_unit_test(test_supervised_driver),
         };
         signal(SIGPIPE, SIG_IGN);
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,10 +4,12 @@
  */
 #pragma once
 
+#include "base/arena.h"
 #include "base/vec.h"
 #include "deploy/standalone/master_core.h"
 
 struct Firesteel__Standalone__Resource;
+struct Firesteel__Standalone__WorkerState;
 
 struct worker_executor_state {
         char *app_id, *app_name, *app_user;
@@ -52,3 +54,9 @@ struct worker_view {
         VEC(struct worker_executor_state *) executors, finished_executors;
         VEC(struct worker_driver_state *) drivers, finished_drivers;
 };
+
+/* The same as messages, in the arena, which borrow all texts. */
+struct Firesteel__Standalone__Resource **worker_resources_message(const struct resource_addresses *resources, int n,
+                                                                  struct arena *arena);
+struct Firesteel__Standalone__WorkerState *worker_state_message(const struct worker_view *v, const char *id,
+                                                                struct arena *arena);

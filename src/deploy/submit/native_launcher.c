@@ -13,15 +13,10 @@
 #include "conf/conf.h"
 #include "conf/master_url.h"
 #include "deploy/submit/arguments.h"
+#include "deploy/submit/native_program.h"
 #include "deploy/submit/submission.h"
-#include "exec/app_loader.h"
-#include "exec/crash.h"
-#include "exec/module.h"
-#include "exec/shutdown.h"
 #include "io/uri.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 static int check_master(const struct submit_arguments *a, struct fst_error *error)
@@ -60,39 +55,6 @@ static char *application_path(const struct submit_arguments *a, const struct sub
         return uri_local_path(prepared);
 }
 
-static int load(const struct submission *s, const struct fst_conf *conf, const char *path, struct app *app,
-                struct fst_error *error)
-{
-        const char *local = getenv("SPARK_LOCAL_DIRS");
-        _cleanup_free_ char *dirs = NULL;
-        int r = local && local[0] ? 0 : conf_get_string(conf, "spark.local.dir", &dirs, error);
-        if (r < 0)
-                return r;
-        if (local && local[0])
-                dirs = mem_strdup(local);
-        if (dirs)
-                dirs[strcspn(dirs, ",")] = 0;
-        struct app_options options = {.path = path,
-                                      .entry = s->main_class,
-                                      .cc_flags = conf_get_raw(conf, "spark.firesteel.cc.flags"),
-                                      .local_dir = dirs};
-        return app_load(&options, app, error);
-}
-
-static int call_main(const char *name, const struct submission *s, const struct app *app)
-{
-        size_t n = s->arguments.len;
-        _cleanup_free_ char **argv = new_array(char *, n + 2);
-        argv[0] = (char *)name;
-        for (size_t i = 0; i < n; i++)
-                argv[i + 1] = s->arguments.data[i];
-        _cleanup_free_ char *what = mem_printf("%s in %s", s->main_class ? s->main_class : "main", app->module->name);
-        const char *before = crash_enter(what);
-        int status = app->main((int)n + 1, argv);
-        crash_leave(before);
-        return status;
-}
-
 int submit_launch(const struct submit_arguments *a, const struct submission *s, int *status, struct fst_error *error)
 {
         static struct fst_conf conf; /* for the whole life of the process */
@@ -105,27 +67,12 @@ int submit_launch(const struct submit_arguments *a, const struct submission *s, 
         conf_init(&conf);
         for (struct strmap_entry *e = NULL; (e = strmap_next(&s->conf, e));)
                 conf_set(&conf, e->key, e->value);
-        conf_set_prepared(&conf);
-        shutdown_init();
-        int report = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-        r = crash_init(report < 0 ? STDERR_FILENO : report,
-                       "With a local master this ends the application, unless spark.firesteel.task.isolation=process",
-                       error);
-        if (r < 0)
-                return r;
-        struct app app;
-        r = load(s, &conf, path, &app, error);
-        if (r < 0)
-                return r;
-        if (r == FST_APP_E_NO_ENTRY) {
-                *status = SUBMIT_EXIT_NO_CLASS;
-                return 0;
-        }
-        int answer = call_main(a->application, s, &app);
-        if (fflush(stdout) != 0 && answer == 0) {
-                error_errno(error, "standard output");
-                answer = 1;
-        }
-        *status = answer < 0 ? 1 : answer; /* a status of fst_context_stop: not what a signal's end looks like */
-        return 0;
+        struct native_program program = {.path = path,
+                                         .shown = a->application,
+                                         .entry = s->main_class,
+                                         .arguments = s->arguments.data,
+                                         .n = s->arguments.len,
+                                         .conf = &conf};
+        r = native_program_prepare(&program, error);
+        return r < 0 ? r : native_program_run(&program, status, error);
 }

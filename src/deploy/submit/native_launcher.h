@@ -7,12 +7,10 @@ struct fst_error;
 struct submission;
 struct submit_arguments;
 
-/* Spark's exit status when there is no such class. */
-#define SUBMIT_EXIT_NO_CLASS 101
-
 /*
  * Run the application of @a as @s has it: its main class is called on this thread with its arguments, contexts begin
- * with its configuration, and what it answers becomes *@status. Returns 0 with *@status set (SUBMIT_EXIT_NO_CLASS with
+ * with its configuration, and what it answers becomes *@status. Returns 0 with *@status set (NATIVE_PROGRAM_NO_CLASS
+ * with
  * @error set if --class names no function), or negative with @error.
  */
 int submit_launch(const struct submit_arguments *a, const struct submission *s, int *status, struct fst_error *error);

@@ -323,6 +323,10 @@ static int make_directory(struct remote_files *files, struct fst_error *error)
         const char *root = files->options.env("TMPDIR");
         if (files->directory)
                 return 0;
+        if (files->options.directory) {
+                files->directory = mem_strdup(files->options.directory);
+                return 0;
+        }
         _cleanup_free_ char *prefix = mem_printf("%s/spark", root && *root ? root : "/tmp");
         int r = scratch_make(prefix, &files->directory, error);
         return r < 0 ? error_wrap(error, r, "downloads") : 0;

@@ -28,6 +28,7 @@ struct strmap;
 struct remote_files_options {
         const struct strmap *conf; /* Spark's configuration: borrowed, and read when the first remote name comes */
         const char *(*env)(const char *name);
+        const char *directory; /* for downloads, and nobody's to remove; NULL: one is made */
         /* Called before each download with the URL to show and where it goes. NULL: nobody is told. */
         void (*started)(void *context, const char *url, const char *path);
         /* Called before a file is put into the working directory: the URL to show, where it is, where it goes. NULL

@@ -1,0 +1,68 @@
+/* firesteel driver: what workers start for a driver in cluster mode; see deploy/standalone/driver_wrapper.h. */
+#include "base/error.h"
+#include "cmd/command.h"
+#include "deploy/standalone/driver_wrapper.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int words_fd = -1; /* last words for who started this process */
+
+const char command_driver_help[] =
+        "Usage: firesteel driver [--properties-file FILE] WORKER_URL APPLICATION CLASS [ARGUMENTS]\n"
+        "\n"
+        "Run an application's driver beside a worker of a standalone cluster, and end when that worker is gone. Workers\n"
+        "start this for `spark-submit --deploy-mode cluster`.\n"
+        "\n"
+        "  --properties-file FILE      the configuration\n"
+        "  WORKER_URL                  spark://Worker@HOST:PORT\n"
+        "  APPLICATION                 a shared object (.so), a C file (.c), or a .jar, which runs in a JVM with a\n"
+        "                              local master\n"
+        "  CLASS                       the function, or class, that starts it\n"
+        "\n"
+        "The secret of spark.authenticate comes in the environment variable _SPARK_AUTH_SECRET.\n";
+
+/* Why it failed: for people in the log, and for the worker, if it listens, which tells the master. */
+static void tell(const char *message)
+{
+        fprintf(stderr, "Error: %s\n", message);
+        if (words_fd >= 0)
+                dprintf(words_fd, "%s\n", message);
+}
+
+int command_driver(int argc, char **argv)
+{
+        const char *words = getenv("FIRESTEEL_CRASH_FD");
+        struct driver_wrapper_options options = {0};
+        struct fst_error error = FST_ERROR_INIT;
+        int first = 1, status = 1;
+        if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+                return fputs(command_driver_help, stdout) < 0 || fflush(stdout) != 0;
+        if (words && (words_fd = atoi(words)) > STDERR_FILENO)
+                fcntl(words_fd, F_SETFD, FD_CLOEXEC);
+        unsetenv("FIRESTEEL_CRASH_FD"); /* what this process starts is not the worker's */
+        if (argc > 2 && strcmp(argv[1], "--properties-file") == 0) {
+                options.properties_file = argv[2];
+                first = 3;
+        }
+        if (argc < first + 3) {
+                fputs(command_driver_help, stderr);
+                return 255; /* Spark's */
+        }
+        options.worker_url = argv[first];
+        options.jar = argv[first + 1];
+        options.main_class = argv[first + 2];
+        options.arguments = argv + first + 3;
+        options.n = (size_t)(argc - first - 3);
+        if (driver_wrapper_run(&options, &status, &error) < 0) {
+                tell(error_message(&error));
+                status = 1;
+        } else if (error.message) {
+                tell(error_message(&error));
+        }
+        error_deinit(&error);
+        return status;
+}

@@ -1,0 +1,178 @@
+/* The work directory and its cleaning; and control groups, as files. */
+#include "deploy/standalone/work_dir.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/remove_tree.h"
+#include "deploy/standalone/cgroup.h"
+#include "deploy/standalone/launch_command.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[64];
+
+static int make_folder(void **state)
+{
+        (void)state;
+        snprintf(folder, sizeof(folder), "/tmp/work-dir-XXXXXX");
+        return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+        (void)state;
+        remove_tree(folder);
+        return 0;
+}
+
+/* A directory with a file in it, changed so long ago. */
+static void make_old(const char *name, int64_t ms)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        _cleanup_free_ char *top = mem_printf("%s/%s", folder, name), *dir = mem_printf("%s/0", top);
+        _cleanup_free_ char *file = mem_printf("%s/stdout", dir);
+        const struct timespec then[2] = {{.tv_sec = ms / 1000}, {.tv_sec = ms / 1000}};
+        assert_int_equal(work_dir_make(dir, &error), 0);
+        int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+        assert_true(fd >= 0);
+        close(fd);
+        assert_int_equal(utimensat(AT_FDCWD, file, then, 0), 0);
+        assert_int_equal(utimensat(AT_FDCWD, dir, then, 0), 0);
+        assert_int_equal(utimensat(AT_FDCWD, top, then, 0), 0);
+}
+
+static bool is_there(const char *name)
+{
+        _cleanup_free_ char *path = mem_printf("%s/%s", folder, name);
+        return access(path, F_OK) == 0;
+}
+
+static bool is_used(void *context, const char *name)
+{
+        return strcmp(name, context) == 0;
+}
+
+static void test_cleaning(void **state)
+{
+        (void)state;
+        struct fst_error error = FST_ERROR_INIT;
+        make_old("app-old", 1000000);
+        make_old("app-runs", 1000000);
+        make_old("app-new", 9000000);
+        /* One new file among old ones is enough. */
+        make_old("app-both", 1000000);
+        make_old("app-both/1", 9000000);
+        _cleanup_free_ char *both = mem_printf("%s/app-both", folder), *file = mem_printf("%s/a-file", folder);
+        const struct timespec then[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+        assert_int_equal(utimensat(AT_FDCWD, both, then, 0), 0);
+        close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+        assert_int_equal(utimensat(AT_FDCWD, file, then, 0), 0);
+        assert_int_equal(work_dir_clean(folder, 5000000, is_used, (void *)"app-runs", &error), 1);
+        assert_false(is_there("app-old"));
+        assert_true(is_there("app-runs") && is_there("app-new") && is_there("app-both/0/stdout") && is_there("a-file"));
+        assert_true(work_dir_clean("/nowhere", 0, is_used, (void *)"", &error) < 0);
+        error_deinit(&error);
+}
+
+static void test_make(void **state)
+{
+        (void)state;
+        struct fst_error error = FST_ERROR_INIT;
+        _cleanup_free_ char *deep = mem_printf("%s/a/b/c", folder), *file = mem_printf("%s/a/f", folder);
+        assert_int_equal(work_dir_make(deep, &error), 0);
+        assert_int_equal(work_dir_make(deep, &error), 0);
+        close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+        assert_int_equal(work_dir_make(file, &error), -ENOTDIR);
+        assert_non_null(strstr(error_message(&error), "Failed to create directory"));
+        error_deinit(&error);
+}
+
+static void test_names(void **state)
+{
+        (void)state;
+        assert_true(launch_name_is_safe("app-20261122-0001"));
+        static const char *const unsafe[] = {"", ".", "..", "../x", "a/b", "/etc"};
+        for (size_t i = 0; i < ARRAY_SIZE(unsafe); i++)
+                assert_false(launch_name_is_safe(unsafe[i]));
+}
+
+/* ----------------------------------------------------------------------------------------------- control groups */
+
+static void expect_file(const char *name, const char *text)
+{
+        char found[64] = "";
+        _cleanup_free_ char *path = mem_printf("%s/%s", folder, name);
+        FILE *f = fopen(path, "re");
+        if (!f)
+                fail_msg("%s is not there", path);
+        found[fread(found, 1, sizeof(found) - 1, f)] = '\0';
+        fclose(f);
+        assert_string_equal(found, text);
+}
+
+static void test_groups_of_version_2(void **state)
+{
+        (void)state;
+        struct fst_error error = FST_ERROR_INIT;
+        struct cgroups *groups;
+        struct cgroup *group;
+        _cleanup_free_ char *root = mem_printf("%s/v2", folder), *left = mem_printf("%s/firesteel/left", root);
+        _cleanup_free_ char *controllers = mem_printf("%s/cgroup.controllers", root);
+        assert_int_equal(work_dir_make(left, &error), 0);
+        close(open(controllers, O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+        assert_int_equal(cgroups_new(root, "/firesteel", &groups, &error), 0);
+        assert_false(is_there("v2/firesteel/left")); /* of a worker that is no more */
+        assert_int_equal(cgroup_new(groups, "app-1-0", 1 << 30, 2, &group, &error), 0);
+        assert_int_equal(cgroup_add(group, 4711, &error), 0);
+        expect_file("v2/cgroup.subtree_control", "+cpu +memory");
+        expect_file("v2/firesteel/cgroup.subtree_control", "+cpu +memory");
+        expect_file("v2/firesteel/app-1-0/memory.max", "1073741824");
+        expect_file("v2/firesteel/app-1-0/cpu.max", "200000 100000");
+        expect_file("v2/firesteel/app-1-0/cgroup.procs", "4711");
+        cgroup_free(group);
+        cgroups_free(groups);
+}
+
+static void test_groups_of_version_1(void **state)
+{
+        (void)state;
+        struct fst_error error = FST_ERROR_INIT;
+        struct cgroups *groups;
+        struct cgroup *group;
+        _cleanup_free_ char *root = mem_printf("%s/v1", folder), *memory = mem_printf("%s/memory", root);
+        _cleanup_free_ char *cpu = mem_printf("%s/cpu,cpuacct", root);
+        assert_int_equal(work_dir_make(memory, &error), 0);
+        assert_int_equal(cgroups_new(root, "a/b", &groups, &error), -ENOENT);
+        assert_non_null(strstr(error_message(&error), "spark.firesteel.worker.cgroup"));
+        assert_int_equal(work_dir_make(cpu, &error), 0);
+        assert_int_equal(cgroups_new(root, "a/b", &groups, &error), 0);
+        assert_int_equal(cgroup_new(groups, "d", 5 << 20, 3, &group, &error), 0);
+        assert_int_equal(cgroup_add(group, 7, &error), 0);
+        expect_file("v1/memory/a/b/d/memory.limit_in_bytes", "5242880");
+        expect_file("v1/memory/a/b/d/cgroup.procs", "7");
+        expect_file("v1/cpu,cpuacct/a/b/d/cpu.cfs_quota_us", "300000");
+        expect_file("v1/cpu,cpuacct/a/b/d/cpu.cfs_period_us", "100000");
+        expect_file("v1/cpu,cpuacct/a/b/d/cgroup.procs", "7");
+        cgroup_free(group);
+        cgroups_free(groups);
+        error_deinit(&error);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_cleaning),
+                cmocka_unit_test(test_make),
+                cmocka_unit_test(test_names),
+                cmocka_unit_test(test_groups_of_version_2),
+                cmocka_unit_test(test_groups_of_version_1),
+        };
+        return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
