@@ -31,6 +31,7 @@
 #include "rpc/control.pb-c.h"
 #include "rpc/rpc.h"
 #include "shuffle/shuffle_store.h"
+#include "store/disk_dirs.h"
 #include "store/memory.h"
 
 #include <elf.h>
@@ -238,7 +239,17 @@ static int take_registration(struct executor *x, const struct rpc_answer *answer
 /* A worker that goes takes its executors with it. */
 static void worker_lost(void *owner)
 {
-        executor_end(owner, EXECUTOR_EXIT_FAILED);
+        struct executor *x = owner;
+        x->worker_lost = true;
+        executor_end(x, EXECUTOR_EXIT_FAILED);
+}
+
+/* What the worker would have removed. With a shuffle service, which may live on, others still read what is there. */
+static void sweep_after_worker(const struct executor *x)
+{
+        bool service = false;
+        if (x->worker_lost && conf_get_bool(&x->conf, "spark.shuffle.service.enabled", &service, NULL) == 0 && !service)
+                disk_dirs_sweep_executors();
 }
 
 static int watch_worker(struct executor *x, struct fst_error *error)
@@ -456,6 +467,7 @@ static void end_tasks(struct executor *x)
         if (x->data)
                 executor_data_leave_files(x->data);
         exec_env_remove_files(&x->env);
+        sweep_after_worker(x);
         _exit(x->exit_status);
 }
 
@@ -501,6 +513,7 @@ static void stop(struct executor *x)
         driver_asks_free(x->asks);
         executor_data_free(x->data);
         exec_env_deinit(&x->env);
+        sweep_after_worker(x);
         while (x->spare) {
                 struct slot_run *next = x->spare->next;
                 free(x->spare);

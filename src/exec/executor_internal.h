@@ -48,6 +48,7 @@ struct executor {
         struct buf io_secret;          /* of the keys of local files */
         struct buf tokens;             /* delegation tokens, as the driver last sent them */
         struct worker_watcher *worker; /* NULL: no worker started this executor */
+        bool worker_lost;
         bool decommissioned;
         struct migration *migration; /* of a decommissioned one; NULL: nothing is moved */
         int64_t reported_ns;         /* when outcomes of tasks were last sent */

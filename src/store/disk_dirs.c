@@ -202,6 +202,20 @@ int disk_dirs_for_executors(const char *list, struct disk_dirs **dirs, struct fs
         return dirs_new(list, EXECUTORS_PREFIX, 1, false, dirs, error);
 }
 
+void disk_dirs_sweep_executors(void)
+{
+        const char *value = getenv("SPARK_EXECUTOR_DIRS");
+        _cleanup_free_ char *copy = mem_strdup(value ? value : "");
+        char *rest = copy;
+        for (char *dir; (dir = strsep(&rest, ":"));) {
+                char *slash = strrchr(dir, '/');
+                if (!slash || slash == dir)
+                        continue;
+                *slash = '\0';
+                sweep(dir);
+        }
+}
+
 static void dirs_free(struct disk_dirs *dirs, bool remove)
 {
         if (!dirs)

@@ -40,6 +40,12 @@ int disk_dirs_new_lasting(const char *list, int subdirectories, struct disk_dirs
  */
 int disk_dirs_for_executors(const char *list, struct disk_dirs **dirs, struct fst_error *error);
 
+/*
+ * For executors: remove the directories of SPARK_EXECUTOR_DIRS if the worker that made them is gone, and all that such
+ * workers left beside them.
+ */
+void disk_dirs_sweep_executors(void);
+
 /* Remove the roots with all that is in them, unless they last. NULL is allowed. */
 void disk_dirs_free(struct disk_dirs *dirs);
 

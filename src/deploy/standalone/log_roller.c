@@ -152,9 +152,14 @@ static int compress_file(const char *path)
         return r;
 }
 
+/* In the order of time, whether compressed or not: "x--1--0" is after "x--1.gz". */
 static int by_name(const void *a, const void *b)
 {
-        return strcmp(*(char *const *)a, *(char *const *)b);
+        const char *one = *(char *const *)a, *other = *(char *const *)b;
+        size_t n = strlen(one) - (text_ends_with(one, ".gz") ? 3 : 0);
+        size_t m = strlen(other) - (text_ends_with(other, ".gz") ? 3 : 0);
+        int r = memcmp(one, other, MIN(n, m));
+        return r ? r : (n > m) - (n < m);
 }
 
 /* Of what was rolled, the oldest go: names are in the order of time. */

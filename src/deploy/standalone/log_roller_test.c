@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/remove_tree.h"
+#include "base/text.h"
 #include "base/word_list.h"
 #include "base/write_all.h"
 #include "conf/conf.h"
@@ -102,7 +103,10 @@ static void print_lines(const struct log_rolling *rolling, const char *path, int
 
 static int by_name(const void *a, const void *b)
 {
-        return strcmp(*(char *const *)a, *(char *const *)b);
+        const char *one = *(char *const *)a, *other = *(char *const *)b;
+        _cleanup_free_ char *bare = mem_strndup(one, strlen(one) - (text_ends_with(one, ".gz") ? 3 : 0));
+        _cleanup_free_ char *other_bare = mem_strndup(other, strlen(other) - (text_ends_with(other, ".gz") ? 3 : 0));
+        return strcmp(bare, other_bare);
 }
 
 /* The rolled files of @name, oldest first, then the file itself. */

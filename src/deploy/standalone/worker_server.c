@@ -27,6 +27,7 @@
 #include "net/security.h"
 #include "net/socket.h"
 #include "rpc/rpc.h"
+#include "shuffle/shuffle_service.h"
 #include "store/disk_dirs.h"
 
 #define TYPE(name) FIRESTEEL__STANDALONE__STANDALONE_TYPE__##name
@@ -50,6 +51,7 @@ struct worker_server {
         struct resource_addresses *addresses;
         char *id, *url, *web_ui, *program, *secret;
         struct security *security;
+        struct shuffle_service *shuffle; /* NULL: spark.shuffle.service.enabled is false */
         struct rpc_env *rpc;
         struct worker_masters *masters;
         uv_timer_t heartbeat, cleanup;
@@ -112,6 +114,8 @@ static void forget_app(struct worker_server *s, struct worker_app *app)
 {
         struct removal *removal = new0(struct removal);
         log_info("Worker", "Cleaning up local directories for application %s", app->id);
+        if (s->shuffle)
+                shuffle_service_end_application(s->shuffle, app->id, false);
         removal->work.data = removal;
         removal->dirs = app->dirs;
         uv_queue_work(s->context.loop, &removal->work, remove_dirs, removed);
@@ -550,6 +554,18 @@ static void log_start(const struct worker_server *s)
         buf_deinit(&memory);
 }
 
+/* As Spark's workers have it: map outputs stay readable when their executor is gone. */
+static int start_shuffle_service(struct worker_server *s, struct fst_error *error)
+{
+        const struct shuffle_service_options options = {
+                .conf = &s->conf->conf, .host = s->conf->host, .port = -1, .state_dir = s->conf->work_dir};
+        bool wanted;
+        int r = conf_get_bool(&s->conf->conf, "spark.shuffle.service.enabled", &wanted, error);
+        if (r == 0 && wanted && (r = shuffle_service_new(&options, &s->shuffle, error)))
+                return error_wrap(error, r, "Failed to start external shuffle service");
+        return r;
+}
+
 static int set_up(struct worker_server *s, struct fst_error *error)
 {
         int r = work_dir_make(s->conf->work_dir, error);
@@ -566,7 +582,7 @@ static int set_up(struct worker_server *s, struct fst_error *error)
                 return r;
         const char *secret = conf_get_raw(&s->conf->conf, "spark.authenticate.secret");
         s->secret = secret ? mem_strdup(secret) : NULL;
-        if ((r = find_resources(s, error)) || (r = listen_there(s, error)))
+        if ((r = find_resources(s, error)) || (r = start_shuffle_service(s, error)) || (r = listen_there(s, error)))
                 return r;
         s->view.port = rpc_env_port(s->rpc);
         return make_id(s, error);
@@ -699,6 +715,7 @@ void worker_server_free(struct worker_server *s)
         executor_resources_deinit(&s->resources);
         redactor_deinit(&s->context.redactor);
         cgroups_free(s->context.groups);
+        shuffle_service_free(s->shuffle);
         security_free(s->security);
         free(s->addresses);
         free(s->id);
