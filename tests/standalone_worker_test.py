@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 
+from sanitizers import SANITIZED
 from standalone_cluster import BIN, Cluster, wait_for
 
 # hold DIR N: a job of N tasks; each writes DIR/PID and waits for DIR/go.   print N: a task that prints N lines.
@@ -157,7 +158,7 @@ def test_an_idle_worker_is_small(cluster):
     with open(f"/proc/{worker.pid}/smaps_rollup", encoding="ascii") as file:
         sizes = dict(re.findall(r"^(\w+):\s+(\d+) kB", file.read(), re.M))
     print(f"an idle worker has {sizes['Rss']} kB resident, {sizes['Pss']} kB its share")
-    if "asan" not in BIN and "tsan" not in BIN:
+    if not SANITIZED:
         assert int(sizes["Rss"]) <= 8 * 1024
 
 
