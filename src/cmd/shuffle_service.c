@@ -1,6 +1,7 @@
 /* firesteel shuffle-service: an external shuffle service of its own; see shuffle/shuffle_service.h. */
 #include "base/error.h"
 #include "base/log.h"
+#include "base/make_dirs.h"
 #include "base/mem.h"
 #include "cmd/command.h"
 #include "conf/conf.h"
@@ -77,8 +78,9 @@ static int state_directory(const struct fst_conf *conf, char **out, struct fst_e
                 return r;
         list = disk_dirs_configured(local);
         char *first = mem_strndup(list, strcspn(list, ","));
-        if (mkdir(first, 0755) < 0 && errno != EEXIST) {
-                r = error_errno(error, "spark.local.dir: %s", first);
+        r = make_dirs(first, 0755);
+        if (r) {
+                error_set(error, r, "spark.local.dir: %s: %s", first, strerror(-r));
                 free(first);
                 return r;
         }

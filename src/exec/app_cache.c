@@ -2,6 +2,7 @@
 #include "exec/app_cache.h"
 
 #include "base/error.h"
+#include "base/make_dirs.h"
 #include "base/mem.h"
 #include "exec/app_compiler.h"
 
@@ -55,21 +56,6 @@ int app_cache_read(const char *path, struct buf *out)
 
 /* ------------------------------------------------------------------------------------------------- the folder */
 
-/* Make @path and its parents. */
-static int make_folders(const char *path)
-{
-        _cleanup_free_ char *copy = mem_strdup(path);
-        for (char *slash = strchr(copy + 1, '/');; slash = strchr(slash + 1, '/')) {
-                if (slash)
-                        *slash = 0;
-                if (mkdir(copy, 0700) < 0 && errno != EEXIST)
-                        return -errno;
-                if (!slash)
-                        return 0;
-                *slash = '/';
-        }
-}
-
 /* 0 if the folder "@parent/@name/apps" is there and this user's alone, making it if need be. */
 static int try_folder(struct app_cache *cache, const char *parent, const char *name)
 {
@@ -77,7 +63,7 @@ static int try_folder(struct app_cache *cache, const char *parent, const char *n
         _cleanup_free_ char *folder = mem_printf("%s/apps", owner);
         struct stat st;
         if (lstat(folder, &st) < 0) {
-                int r = make_folders(folder);
+                int r = make_dirs(folder, 0700);
                 if (r < 0)
                         return r;
                 if (lstat(folder, &st) < 0)

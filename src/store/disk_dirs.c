@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/make_dirs.h"
 #include "base/mem.h"
 #include "base/remove_tree.h"
 #include "base/vec.h"
@@ -53,18 +54,6 @@ static void uuid_text(char text[static UUID_TEXT])
         u[8] = (u[8] & 0x3f) | 0x80;
         snprintf(text, UUID_TEXT, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1],
                  u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
-}
-
-static int make_parents(const char *path)
-{
-        _cleanup_free_ char *copy = mem_strdup(path);
-        for (char *slash = copy + 1; (slash = strchr(slash, '/')); slash++) {
-                *slash = '\0';
-                if (mkdir(copy, 0755) < 0 && errno != EEXIST)
-                        return -errno;
-                *slash = '/';
-        }
-        return mkdir(copy, 0755) < 0 && errno != EEXIST ? -errno : 0;
 }
 
 /* Remove the roots in @base that processes left which are no more. By who begins to use it, and who ends. */
@@ -111,7 +100,7 @@ static int dir_new(const char *base, const char *prefix, bool lasting, struct di
 {
         char uuid[UUID_TEXT];
         uuid_text(uuid);
-        int r = make_parents(base);
+        int r = make_dirs(base, 0755);
         if (r < 0)
                 return r;
         sweep(base);

@@ -6,6 +6,7 @@
 #include "deploy/ivy/fetch.h"
 
 #include "base/error.h"
+#include "base/make_dirs.h"
 #include "base/mem.h"
 #include "base/scratch.h"
 #include "base/vec.h"
@@ -204,14 +205,10 @@ int fetch_exists(struct fetcher *f, const char *location, struct fst_error *erro
 
 int fetch_make_folder(const char *path, struct fst_error *error)
 {
-        _cleanup_free_ char *folder = mem_strdup(path);
-        for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-                *slash = '\0';
-                if (mkdir(folder, 0777) < 0 && errno != EEXIST)
-                        return error_errno(error, "making the folder %s", folder);
-                *slash = '/';
-        }
-        return 0;
+        const char *slash = strrchr(path, '/');
+        _cleanup_free_ char *folder = slash && slash > path ? mem_strndup(path, (size_t)(slash - path)) : NULL;
+        int r = folder ? make_dirs(folder, 0777) : 0;
+        return r ? error_set(error, r, "making the folder %s: %s", folder, strerror(-r)) : 0;
 }
 
 /* A file that is being written: unlinked again unless it was committed. */

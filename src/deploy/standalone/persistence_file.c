@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/make_dirs.h"
 #include "base/mem.h"
 #include "conf/conf.h"
 #include "deploy/standalone/journal.h"
@@ -535,22 +536,6 @@ static void file_close(struct persistence *p)
                 finish(f);
 }
 
-/* As mkdir -p. */
-static int make_dirs(const char *dir, struct fst_error *error)
-{
-        _cleanup_free_ char *path = mem_strdup(dir);
-        for (char *slash = path; slash;) {
-                slash = strchr(slash + 1, '/');
-                if (slash)
-                        *slash = '\0';
-                if (mkdir(path, 0700) < 0 && errno != EEXIST)
-                        return error_errno(error, "cannot make %s for spark.deploy.recoveryDirectory", path);
-                if (slash)
-                        *slash = '/';
-        }
-        return 0;
-}
-
 static int read_codec(struct persistence *p, const struct fst_conf *conf, struct fst_error *error)
 {
         const char *key = "spark.deploy.recoveryCompressionCodec";
@@ -573,8 +558,8 @@ static int file_open(struct persistence *p, const struct fst_conf *conf, struct 
                               "directory for the records");
         if (r == 0)
                 r = read_codec(p, conf, error);
-        if (r == 0)
-                r = make_dirs(dir, error);
+        if (r == 0 && (r = make_dirs(dir, 0700)))
+                error_set(error, r, "cannot make %s for spark.deploy.recoveryDirectory: %s", dir, strerror(-r));
         if (r == 0 && access(dir, R_OK | W_OK | X_OK) < 0)
                 r = error_errno(error, "cannot write to %s, which is spark.deploy.recoveryDirectory", dir);
         if (r < 0)

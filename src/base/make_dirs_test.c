@@ -1,0 +1,41 @@
+/* Folders above folders, what is there already, and what is in the way. */
+#include "base/make_dirs.h"
+
+#include "base/mem.h"
+#include "base/remove_tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void test_all_of_a_path_is_made(void **state)
+{
+        char base[] = "/tmp/make_dirs.XXXXXX";
+        struct stat st;
+        assert_non_null(mkdtemp(base));
+        _cleanup_free_ char *deep = mem_printf("%s/a//b/c/", base), *file = mem_printf("%s/file", base),
+                            *below = mem_printf("%s/file/x/y", base), *at_file = mem_printf("%s/a/b", base);
+        assert_int_equal(make_dirs(deep, 0700), 0);
+        assert_int_equal(make_dirs(deep, 0700), 0);
+        assert_int_equal(stat(at_file, &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0700);
+        close(open(file, O_CREAT | O_WRONLY, 0600));
+        assert_int_equal(make_dirs(file, 0700), -ENOTDIR);
+        assert_int_equal(make_dirs(below, 0700), -ENOTDIR);
+        assert_int_equal(make_dirs("", 0700), -ENOENT);
+        assert_int_equal(make_dirs("/proc/none/x", 0700), -ENOENT);
+        remove_tree(base);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_of_a_path_is_made)};
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
