@@ -353,6 +353,20 @@ def test_a_signal_decommissions_an_executor_while_a_job_runs(folder, codec):
         assert "ERROR TaskSchedulerImpl: Lost executor" not in app.log()
 
 
+def test_a_decommissioned_executor_has_only_so_much_time(folder):
+    with Application(folder, "local-cluster[2,1,1024]", "spark.executor.decommission.forceKillTimeout=1s", *DECOMMISSION,
+                     allocation=False) as app:
+        app.until_alive(2)
+        app.begin(f"gated 2 {app.gate}")
+        until(lambda: app.started() == 2, "the tasks do not start")
+        victim = random.choice(sorted(app.executors().items()))
+        kill([victim[1]], signal.SIGPWR)
+        until(lambda: victim[0] in app.removed(), "it stays for ever")
+        assert app.removed()[victim[0]] == "Executor killed by driver."
+        app.open_gate()
+        assert app.answer()[0] == 2
+
+
 def test_decommissioned_executors_that_are_killed_cost_only_time(folder):
     """kill -9 of some that give and of some that take, at random moments: results are the same."""
     seed = int(os.environ.get("ALLOCATION_SEED") or random.randrange(1 << 30))
@@ -397,5 +411,7 @@ def test_settings_that_cannot_be_are_refused(folder):
     assert ("spark.dynamicAllocation.minExecutors (3) must be less than or equal to "
             "spark.dynamicAllocation.maxExecutors (2)!") in refused(
                 "spark.dynamicAllocation.minExecutors=3", "spark.dynamicAllocation.maxExecutors=2")
+    assert "spark.storage.decommission.fallbackStorage.path: blocks of decommissioned executors move" in refused(
+        "spark.storage.decommission.fallbackStorage.path=/tmp/fallback")
     assert "Dynamic allocation of executors requires one of the following conditions: 1)" in refused(
         "spark.dynamicAllocation.shuffleTracking.enabled=false")

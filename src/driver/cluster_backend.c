@@ -478,7 +478,8 @@ static int cluster_start(struct scheduler_backend *backend, struct job_runner *r
         b->runner = runner;
         if ((r = conf_get_ms(b->sc->conf, "spark.network.timeout", &timeout, error)) ||
             (r = conf_get_ms(b->sc->conf, "spark.network.timeoutInterval", &interval, error)) ||
-            (r = make_io_secret(b, error)) || (r = need_secret(b, error)) || (r = listen_for_executors(b, error)) ||
+            (r = cluster_read_decommission(b, error)) || (r = make_io_secret(b, error)) ||
+            (r = need_secret(b, error)) || (r = listen_for_executors(b, error)) ||
             (r = driver_data_new(b->sc, b->security, &data_ops, b, &b->data, error)) ||
             (r = service_removals_new(&b->loop, b->sc->conf, b->sc->app_id, &b->removals, error)))
                 return r;

@@ -31,6 +31,7 @@ struct cluster_backend {
         size_t io_secret_len;                /* 0: they are not encrypted */
         struct buf tokens;                   /* delegation tokens, as who renews them last sent them */
         int64_t heartbeat_timeout_ms;
+        int64_t decommission_ms; /* spark.executor.decommission.forceKillTimeout; -1: for ever */
         int requested; /* executors in all; -1: nobody has said how many */
         bool stopping; /* executors were told to end */
         bool closing;  /* the scheduler is gone: nothing may be reported any more */
@@ -80,6 +81,9 @@ void cluster_kill(struct cluster_backend *b, const char *executor_id, bool repla
 bool cluster_request_executors(struct scheduler_backend *backend, const struct executor_request *requests, int n);
 int cluster_remove_executors(struct scheduler_backend *backend, const int32_t *executors, int n, bool decommission,
                              int32_t *accepted);
+
+/* What of the configuration decommissioning follows: 0, or negative with @error for what there is not. */
+int cluster_read_decommission(struct cluster_backend *b, struct fst_error *error);
 
 /* Let this executor take no new tasks, and end when its own have. */
 void cluster_decommission(struct cluster_backend *b, struct remote_executor *x, bool host_too, const char *reason);

@@ -100,7 +100,8 @@ static void register_executor(struct cluster_backend *b, struct rpc_message *m)
         x->ref = rpc_peer_ref(m->peer, "Executor");
         x->heartbeat_ms = context_now_ms();
         uv_timer_init(&b->loop, &x->loss);
-        x->loss.data = x;
+        uv_timer_init(&b->loop, &x->patience);
+        x->loss.data = x->patience.data = x;
         rpc_peer_set_data(m->peer, x);
         rpc_peer_welcome(m->peer);
         log_info("CoarseGrainedSchedulerBackend", "Registered executor %s (%s) with ID %s", x->host,

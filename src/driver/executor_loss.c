@@ -48,6 +48,7 @@ void cluster_lose(struct cluster_backend *b, struct remote_executor *x, bool cau
         x->state = EXECUTOR_GONE;
         __atomic_fetch_sub(&b->sc->registered_cores, x->cores, __ATOMIC_RELAXED);
         uv_timer_stop(&x->loss);
+        uv_timer_stop(&x->patience);
         announce_loss(b, x->index);
         driver_data_remove_executor(b->data, x);
         if (caused_by_app)

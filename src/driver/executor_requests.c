@@ -4,8 +4,10 @@
  */
 #include "driver/cluster_backend_internal.h"
 
+#include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "driver/context.h"
 #include "driver/driver_data.h"
 #include "driver/job_runner.h"
 #include "rpc/control.pb-c.h"
@@ -75,6 +77,31 @@ void cluster_kill(struct cluster_backend *b, const char *executor_id, bool repla
         b->manager->class->kill(b->manager, executor_id);
 }
 
+/* It has had the time to move what it has. */
+static void patience_over(uv_timer_t *timer)
+{
+        struct remote_executor *x = timer->data;
+        struct cluster_backend *b = x->backend;
+        if (x->state == EXECUTOR_GONE || b->closing)
+                return;
+        log_info("CoarseGrainedSchedulerBackend", "%s failed to decommission in %lld ms, killing.", x->id,
+                 (long long)b->decommission_ms);
+        cluster_kill(b, x->id, true);
+}
+
+int cluster_read_decommission(struct cluster_backend *b, struct fst_error *error)
+{
+        static const char force[] = "spark.executor.decommission.forceKillTimeout",
+                          fallback[] = "spark.storage.decommission.fallbackStorage.path";
+        const struct fst_conf *conf = b->sc->conf;
+        b->decommission_ms = -1;
+        if (conf_contains(conf, fallback))
+                return error_set(error, -ENOTSUP,
+                                 "%s: blocks of decommissioned executors move to other executors only; leave it out",
+                                 fallback);
+        return conf_contains(conf, force) ? conf_get_ms(conf, force, &b->decommission_ms, error) : 0;
+}
+
 void cluster_decommission(struct cluster_backend *b, struct remote_executor *x, bool host_too, const char *reason)
 {
         if (x->state != EXECUTOR_ALIVE || x->decommissioned)
@@ -86,6 +113,8 @@ void cluster_decommission(struct cluster_backend *b, struct remote_executor *x, 
         driver_data_decommission(b->data, x);
         cluster_flush(x);
         rpc_send(x->ref, FIRESTEEL__CONTROL_TYPE__DECOMMISSION_EXECUTOR, NULL, 0, NULL);
+        if (b->decommission_ms >= 0)
+                uv_timer_start(&x->patience, patience_over, (uint64_t)b->decommission_ms, 0);
 }
 
 void cluster_backend_executor_decommissioned(struct cluster_backend *b, const char *executor_id, bool host_too,

@@ -33,7 +33,8 @@ struct remote_executor {
         struct remote_executor *next_dirty;
         int64_t heartbeat_ms, resident_bytes, memory;
         int64_t pid;
-        uv_timer_t loss; /* runs while the reason of its loss is awaited */
+        uv_timer_t patience; /* runs while it is decommissioned, if that is to take only so long */
+        uv_timer_t loss;     /* runs while the reason of its loss is awaited */
         struct strmap log_urls, attributes;
 };
 

@@ -7,7 +7,6 @@
  */
 #include "exec/migration.h"
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -19,9 +18,7 @@
 #include "exec/exec_env.h"
 #include "rpc/control.pb-c.h"
 #include "rpc/transfer.h"
-#include "rpc/transfer.pb-c.h"
-#include "shuffle/shuffle_server.h"
-#include "shuffle/shuffle_store.h"
+#include "shuffle/shuffle_sender.h"
 #include "store/block_store.h"
 
 #include <inttypes.h>
@@ -137,42 +134,6 @@ static int move_blocks(struct migration *m)
 
 /* ------------------------------------------------------------------------------------------------------ map outputs */
 
-static int send_output(struct migration *m, const struct shuffle_output_id *id, const struct shuffle_output *output,
-                       const struct block_location *to, struct fst_error *error)
-{
-        Firesteel__FetchShuffle fetch = FIRESTEEL__FETCH_SHUFFLE__INIT;
-        Firesteel__PutShuffle put = FIRESTEEL__PUT_SHUFFLE__INIT;
-        Firesteel__TransferRequest request = FIRESTEEL__TRANSFER_REQUEST__INIT;
-        struct transfer_stream *stream;
-        int32_t map = id->map_partition;
-        int64_t task = id->task_id;
-        fetch.shuffle = put.shuffle = id->shuffle_id;
-        fetch.end_partition = put.partitions = output->partitions;
-        fetch.n_map_partitions = fetch.n_map_task_ids = 1;
-        fetch.map_partitions = &map;
-        fetch.map_task_ids = &task;
-        put.map_partition = map;
-        put.task_id = task;
-        put.kinds = (uint32_t)output->type.key | (uint32_t)output->type.value << 8;
-        put.key_size = output->type.key_size;
-        put.value_size = output->type.value_size;
-        request.what_case = FIRESTEEL__TRANSFER_REQUEST__WHAT_PUT_SHUFFLE;
-        request.put_shuffle = &put;
-        int r = shuffle_server_open(m->options.env->shuffles, &fetch, &stream, error);
-        if (r)
-                return r;
-        _cleanup_(buf_deinit) struct buf packed = BUF_INIT;
-        struct block_peer peer = {m->options.network, to};
-        struct transfer_call call = {.stopped = &m->stopped, .gone = block_peer_gone, .gone_owner = &peer};
-        size_t size = protobuf_c_message_get_packed_size(&request.base);
-        buf_reserve(&packed, size);
-        packed.len = protobuf_c_message_pack(&request.base, (uint8_t *)packed.data);
-        r = transfer_put_stream(m->options.network->client, to->host, to->port, packed.data, packed.len, stream, &call,
-                                error);
-        stream->class->close(stream);
-        return r;
-}
-
 /* Readers are to go there: 0 once the driver knows. */
 static int announce(struct migration *m, const struct shuffle_output_id *id, const struct block_location *at,
                     struct fst_error *error)
@@ -205,19 +166,19 @@ static int move_output(struct migration *m, const struct shuffle_output_id *id)
         snprintf(name, sizeof(name), "shuffle_%d_%d_%" PRId64, id->shuffle_id, id->map_partition, id->task_id);
         if (strmap_get(&m->settled, name))
                 return 0;
-        struct shuffle_output *output =
-                shuffle_store_get(m->options.env->shuffles, id->shuffle_id, id->map_partition, id->task_id);
-        if (!output)
-                return 0; /* not needed any more */
         const struct block_location *to = next_peer(m);
-        int r = send_output(m, id, output, to, &error);
+        struct block_peer peer = {m->options.network, to};
+        struct transfer_call call = {.stopped = &m->stopped, .gone = block_peer_gone, .gone_owner = &peer};
+        int r = shuffle_send(m->options.env->shuffles, id, m->options.network->client, to->host, to->port, &call,
+                             &error);
         if (r == 0)
                 r = announce(m, id, to, &error);
-        shuffle_output_unref(output);
         if (r == 0) {
                 log_debug(LOG, "Migrated %s to %s:%d", name, to->host, to->port);
                 strmap_set(&m->settled, name, "");
                 m->moved++;
+        } else if (r == -ENOENT) {
+                r = 0; /* not needed any more */
         } else if (!is_stopped(m)) {
                 log_warn(LOG, "Error occurred during migrating %s to %s:%d: %s", name, to->host, to->port,
                          error_message(&error));

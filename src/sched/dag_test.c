@@ -416,6 +416,42 @@ static void lost_outputs_of_a_running_map_stage_are_made_again(void **state)
         fix_end(&f);
 }
 
+/* As a decommissioned executor does: nothing is made again when it goes, and readers are told the new place. */
+static void outputs_that_were_moved_outlive_their_maker(void **state)
+{
+        struct fix f;
+
+        fix_begin(&f, NULL, 2, 1);
+        struct lineage *shuffled = fix_shuffle(&f, fix_rdd(&f, 4), 1);
+
+        fix_submit(&f, shuffled);
+        fix_succeed(&f, 0, 0); /* on executor 0, which takes task 2 */
+        const struct map_outputs *outputs = sched_map_outputs(f.s, 0);
+        uint64_t handle = outputs->at[0].handle;
+        assert_int_equal(outputs->at[0].executor, 0);
+        sched_decommission_executor(f.s, 0, false);
+        assert_false(sched_move_output(f.s, 0, 0, handle + 1, 0, 1)); /* another attempt's */
+        assert_false(sched_move_output(f.s, 0, 1, handle, 0, 1));     /* another partition's */
+        assert_false(sched_move_output(f.s, 0, 9, handle, 0, 1));
+        assert_false(sched_move_output(f.s, 5, 0, handle, 0, 1));
+        assert_false(sched_move_output(f.s, 0, 0, handle, 1, 0)); /* from who does not have it, to who goes */
+        assert_false(sched_move_output(f.s, 0, 0, handle, 0, 7));
+        uint64_t epoch = outputs->epoch;
+        assert_true(sched_move_output(f.s, 0, 0, handle, 0, 1));
+        assert_false(sched_move_output(f.s, 0, 0, handle, 0, 1));
+        assert_int_equal(outputs->at[0].executor, 1);
+        assert_int_not_equal(outputs->epoch, epoch);
+        sched_lose_executor(f.s, 0, false, LOSS_DECOMMISSIONED, f.now);
+        assert_int_equal(f.outputs_removed, 0);
+        sched_revive(f.s, f.now);
+        fix_drain(&f);
+        assert_int_equal(f.result, JOB_SUCCEEDED);
+        assert_int_equal(f.tasks.len, 4 + 1 + 1); /* task 2 again, which ran there */
+        sched_lose_executor(f.s, 1, false, "gone", f.now);
+        assert_int_equal(f.outputs_removed, 4);
+        fix_end(&f);
+}
+
 static void lost_outputs_are_made_again_by_the_next_job(void **state)
 {
         struct fix f;
@@ -544,6 +580,7 @@ int main(void)
                 cmocka_unit_test(too_many_fetch_failures_in_a_row_abort),
                 cmocka_unit_test(a_zombies_success_is_not_computed_again),
                 cmocka_unit_test(lost_outputs_of_a_running_map_stage_are_made_again),
+                cmocka_unit_test(outputs_that_were_moved_outlive_their_maker),
                 cmocka_unit_test(lost_outputs_are_made_again_by_the_next_job),
                 cmocka_unit_test(a_shuffle_service_keeps_outputs),
                 cmocka_unit_test(cancelling_a_job_kills_its_tasks),

@@ -9,6 +9,7 @@
 #include "rpc/transfer.h"
 #include "rpc/transfer_services.h"
 #include "shuffle/shuffle_reader.h"
+#include "shuffle/shuffle_receiver.h"
 #include "shuffle/shuffle_server.h"
 #include "shuffle/shuffle_store.h"
 #include "store/disk_dirs.h"
@@ -32,6 +33,7 @@ enum { EXECUTORS = 3 };
 /* One executor. Streams can be told to flip a bit, or to break off. */
 struct executor {
         struct shuffle_store *store;
+        struct memory_manager *memory; /* the world's */
         struct transfer_services services;
         struct transfer_server *server;
         int flips;     /* atomic: how many more streams get a flipped bit */
@@ -119,6 +121,13 @@ static inline int fetch_shuffle(void *owner, const struct Firesteel__FetchShuffl
         return 0;
 }
 
+static inline int put_shuffle(void *owner, const struct Firesteel__PutShuffle *request, struct transfer_sink **sink,
+                              struct fst_error *error)
+{
+        struct executor *e = owner;
+        return shuffle_receiver_open(e->store, e->memory, request, sink, error);
+}
+
 /* ---------------------------------------------------------------------------------------------------- the world */
 
 static inline void start_server(struct world *w, int e, int port, int64_t idle_ns)
@@ -126,7 +135,9 @@ static inline void start_server(struct world *w, int e, int port, int64_t idle_n
         struct executor *x = &w->executors[e];
         struct transfer_server_options options = {
                 .host = "127.0.0.1", .port = port, .threads = 1, .idle_ns = idle_ns, .handshake_ns = idle_ns};
-        x->services = (struct transfer_services){.owner = x, .fetch_shuffle = fetch_shuffle};
+        x->services =
+                (struct transfer_services){.owner = x, .fetch_shuffle = fetch_shuffle, .put_shuffle = put_shuffle};
+        x->memory = w->memory;
         assert_int_equal(transfer_server_new(&options, &transfer_services_handler, &x->services, &x->server, NULL), 0);
 }
 

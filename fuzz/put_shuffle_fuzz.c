@@ -1,0 +1,63 @@
+/*
+ * A map output as another process uploads it, in parts of any size: it is kept when it is whole, or is refused and
+ * leaves nothing.
+ */
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "rpc/transfer.pb-c.h"
+#include "shuffle/shuffle_receiver.h"
+#include "shuffle/shuffle_store.h"
+#include "store/disk_dirs.h"
+#include "store/memory.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct spill_space space = {.shuffle_codec = CODEC_LZ4};
+static struct memory_manager *memory;
+
+static void start(void)
+{
+        log_set_level(LOG_OFF);
+        memory = memory_manager_new((size_t)8 << 20, 0.5);
+        if (disk_dirs_new("/tmp", 1, &space.dirs, NULL))
+                abort();
+}
+
+static void remove_dirs(void)
+{
+        disk_dirs_free(space.dirs);
+        memory_manager_free(memory);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        Firesteel__PutShuffle put = FIRESTEEL__PUT_SHUFFLE__INIT;
+        struct transfer_sink *sink;
+        size_t kept;
+        if (!memory) {
+                start();
+                atexit(remove_dirs);
+        }
+        struct shuffle_store *store = shuffle_store_new(&space);
+        put.partitions = 2;
+        put.kinds = FST_KIND_I64;
+        put.key_size = 8;
+        if (shuffle_receiver_open(store, memory, &put, &sink, &error))
+                abort();
+        int r = 0;
+        for (size_t at = 0, step = 1; at < size && r == 0; at += step, step = step * 3 % 101 + 1)
+                r = sink->class->write(sink, data + at, MIN(step, size - at), &error);
+        if (r == 0)
+                r = sink->class->end(sink, &error);
+        sink->class->close(sink);
+        error_deinit(&error);
+        free(shuffle_store_list(store, &kept));
+        if (kept != (r == 0))
+                abort();
+        shuffle_store_free(store);
+        return 0;
+}
