@@ -1,4 +1,5 @@
 """Dynamic allocation on local-cluster: executors come with the load and go without it; what somebody may need stays."""
+import errno
 import json
 import os
 import random
@@ -64,6 +65,12 @@ int main(int argc, char **argv)
                         result = fst_unpersist(kept) ? 0 : -1;
                 else if (strcmp(word, "cached") == 0)
                         fst_reduce(kept, fst_sum, &result);
+                else if (strcmp(word, "total") == 0)
+                        result = fst_request_total_executors(sc, n);
+                else if (strcmp(word, "more") == 0)
+                        result = fst_request_executors(sc, n);
+                else if (strcmp(word, "kill") == 0)
+                        result = fst_kill_executors(sc, (const char *const[]){gate.path, "no such"}, 2);
                 else if (strcmp(word, "shuffle") == 0)
                         summed = fst_reduce_by_key_n(fst_flat_map(fst_range_n(sc, 0, n, n), FST_WITH(spread, gate),
                                                                  FST_PAIR(I64, I64)), fst_sum, 3);
@@ -135,7 +142,7 @@ class Application:
         words = self.process.stdout.readline().split()
         timer.cancel()
         assert len(words) == 3, self.log()
-        self.jobs += words[0] != "uncache"
+        self.jobs += words[0] not in ("uncache", "total", "more", "kill")
         until(lambda: len(self.logged("JobEnd")) == self.jobs, "the job's end is not in the event log")
         return int(words[1]), int(words[2])
 
@@ -391,6 +398,29 @@ def test_decommissioned_executors_that_are_killed_cost_only_time(folder):
             until(lambda: {*going, victim} <= set(app.removed()), lambda: f"{going}, {victim}: {app.removed()}")
             app.until_alive(6)
         assert app.run("shuffled")[0] == sum_of(40)
+
+
+def test_an_application_says_how_many_executors_it_wants(folder):
+    """The numbers of Spark's StandaloneDynamicAllocationSuite."""
+    with Application(folder, "local-cluster[4,1,1024]", allocation=False) as app:
+        app.until_alive(4)
+        for expected in (3, 2):
+            assert app.run(f"kill 1 {min(app.alive())}")[0] == 1
+            app.until_alive(expected)
+        assert app.run("more 1")[0] == 0
+        app.until_alive(3)
+        assert app.run("total 99")[0] == 0
+        app.until_alive(4)
+        assert app.run("total 0")[0] == 0
+        assert app.run("more -1")[0] == -errno.EINVAL
+        victim = random.choice(sorted(app.executors().items()))
+        kill([victim[1]])
+        app.until_alive(3)  # none ends because fewer are wanted, and none comes
+        app.open_gate()
+        assert app.run(f"gated 6 {app.gate}")[0] == 6
+        for expected in (2, 1, 0):
+            assert app.run(f"kill 1 {min(app.alive())}")[0] == 1
+            app.until_alive(expected)
 
 
 def test_settings_that_cannot_be_are_refused(folder):

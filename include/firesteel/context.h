@@ -79,3 +79,18 @@ FST_API void fst_set_interrupt_on_cancel(fst_context *sc, bool interrupt);
 FST_API void fst_cancel_jobs_with_tag(fst_context *sc, const char *tag);
 FST_API void fst_cancel_job_group(fst_context *sc, const char *group);
 FST_API void fst_cancel_all_jobs(fst_context *sc);
+
+/*
+ * How many executors the application has, where they are processes that come and go: in all, or so many more than were
+ * asked for or are there. With dynamic allocation this holds until it asks for another number. Executors come later, as
+ * there is room for them; none ends because fewer are asked for. 0; -EINVAL for a negative number; -ENOTSUP with a
+ * local master; -EAGAIN if the cluster manager cannot be asked now. Spark's requestTotalExecutors and requestExecutors.
+ */
+FST_API int fst_request_total_executors(fst_context *sc, int executors);
+FST_API int fst_request_executors(fst_context *sc, int more);
+
+/*
+ * End executors, by their ids, and ask for as many fewer; their tasks run elsewhere. How many of them there were, or
+ * -ENOTSUP with a local master or dynamic allocation. Spark's killExecutors.
+ */
+FST_API int fst_kill_executors(fst_context *sc, const char *const *ids, int n);

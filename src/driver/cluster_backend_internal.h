@@ -32,9 +32,9 @@ struct cluster_backend {
         struct buf tokens;                   /* delegation tokens, as who renews them last sent them */
         int64_t heartbeat_timeout_ms;
         int64_t decommission_ms; /* spark.executor.decommission.forceKillTimeout; -1: for ever */
-        int requested; /* executors in all; -1: nobody has said how many */
-        bool stopping; /* executors were told to end */
-        bool closing;  /* the scheduler is gone: nothing may be reported any more */
+        int requested;           /* executors in all; -1: nobody has said how many */
+        bool stopping;           /* executors were told to end */
+        bool closing;            /* the scheduler is gone: nothing may be reported any more */
 };
 
 /* ------------------------------------------------------------------------------------------- cluster_backend.c */
@@ -79,6 +79,8 @@ void cluster_kill(struct cluster_backend *b, const char *executor_id, bool repla
 
 /* As the scheduler backend's slots of these names. */
 bool cluster_request_executors(struct scheduler_backend *backend, const struct executor_request *requests, int n);
+bool cluster_request_more(struct scheduler_backend *backend, int more);
+int cluster_kill_executors(struct scheduler_backend *backend, const char *const *ids, int n);
 int cluster_remove_executors(struct scheduler_backend *backend, const int32_t *executors, int n, bool decommission,
                              int32_t *accepted);
 

@@ -38,6 +38,31 @@ bool cluster_request_executors(struct scheduler_backend *backend, const struct e
         return b->manager->class->request_executors(b->manager, requests, n);
 }
 
+bool cluster_request_more(struct scheduler_backend *backend, int more)
+{
+        struct cluster_backend *b = container_of(backend, struct cluster_backend, backend);
+        int64_t total = (int64_t)(b->requested < 0 ? count_executors(b) : b->requested) + more;
+        struct executor_request request = {.target = (int)MIN(total, (int64_t)INT32_MAX)};
+        return cluster_request_executors(backend, &request, 1);
+}
+
+int cluster_kill_executors(struct scheduler_backend *backend, const char *const *ids, int n)
+{
+        struct cluster_backend *b = container_of(backend, struct cluster_backend, backend);
+        int killed = 0;
+        for (int i = 0; i < n; i++) {
+                struct remote_executor *x = executor_table_find(&b->executors, ids[i]);
+                if (!x || x->state == EXECUTOR_GONE || x->killed) {
+                        log_warn("CoarseGrainedSchedulerBackend", "Executor to kill %s does not exist!", ids[i]);
+                        continue;
+                }
+                job_runner_executor_killed(b->runner, x->index);
+                cluster_kill(b, x->id, false);
+                killed++;
+        }
+        return killed;
+}
+
 static bool is_busy(const struct remote_executor *x)
 {
         for (int s = 0; s < x->cores; s++)

@@ -48,12 +48,29 @@ struct job_wait {
         int job_id;
 };
 
-enum message_kind { MESSAGE_SUBMIT, MESSAGE_RUN_DONE, MESSAGE_CANCEL, MESSAGE_STOP, MESSAGE_QUIT, MESSAGE_GANG };
+enum message_kind {
+        MESSAGE_SUBMIT,
+        MESSAGE_RUN_DONE,
+        MESSAGE_CANCEL,
+        MESSAGE_STOP,
+        MESSAGE_QUIT,
+        MESSAGE_GANG,
+        MESSAGE_CALL
+};
+
+/* Something for the runner's thread to do, and the thread that waits for it. */
+struct call_wait {
+        void (*call)(void *owner, struct scheduler_backend *backend, bool allocates);
+        void *owner;
+        pthread_cond_t done;
+        bool ended;
+};
 
 struct message {
         struct message *next;
         enum message_kind kind;
         struct job_wait *job;
+        struct call_wait *call;
         struct slot_run *run;
         char *group, *tag;
         struct gang_asker asker; /* MESSAGE_GANG, with its question */
@@ -676,6 +693,13 @@ static void receive(struct job_runner *r, struct message *m)
                 gangs_ask(r->gangs, (const uint8_t *)m->question.data, m->question.len, &m->asker, now_ns());
                 buf_deinit(&m->question);
                 break;
+        case MESSAGE_CALL:
+                m->call->call(m->call->owner, r->backend, r->allocation != NULL);
+                pthread_mutex_lock(&r->lock);
+                m->call->ended = true;
+                pthread_cond_signal(&m->call->done);
+                pthread_mutex_unlock(&r->lock);
+                break;
         case MESSAGE_QUIT:
                 r->quitting = true;
                 __attribute__((fallthrough));
@@ -894,6 +918,19 @@ int job_runner_run(struct job_runner *r, const struct job_request *request, stru
         error_set(error, status, "%s", wait.message ? wait.message : strerror(-status));
         free(wait.message);
         return status;
+}
+
+void job_runner_call(struct job_runner *r, void (*call)(void *owner, struct scheduler_backend *backend, bool allocates),
+                     void *owner)
+{
+        struct call_wait wait = {.call = call, .owner = owner};
+        pthread_cond_init(&wait.done, NULL);
+        post(r, (struct message){.kind = MESSAGE_CALL, .call = &wait});
+        pthread_mutex_lock(&r->lock);
+        while (!wait.ended)
+                pthread_cond_wait(&wait.done, &r->lock);
+        pthread_mutex_unlock(&r->lock);
+        pthread_cond_destroy(&wait.done);
 }
 
 void job_runner_cancel(struct job_runner *r, const char *group)

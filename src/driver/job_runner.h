@@ -33,6 +33,13 @@ struct job_request {
 /* Run a job and wait for its end: 0, or negative with @error. Any thread but the runner's and the slots'. */
 int job_runner_run(struct job_runner *runner, const struct job_request *request, struct fst_error *error);
 
+/*
+ * Have @call made on the runner's thread, and wait for it: with the backend, and whether there is dynamic allocation.
+ * Any thread but the runner's and the slots', inside of context_enter.
+ */
+void job_runner_call(struct job_runner *runner,
+                     void (*call)(void *owner, struct scheduler_backend *backend, bool allocates), void *owner);
+
 /* Cancel a group's jobs, or all with NULL. Any thread. */
 void job_runner_cancel(struct job_runner *runner, const char *group);
 

@@ -77,6 +77,12 @@ struct scheduler_backend_class {
          */
         bool (*request_executors)(struct scheduler_backend *backend, const struct executor_request *requests, int n);
 
+        /* The application wants so many more than were requested or are there: false if nobody could be asked. */
+        bool (*request_more)(struct scheduler_backend *backend, int more);
+
+        /* The application wants these executors, named by their ids, gone, and as many fewer: how many there were. */
+        int (*kill_executors)(struct scheduler_backend *backend, const char *const *ids, int n);
+
         /*
          * End these of the scheduler's executors, or (@decommission) let them move away what they have and end, without
          * changing what was requested; those that run tasks are spared. Fills @accepted with the others; returns how
