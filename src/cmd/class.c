@@ -41,6 +41,8 @@ static int (*own_class(const char *class))(int, char **)
         } own[] = {
                 {"org.apache.spark.deploy.Client", command_client},
                 {"org.apache.spark.deploy.master.Master", command_master},
+                {"org.apache.spark.deploy.worker.Worker", command_worker},
+                {"org.apache.spark.deploy.ExternalShuffleService", command_shuffle_service},
         };
         struct spark_home home = {0};
         bool spark = spark_home_find(&home, environment, NULL) == 0 && home.jars;

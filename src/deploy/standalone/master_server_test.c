@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/remove_tree.h"
 #include "deploy/standalone/master_server.h"
 #include "deploy/standalone/master_state.h"
 #include "rpc/rpc.h"
@@ -17,9 +18,11 @@
 
 struct fixture {
         uv_loop_t loop;
+        uv_timer_t tick; /* lets `until` look at the clock */
         struct master_conf conf;
         struct master_server *server;
         int ended, replies;
+        char folder[32]; /* of records; "" if there is none */
         char *last_message;
         struct actor *actors; /* freed at the end, if not before */
 };
@@ -34,6 +37,7 @@ struct actor {
         struct buf heard; /* a line for each message */
         struct buf answer;
         int answers, failures, lost;
+        const char *reports; /* what it has when the master changes: the id of an application with executor 0 */
         bool closed;
 };
 
@@ -42,32 +46,78 @@ static void on_ended(void *owner, int status)
         ((struct fixture *)owner)->ended = status + 1;
 }
 
-static int setup(void **state)
+static void on_tick(uv_timer_t *timer)
+{
+}
+
+static int begin(void **state, bool keeps)
 {
         struct fixture *f = new0(struct fixture);
         struct fst_error error = FST_ERROR_INIT;
         log_reset_levels(LOG_OFF);
         uv_loop_init(&f->loop);
+        uv_timer_init(&f->loop, &f->tick);
+        uv_timer_start(&f->tick, on_tick, 20, 20);
         f->conf = (struct master_conf){.core = MASTER_CONFIG_DEFAULT,
                                        .host = mem_strdup("127.0.0.1"),
                                        .public_host = mem_strdup("127.0.0.1"),
                                        .web_ui_port = 0};
         conf_init(&f->conf.conf);
         conf_set(&f->conf.conf, "spark.master.rest.enabled", "false");
+        if (keeps) {
+                strcpy(f->folder, "/tmp/master_server_XXXXXX");
+                assert_non_null(mkdtemp(f->folder));
+                conf_set(&f->conf.conf, "spark.deploy.recoveryMode", "FILESYSTEM");
+                conf_set(&f->conf.conf, "spark.deploy.recoveryDirectory", f->folder);
+        }
         assert_int_equal(master_conf_keys(&f->conf, &error), 0);
         assert_int_equal(master_server_new(&f->loop, &f->conf, on_ended, f, &f->server, &error), 0);
         *state = f;
         return 0;
 }
 
+static int setup(void **state)
+{
+        return begin(state, false);
+}
+
+static int setup_with_records(void **state)
+{
+        return begin(state, true);
+}
+
 #define until(f, condition)                                                                                            \
         for (int64_t end_ = now_ns() + INT64_C(60000000000); !(condition);) {                                          \
                 if (now_ns() > end_)                                                                                   \
                         fail_msg("this did not come: %s", #condition);                                                 \
-                uv_run(&(f)->loop, UV_RUN_NOWAIT);                                                                     \
+                uv_run(&(f)->loop, UV_RUN_ONCE);                                                                       \
         }
 
 /* ------------------------------------------------------------------------------------------------------- actors */
+
+/* Over the connection on which it was said. */
+static void answer_new_leader(struct actor *a, struct rpc_message *m)
+{
+        struct rpc_ref *master = rpc_peer_ref(m->peer, STANDALONE_MASTER_ENDPOINT);
+        Firesteel__Standalone__WorkerState w = FIRESTEEL__STANDALONE__WORKER_STATE__INIT;
+        Firesteel__Standalone__ExecutorReport e = FIRESTEEL__STANDALONE__EXECUTOR_REPORT__INIT, *executors[] = {&e};
+        Firesteel__Standalone__ApplicationState app = FIRESTEEL__STANDALONE__APPLICATION_STATE__INIT;
+        buf_puts(&a->heard, "master changed\n");
+        e.app_id = app.app_id = (char *)a->reports;
+        e.cores = 3;
+        e.memory = 1024;
+        e.state = (char *)"RUNNING";
+        w.worker_id = (char *)"worker-1";
+        w.executors = executors;
+        w.n_executors = 1;
+        app.next_executor = 1;
+        if (strcmp(a->endpoint, "Worker") == 0)
+                rpc_send_packed(master, TYPE(WORKER_STATE), &w.base, NULL);
+        else
+                rpc_send_packed(master, TYPE(APPLICATION_STATE), &app.base, NULL);
+        rpc_ref_unref(a->master);
+        a->master = master;
+}
 
 static void hear(struct actor *a, struct rpc_message *m)
 {
@@ -140,6 +190,9 @@ static void hear(struct actor *a, struct rpc_message *m)
                 firesteel__standalone__executor_updated__free_unpacked(b, NULL);
                 break;
         }
+        case TYPE(MASTER_CHANGED):
+                answer_new_leader(a, m);
+                break;
         default:
                 buf_printf(&a->heard, "type %d\n", m->type);
         }
@@ -157,12 +210,20 @@ static void on_disconnected(void *owner, struct rpc_peer *peer, const char *why)
 
 static const struct rpc_endpoint_class actor_class = {.receive = on_message, .disconnected = on_disconnected};
 
+static void actor_turns_to(struct actor *a, const struct master_server *server)
+{
+        _cleanup_free_ char *url = mem_printf("spark://Master@%s", master_server_url(server) + strlen("spark://"));
+        rpc_ref_unref(a->master);
+        assert_int_equal(rpc_env_ref(a->env, url, &a->master, NULL), 0);
+}
+
 static struct actor *actor_new(struct fixture *f, const char *endpoint)
 {
         struct actor *a = new0(struct actor);
         struct rpc_options options;
         struct fst_error error = FST_ERROR_INIT;
         a->f = f;
+        a->endpoint = endpoint;
         a->next = f->actors;
         f->actors = a;
         rpc_options_init(&options);
@@ -170,8 +231,8 @@ static struct actor *actor_new(struct fixture *f, const char *endpoint)
         options.app_id = "";
         assert_int_equal(rpc_env_new(&f->loop, &options, &a->env, &error), 0);
         assert_int_equal(rpc_env_register(a->env, endpoint, &actor_class, a, &error), 0);
-        _cleanup_free_ char *url = mem_printf("spark://Master@%s", master_server_url(f->server) + strlen("spark://"));
-        assert_int_equal(rpc_env_ref(a->env, url, &a->master, &error), 0);
+        assert_int_equal(rpc_env_listen(a->env, "127.0.0.1", NULL, 0, 0, &error), 0);
+        actor_turns_to(a, f->server);
         return a;
 }
 
@@ -199,10 +260,13 @@ static int teardown(void **state)
         struct fixture *f = *state;
         while (f->actors)
                 actor_free(f->actors);
+        uv_close((uv_handle_t *)&f->tick, NULL);
         master_server_close(f->server);
         uv_run(&f->loop, UV_RUN_DEFAULT);
         assert_int_equal(uv_loop_close(&f->loop), 0);
         master_conf_deinit(&f->conf);
+        if (*f->folder)
+                remove_tree(f->folder);
         free(f->last_message);
         free(f);
         return 0;
@@ -490,6 +554,44 @@ static void drivers_are_submitted(void **state)
         firesteel__standalone__driver_reply__free_unpacked(reply, NULL);
 }
 
+/*
+ * The second master is known to the application, to which it says that it does not lead, and not to the worker, which
+ * it finds by the record. Neither loses anything.
+ */
+static void a_new_leader_takes_over(void **state)
+{
+        struct fixture *f = *state;
+        struct fst_error error = FST_ERROR_INIT;
+        struct master_server *second;
+        struct actor *worker = actor_new(f, "Worker"), *app = actor_new(f, "AppClient");
+        register_worker(worker, "worker-1", rpc_env_port(worker->env));
+        register_app(app, "count", rpc_env_address(app->env), "", 3);
+        until(f, heard(app, "added 0") && heard(worker, "launch count/0"));
+        _cleanup_free_ char *id = mem_strdup(buf_text(&app->answer));
+        worker->reports = app->reports = id;
+        assert_int_equal(master_server_new(&f->loop, &f->conf, on_ended, f, &second, &error), 0);
+        actor_turns_to(app, second);
+        register_app(app, "count", rpc_env_address(app->env), id, 3);
+        until(f, heard(app, "type 22\n"));
+        assert_int_equal(master_server_state(second)->status, MASTER_STANDBY);
+
+        master_server_close(f->server);
+        f->server = second;
+        until(f, master_server_state(second)->status == MASTER_ALIVE);
+        assert_true(heard(app, "master changed\n") && heard(worker, "master changed\n"));
+        assert_non_null(master_app(master_server_state(second), id));
+        assert_int_equal(master_app(master_server_state(second), id)->n_executors, 1);
+        assert_false(heard(worker, "kill\n"));
+        assert_false(heard(app, "updated"));
+        Firesteel__Standalone__KillExecutorsOfApp k = FIRESTEEL__STANDALONE__KILL_EXECUTORS_OF_APP__INIT;
+        int32_t executors[] = {0};
+        k.app_id = id;
+        k.executors = executors;
+        k.n_executors = 1;
+        ask(app, TYPE(KILL_EXECUTORS_OF_APP), &k.base);
+        until(f, heard(worker, "kill\n"));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -498,6 +600,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(registers_again, setup, teardown),
                 cmocka_unit_test_setup_teardown(what_cannot_be_is_refused, setup, teardown),
                 cmocka_unit_test_setup_teardown(drivers_are_submitted, setup, teardown),
+                cmocka_unit_test_setup_teardown(a_new_leader_takes_over, setup_with_records, teardown),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# What the scripts here have in common; sourced. FIRESTEEL_HOME is where bin/ and conf/ are.
+FIRESTEEL_HOME="${FIRESTEEL_HOME:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)}"
+export FIRESTEEL_HOME
+
+# --config DIR may come first.
+if [ "${1:-}" = --config ]; then
+        [ -d "${2:-}" ] || { echo "ERROR : ${2:-} is not a directory"; exit 1; }
+        SPARK_CONF_DIR="$(cd "$2" && pwd)"
+        shift 2
+fi
+export SPARK_CONF_DIR="${SPARK_CONF_DIR:-$FIRESTEEL_HOME/conf}"
+
+if [ -z "${SPARK_ENV_LOADED:-}" ]; then
+        export SPARK_ENV_LOADED=1
+        if [ -f "$SPARK_CONF_DIR/spark-env.sh" ]; then
+                set -a
+                # shellcheck source=/dev/null
+                . "$SPARK_CONF_DIR/spark-env.sh"
+                set +a
+        fi
+fi
+
+# The program that all of them are.
+firesteel_program() {
+        if [ -x "$FIRESTEEL_HOME/bin/firesteel" ]; then
+                echo "$FIRESTEEL_HOME/bin/firesteel"
+        elif ! command -v firesteel; then
+                echo "There is no firesteel in $FIRESTEEL_HOME/bin or in PATH: set FIRESTEEL_HOME" >&2
+                return 1
+        fi
+}

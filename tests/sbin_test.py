@@ -1,0 +1,147 @@
+"""sbin/: a whole cluster started and ended by its scripts, with an ssh that runs here what it is to run elsewhere."""
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+import pytest
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
+MASTER = "org.apache.spark.deploy.master.Master"
+WORKER = "org.apache.spark.deploy.worker.Worker"
+PATIENCE = 60
+
+SSH = """#!/bin/bash
+while [ "${1#-}" != "$1" ]; do shift 2; done
+echo "$1" >>"$SSH_HOSTS"
+shift
+exec bash -c "$*"
+"""
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Home:
+    """An installation in a folder of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        shutil.copytree(os.path.join(TOP, "sbin"), folder / "sbin")
+        (folder / "bin").symlink_to(BIN)
+        (folder / "conf").mkdir()
+        (folder / "path").mkdir()
+        (folder / "path" / "ssh").write_text(SSH)
+        (folder / "path" / "ssh").chmod(0o755)
+        (folder / "conf" / "workers").write_text("# where workers run\n\nfirst.example  # the first\n")
+        (folder / "conf" / "spark-defaults.conf").write_text("spark.master.rest.enabled false\nspark.decommission.enabled true\n")
+        self.port = free_port()
+        (folder / "conf" / "spark-env.sh").write_text(
+            f"SPARK_MASTER_HOST=127.0.0.1\nSPARK_MASTER_PORT=${{TEST_PORT-{self.port}}}\nSPARK_MASTER_WEBUI_PORT=0\n"
+            f"SPARK_WORKER_WEBUI_PORT=0\nSPARK_WORKER_DIR={folder}/work\nSPARK_WORKER_CORES=1\n"
+            f"SPARK_WORKER_MEMORY=1g\nSPARK_LOCAL_IP=127.0.0.1\nSPARK_PID_DIR={folder}/pids\nSPARK_IDENT_STRING=me\n")
+
+    def run(self, script, *words, **variables):
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "_SPARK_", "FIRESTEEL_"))}
+        env |= {"PATH": f"{self.folder}/path:{env['PATH']}", "SSH_HOSTS": str(self.folder / "hosts")} | variables
+        done = subprocess.run([self.folder / "sbin" / script, *words], env=env, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=PATIENCE, check=False)
+        return done.returncode, done.stdout
+
+    def log(self, daemon):
+        return self.folder / "logs" / f"spark-me-{daemon}-1-{os.uname().nodename}.out"
+
+    def pid(self, daemon):
+        return int((self.folder / "pids" / f"spark-me-{daemon}-1.pid").read_text())
+
+    def wait_for(self, daemon, pattern):
+        end = time.monotonic() + PATIENCE
+        while not re.search(pattern, self.log(daemon).read_text()):
+            assert time.monotonic() < end, f"no {pattern} in: {self.log(daemon).read_text()}"
+            time.sleep(0.05)
+
+    def kill(self):
+        for file in (self.folder / "pids").glob("*.pid"):
+            try:
+                os.kill(int(file.read_text()), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+
+@pytest.fixture
+def home(tmp_path):
+    home = Home(tmp_path)
+    yield home
+    home.kill()
+
+
+def is_gone(pid):
+    """Or only waits to be forgotten by who started it."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def test_a_cluster_comes_and_goes(home):
+    status, said = home.run("start-all.sh")
+    assert status == 0, said
+    assert f"starting {MASTER}, logging to {home.log(MASTER)}" in said
+    assert f"first.example: starting {WORKER}, logging to {home.log(WORKER)}" in said
+    assert (home.folder / "hosts").read_text() == "first.example\n"
+    home.wait_for(MASTER, f"Starting Spark master at spark://127.0.0.1:{home.port}\n")
+    home.wait_for(WORKER, f"Successfully registered with master spark://127.0.0.1:{home.port}\n")
+    assert home.run("spark-daemon.sh", "status", MASTER, "1") == (0, f"{MASTER} is running.\n")
+    pids = home.pid(MASTER), home.pid(WORKER)
+    assert home.run("start-master.sh") == (1, f"{MASTER} running as process {pids[0]}.  Stop it first.\n")
+    status, said = home.run("decommission-worker.sh")
+    assert (status, said) == (0, f"decommissioning {WORKER}\n")
+    home.wait_for(MASTER, "Decommissioning worker ")
+    status, said = home.run("stop-all.sh")
+    assert status == 0 and f"first.example: stopping {WORKER}\n" in said and f"\nstopping {MASTER}\n" in "\n" + said, said
+    assert all(is_gone(pid) for pid in pids)
+    assert home.run("spark-daemon.sh", "status", MASTER, "1") == (2, f"{MASTER} not running.\n")
+    assert home.run("stop-master.sh")[1] == f"no {MASTER} to stop\n"
+    assert home.run("stop-worker.sh")[1] == f"no {WORKER} to stop\n"
+
+
+def test_who_does_not_start_says_why(home):
+    status, said = home.run("start-master.sh", TEST_PORT="nonsense")
+    assert status == 1 and "failed to launch: nice -n 0 " in said, said
+    assert "\n  Usage: Master [options]\n" in said or "nonsense" in said
+    assert f"full log in {home.log(MASTER)}\n" in said
+    status, said = home.run("spark-daemon.sh", "status", MASTER, "1")
+    assert (status, said) == (1, f"{home.folder}/pids/spark-me-{MASTER}-1.pid file is present but {MASTER} not running\n")
+    home.run("start-master.sh", TEST_PORT="nonsense")
+    assert (home.folder / "logs" / f"{home.log(MASTER).name}.1").exists()
+    status, said = home.run("start-master.sh", SPARK_LOG_MAX_FILES="none")
+    assert (status, said) == (255, "Error: SPARK_LOG_MAX_FILES must be a positive number, but got none\n")
+
+
+def test_in_the_foreground(home):
+    status, said = home.run("start-master.sh", "--properties-file", "/nowhere", SPARK_NO_DAEMONIZE="1")
+    assert status == 1 and "/nowhere" in said and not (home.folder / "logs").exists()
+
+
+@pytest.mark.parametrize("words, status, said", [
+    (["start-worker.sh"], 1, "Usage: ./sbin/start-worker.sh <master> [options]"),
+    (["start-slave.sh"], 1, "This script is deprecated, use start-worker.sh"),
+    (["start-master.sh", "--help"], 1, "Usage: ./sbin/start-master.sh [options]"),
+    (["spark-daemon.sh", "start"], 1, "Usage: spark-daemon.sh [--config <conf-dir>]"),
+    (["spark-daemon.sh", "--config", "/nowhere", "start"], 1, "ERROR : /nowhere is not a directory"),
+    (["spark-daemons.sh"], 1, "Usage: spark-daemons.sh "),
+    (["workers.sh"], 1, "Usage: workers.sh [--config confdir] command..."),
+    (["workers.sh", "echo", "a  b", ";", "echo", "$HOME"], 0, "first.example: a  b\nfirst.example: $HOME\n"),
+    (["start-history-server.sh"], 1, "Firesteel has no history server yet"),
+])
+def test_words(home, words, status, said):
+    done = home.run(*words)
+    assert done[0] == status and said in done[1], done
