@@ -20,7 +20,7 @@ export PREFIX INPUT FUZZ_SECONDS SINCE BUILD SOAK_FROM SOAK_TO
 
 .DEFAULT_GOAL := all
 # Only the ordinary build is what bin/ points at; build-asan and the like are for their tests.
-.PHONY: all build run check check-faults check-fresh check-hdfs check-kerberos check-s3 check-zookeeper check-spark check-dist dist bench soak fuzz asan tsan lint format install docs clean clean-all help deps
+.PHONY: all build run check check-faults check-fresh check-hdfs check-kerberos check-s3 check-zookeeper check-spark check-web check-dist dist bench soak fuzz asan tsan lint format install docs clean clean-all help deps
 
 all: build ## build with optimisation and debug information; then ./bin/firesteel and ./bin/spark-submit work
 
@@ -51,6 +51,11 @@ check-spark: build ## genuine Spark (SPARK_HOME, or PyPI's pyspark) reads what w
 	@tests/spark/check_java_command $(BUILD)
 	@tests/spark/check_spark_submit $(BUILD)
 	@tests/spark/check_packages $(BUILD)
+	@tests/spark/check_pages $(BUILD)
+
+check-web: build ## the pages of master and worker in headless Chromium (chromium, chromium-driver)
+	@ninja -C $(BUILD) tests/web_pages
+	@tests/web/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-kerberos: build ## --principal and --keytab against a real KDC (krb5-kdc, krb5-admin-server)
 	@tests/kerberos/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status

@@ -3,7 +3,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd/command.h"
+#include "deploy/standalone/worker_pages.h"
 #include "deploy/standalone/worker_server.h"
+#include "net/socket.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -29,6 +31,7 @@ struct worker {
         uv_loop_t loop;
         struct worker_conf conf;
         struct worker_server *server;
+        struct worker_pages *pages;
         uv_signal_t signals[4];
         size_t n_signals;
         int status;
@@ -43,6 +46,7 @@ static void ended(void *owner, int status)
         for (size_t i = 0; i < w->n_signals; i++)
                 uv_close((uv_handle_t *)&w->signals[i], NULL);
         w->n_signals = 0;
+        worker_pages_free(steal(w->pages));
 }
 
 static void on_end(uv_signal_t *handle, int signal)
@@ -85,14 +89,40 @@ static void handle_signals(struct worker *w)
                 handle(w, on_decommission, w->conf.decommission_signal);
 }
 
+static const struct worker_view *view(void *owner)
+{
+        struct worker *w = owner;
+        return worker_server_view(w->server);
+}
+
+/* Pages, and the server with their address. What keeps pages from being served keeps the worker from starting. */
+static int start(struct worker *w, struct fst_error *error)
+{
+        char where[300];
+        struct worker_pages_options o = {
+                .loop = &w->loop, .conf = &w->conf.conf, .port = w->conf.web_ui_port, .view = view, .owner = w};
+        int r = worker_pages_new(&o, &w->pages, error);
+        if (r < 0)
+                return r;
+        _cleanup_free_ char *url =
+                mem_printf("http%s://%s", worker_pages_are_secure(w->pages) ? "s" : "",
+                           host_port_text(w->conf.public_host, worker_pages_port(w->pages), where, sizeof(where)));
+        log_info("WorkerWebUI", "Bound WorkerWebUI to 0.0.0.0, and started at %s", url);
+        worker_server_start(w->server, url);
+        return 0;
+}
+
 static int run(struct worker *w, struct fst_error *error)
 {
         uv_loop_init(&w->loop);
         int r = worker_server_new(&w->loop, &w->conf, ended, w, &w->server, error);
         if (r == 0) {
-                handle_signals(w);
-                worker_server_start(w->server, "");
-                uv_run(&w->loop, UV_RUN_DEFAULT);
+                r = start(w, error);
+                if (r == 0) {
+                        handle_signals(w);
+                        uv_run(&w->loop, UV_RUN_DEFAULT);
+                }
+                worker_pages_free(steal(w->pages));
                 worker_server_free(w->server);
         }
         uv_run(&w->loop, UV_RUN_DEFAULT);

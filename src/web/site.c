@@ -306,7 +306,10 @@ static int listen_all(struct web_site *s, struct fst_error *error)
 int web_site_new(const struct web_site_options *options, struct web_site **out, struct fst_error *error)
 {
         struct web_site *s = new0(struct web_site);
+        const char *local = getenv("SPARK_LOCAL_IP");
         s->options = *options;
+        if (!options->host && local && *local)
+                s->options.host = local; /* as Spark's pages */
         int r = read_conf(s, error);
         if (r == 0)
                 r = listen_all(s, error);

@@ -39,7 +39,7 @@ struct web_site_options {
         uv_loop_t *loop;
         const struct fst_conf *conf; /* borrowed */
         const char *name;            /* "MasterUI" */
-        const char *host;            /* to listen on; NULL: all addresses */
+        const char *host;            /* to listen on; NULL: SPARK_LOCAL_IP, or all addresses */
         int port;
         /* Answer @q, now or later, by one of the functions below. */
         void (*serve)(void *owner, struct web_request *q);

@@ -34,7 +34,7 @@ struct master_pages_ops {
 struct master_pages_options {
         uv_loop_t *loop;
         const struct fst_conf *conf; /* borrowed */
-        const char *host;            /* to listen on; NULL: all addresses */
+        const char *host;            /* to listen on; NULL: SPARK_LOCAL_IP, or all addresses */
         int port;
         const char *master_url; /* "spark://host:7077"; borrowed */
         const char *rest_url;   /* "spark://host:6066"; NULL: no REST server; borrowed */

@@ -23,7 +23,7 @@ struct worker_pages;
 struct worker_pages_options {
         uv_loop_t *loop;
         const struct fst_conf *conf; /* borrowed */
-        const char *host;            /* to listen on; NULL: all addresses */
+        const char *host;            /* to listen on; NULL: SPARK_LOCAL_IP, or all addresses */
         int port;
         const struct worker_view *(*view)(void *owner);
         void *owner;
