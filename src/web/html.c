@@ -193,13 +193,14 @@ void html_state(struct buf *b, const char *state)
         html_put(b, "<span class=\"state %s\">%s</span>", look, state);
 }
 
-void html_kill_form(struct buf *b, const char *action, const char *id, const char *what)
+void html_kill_form(struct buf *b, const char *action, const char *id, const char *what, const char *token)
 {
         html_put(b,
                  " <form class=\"kill\" action=\"%s\" method=\"POST\"><input type=\"hidden\" name=\"id\" value=\"%s\">"
                  "<input type=\"hidden\" name=\"terminate\" value=\"true\">"
+                 "<input type=\"hidden\" name=\"csrfToken\" value=\"%s\">"
                  "<button type=\"submit\" title=\"End %s %s\">kill</button></form>",
-                 action, id, what, id);
+                 action, id, token, what, id);
 }
 
 const char html_style_sheet[] =

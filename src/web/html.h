@@ -46,8 +46,8 @@ void html_table_end(struct buf *b, size_t n);
 /* A state as a coloured word. */
 void html_state(struct buf *b, const char *state);
 
-/* A form that ends something when its button is pressed: POST @action with id and terminate=true. */
-void html_kill_form(struct buf *b, const char *action, const char *id, const char *what);
+/* A form that ends something when its button is pressed: POST @action with id, terminate=true and the site's token. */
+void html_kill_form(struct buf *b, const char *action, const char *id, const char *what, const char *token);
 
 /* The style sheet that every page names, /static/firesteel.css. */
 extern const char html_style_sheet[];

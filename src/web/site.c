@@ -11,6 +11,7 @@
 #include "web/tls_conf.h"
 
 #include <stdio.h>
+#include <sys/random.h>
 
 #define STYLE_SHEET "/static/firesteel.css"
 #define TLS_PORT_OFFSET 400 /* as Spark: 8080 → 8480 */
@@ -22,6 +23,7 @@ struct web_site {
         struct http_server *http, *https;
         char *frame_options, *xss, *transport, *frame_ancestors;
         bool content_type_options;
+        char token[33]; /* hexadecimal, of this process */
 };
 
 /* A request with what it owns. */
@@ -131,6 +133,24 @@ bool web_require_modify(struct web_request *q)
         } else
                 return true;
         return false;
+}
+
+const char *web_form_token(const struct web_request *q)
+{
+        return q->site->token;
+}
+
+bool web_require_form(struct web_request *q)
+{
+        if (!web_require_modify(q))
+                return false;
+        const char *given = form_get(&q->form, "csrfToken"), *token = q->site->token;
+        unsigned differ = !given || strlen(given) != strlen(token);
+        for (size_t i = 0; !differ && token[i]; i++)
+                differ |= (unsigned char)(given[i] ^ token[i]);
+        if (differ)
+                web_refuse(q, 403, "Missing or invalid CSRF token on a state-changing endpoint.");
+        return !differ;
 }
 
 /* The view ACL, for who asks or for whom an administrator asks (doAs). False: answered. */
@@ -273,6 +293,16 @@ static int listen_plain(struct web_site *s, int retries, struct fst_error *error
         return http_server_new(&o, &s->http, error);
 }
 
+static int make_token(struct web_site *s, struct fst_error *error)
+{
+        unsigned char bytes[(sizeof(s->token) - 1) / 2];
+        if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+                return error_errno(error, "%s: there are no random bytes", s->options.name);
+        for (size_t i = 0; i < sizeof(bytes); i++)
+                sprintf(s->token + 2 * i, "%02x", bytes[i]);
+        return 0;
+}
+
 /* With TLS its port comes first: the other one names it. */
 static int listen_all(struct web_site *s, struct fst_error *error)
 {
@@ -311,6 +341,8 @@ int web_site_new(const struct web_site_options *options, struct web_site **out, 
         if (!options->host && local && *local)
                 s->options.host = local; /* as Spark's pages */
         int r = read_conf(s, error);
+        if (r == 0)
+                r = make_token(s, error);
         if (r == 0)
                 r = listen_all(s, error);
         if (r < 0) {

@@ -71,6 +71,13 @@ bool web_may_modify(const struct web_request *q);
  */
 bool web_require_modify(struct web_request *q);
 
+/*
+ * The same for forms of our own: they carry, as "csrfToken", what only a page of this site can know. For scripts that
+ * send no form, web_require_modify.
+ */
+bool web_require_form(struct web_request *q);
+const char *web_form_token(const struct web_request *q);
+
 /* Each answers, and @q is gone. What is in a buf is taken. */
 void web_answer_html(struct web_request *q, int status, struct buf *html);
 void web_answer_text(struct web_request *q, int status, struct buf *text);

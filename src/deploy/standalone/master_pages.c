@@ -199,7 +199,7 @@ static void put_app_row(const struct master_pages *p, const struct web_request *
         bool active = app->state == APP_RUNNING || app->state == APP_WAITING;
         html_put(b, "<tr><td><a href=\"/app/?appId=%q\">%s</a>", app->id, app->id);
         if (active && p->kill_enabled && web_may_modify(q))
-                html_kill_form(b, "/app/kill/", app->id, "application");
+                html_kill_form(b, "/app/kill/", app->id, "application", web_form_token(q));
         buf_puts(b, "</td><td>");
         put_link(b, app->ended ? NULL : app->ui_url, app->name);
         html_put(b, "</td><td class=\"number\">%d</td><td class=\"number\">%m</td><td>", app->cores_granted,
@@ -243,7 +243,7 @@ static void put_driver_row(const struct master_pages *p, const struct web_reques
         html_put(b, "<tr><td>%s", d->id);
         if (duration && p->kill_enabled && (d->state == DRIVER_RUNNING || d->state == DRIVER_SUBMITTED) &&
             web_may_modify(q))
-                html_kill_form(b, "/driver/kill/", d->id, "driver");
+                html_kill_form(b, "/driver/kill/", d->id, "driver", web_form_token(q));
         html_put(b, "</td><td>%t</td><td>", d->submitted);
         put_link(b, w && w->state == WORKER_ALIVE ? w->web_ui : NULL, d->worker_id ? d->worker_id : "None");
         buf_puts(b, "</td><td>");
@@ -395,7 +395,7 @@ static void put_app_facts(const struct master_pages *p, const struct web_request
         put_fact(b, "State");
         html_state(b, app_state_name(app->state));
         if (active && p->kill_enabled && web_may_modify(q))
-                html_kill_form(b, "/app/kill/", app->id, "application");
+                html_kill_form(b, "/app/kill/", app->id, "application", web_form_token(q));
         buf_puts(b, "</dd>\n");
         put_fact(b, "Application UI");
         put_link(b, app->ended ? NULL : app->ui_url,
@@ -527,7 +527,7 @@ static const char *id_to_kill(struct master_pages *p, struct web_request *q)
                 web_refuse(q, 403, "Nothing can be ended here: spark.ui.killEnabled is false.");
                 return NULL;
         }
-        if (!web_require_modify(q))
+        if (!web_require_form(q))
                 return NULL;
         const char *id = form_get(&q->form, "id"), *terminate = form_get(&q->form, "terminate");
         if (id && !form_has_controls(id) && terminate && strcasecmp(terminate, "true") == 0)

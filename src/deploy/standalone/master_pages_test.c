@@ -137,6 +137,16 @@ static void post(const char *target, const char *body)
         fixture_post(&t.f, master_pages_port(t.pages), head, body);
 }
 
+/* The same with the token of the site's forms. */
+static void send_form(const char *target, const char *fields)
+{
+        get("/");
+        const char *name = "name=\"csrfToken\" value=\"", *found = strstr(t.f.body, name);
+        assert_non_null(found);
+        _cleanup_free_ char *body = mem_printf("%s&csrfToken=%.32s", fields, found + strlen(name));
+        post(target, body);
+}
+
 static json_t *json(const char *target)
 {
         get(target);
@@ -295,20 +305,26 @@ static void metrics_have_sparks_names(void **state)
 static void buttons_end_things(void **state)
 {
         _cleanup_free_ char *app = mem_printf("id=%s&terminate=true", t.master->apps->id);
+        _cleanup_free_ char *wrong = mem_printf("%s&csrfToken=00112233445566778899aabbccddeeff", app);
         _cleanup_free_ char *no = mem_printf("id=%s", t.master->apps->id);
         _cleanup_free_ char *driver = mem_printf("terminate=true&id=%s", t.master->drivers->id);
         get("/app/kill/");
         assert_int_equal(t.f.status, 405);
-        post("/app/kill/", no);
+        post("/app/kill/", app);
+        assert_int_equal(t.f.status, 403);
+        assert_true(fixture_says(&t.f, "Missing or invalid CSRF token"));
+        post("/app/kill/", wrong);
+        assert_int_equal(t.f.status, 403);
+        send_form("/app/kill/", no);
         assert_int_equal(t.f.status, 302);
-        post("/app/kill/", "id=nobody&terminate=true");
+        send_form("/app/kill/", "id=nobody&terminate=true");
         assert_int_equal(t.f.status, 302);
         assert_int_equal(t.master->n_apps, 1);
-        post("/app/kill/", app);
+        send_form("/app/kill/", app);
         assert_int_equal(t.f.status, 302);
         assert_int_equal(t.master->n_apps, 0);
         assert_int_equal(t.master->completed_apps.data[0]->state, APP_KILLED);
-        post("/driver/kill/", driver);
+        send_form("/driver/kill/", driver);
         assert_int_equal(t.f.status, 302);
         assert_non_null(strstr(buf_text(&t.recorder.said), "kill driver"));
         get("/");
