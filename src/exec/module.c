@@ -132,12 +132,11 @@ static struct module *module_around(uintptr_t address)
                 free(m);
                 return NULL;
         }
-        if (!m->path[0]) { /* the program itself */
+        /* As it was given to dlopen; executors find it from other folders. */
+        char *whole = realpath(m->path[0] ? m->path : "/proc/self/exe", NULL); /* the latter: the program itself */
+        if (whole) {
                 free(m->path);
-                char path[4096];
-                ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-                path[n > 0 ? n : 0] = 0;
-                m->path = mem_strdup(path);
+                m->path = whole;
         }
         m->name = mem_strdup(base_name(m->path));
         vec_push(&modules, m);
