@@ -4,6 +4,8 @@ Ours and Spark's run on local-cluster: two executor processes on this machine, a
 """
 import os
 import re
+import signal
+import socket
 import subprocess
 import time
 
@@ -113,6 +115,109 @@ def cluster_start(h):
                 times(first, spark), "≤ 60 ms", first <= 0.060),
             row("… → end of the process", timed(raw["ours"]), f"Spark {timed(raw['spark'])}" if spark else "–",
                 times(whole, spark_whole), "", None)], raw
+
+
+class Standalone:
+    """A master and a worker of two cores, ours or Spark's, for a `with` block."""
+
+    def __init__(self, h, side):
+        self.h, self.side, self.processes = h, side, []
+        self.folder = h.out(f"standalone_{side}")
+        os.makedirs(self.folder)
+
+    def start(self, name, words, pattern):
+        """Start a daemon; what `pattern` finds in its log."""
+        log = os.path.join(self.folder, f"{name}.log")
+        program = [os.path.join(ROOT, "bin", "firesteel"), name] if self.side == "ours" else \
+            [os.path.join(self.h.spark_home, "bin", "spark-class"),
+             f"org.apache.spark.deploy.{name}.{name.capitalize()}"]
+        settings = os.path.join(self.folder, f"{name}.conf")
+        with open(settings, "w", encoding="ascii") as file:
+            file.write(f"spark.master.rest.enabled true\nspark.master.rest.port {self.rest_port}\n")
+        with open(log, "wb") as out:
+            self.processes.append(subprocess.Popen(
+                [*program, "-h", "127.0.0.1", "--webui-port", "0", "--properties-file", settings, *words], stdout=out,
+                stderr=out, cwd=self.folder, start_new_session=True,
+                env=dict(self.h.environment(), SPARK_LOCAL_IP="127.0.0.1")))
+        until = time.monotonic() + 120
+        while time.monotonic() < until:
+            with open(log, encoding="utf-8", errors="replace") as file:
+                found = re.findall(pattern, file.read())
+            if found:
+                return found[-1]
+            time.sleep(0.05)
+        raise BenchError(f"{name} of {self.side} does not start: see {log}")
+
+    def __enter__(self):
+        try:
+            with socket.socket() as free:  # Spark's server tells drivers the master's port only if it knows its own
+                free.bind(("127.0.0.1", 0))
+                self.rest_port = free.getsockname()[1]
+            self.start("master", ["-p", "0"], r"REST server .* with port \d+")
+            self.rest = f"spark://127.0.0.1:{self.rest_port}"
+            with open(os.path.join(self.folder, "master.log"), encoding="utf-8", errors="replace") as file:
+                self.url = re.findall(r"Starting Spark master at (spark://\S+)", file.read())[-1]
+            self.start("worker", ["-c", "2", "-m", "4g", "-d", os.path.join(self.folder, "work"), self.url],
+                       r"Successfully registered with master")
+            return self
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *_):
+        for process in reversed(self.processes):
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait()
+
+    def driver_output(self, known):
+        """What the driver that is not in `known` has printed, when it has ended; its folder's name is added."""
+        work, until = os.path.join(self.folder, "work"), time.monotonic() + 120
+        while time.monotonic() < until:
+            for name in os.listdir(work):
+                path = os.path.join(work, name, "stdout")
+                if name.startswith("driver-") and name not in known and os.path.exists(path):
+                    with open(path, encoding="utf-8", errors="replace") as file:
+                        text = file.read()
+                    if "result:" in text and "main at" in text:
+                        known.add(name)
+                        return text
+            time.sleep(0.02)
+        raise BenchError(f"no driver has printed a result below {work}")
+
+
+def standalone_start(h):
+    """From submit until the first job's result in client mode, and until the driver's main runs in cluster mode."""
+    p, raw, found = h.parameters, {"ours": [], "spark": []}, {}
+    for side in ("ours", "spark") if h.spark_home else ("ours",):
+        runs = p.start_runs if side == "ours" else p.runs
+        command = (lambda *words, **o: h.ours_command(APP, *words, **o)) if side == "ours" else h.spark_command
+        with Standalone(h, side) as cluster:
+            if side == "ours":
+                h.ours("standalone_start: ours, compiling", APP, "first_result", master=cluster.url)
+            results = h.measure(f"standalone_start: {side}, client mode", command("first_result", master=cluster.url,
+                                                                                   memory="1g"), runs=runs)
+            for result, at in zip(results, numbers(r"^result: 1000 at ([\d.]+)", results[-1]["output"], runs)):
+                result["first"] = at - result["start"]
+            found[side, "client"] = figure(results, "first")
+            raw[side] += without_output(results)
+            known, delays = set(), []
+            for _ in range(min(runs, 10)):
+                results = h.measure(f"standalone_start: {side}, cluster mode", command(
+                    "first_result", master=cluster.rest, memory="1g",
+                    conf=["--deploy-mode", "cluster", "--conf", "spark.master.rest.enabled=true"]))
+                text = cluster.driver_output(known)
+                results[-1]["main"] = numbers(r"^main at ([\d.]+)", text, 1)[0] - results[-1]["start"]
+                delays.append(results[-1]["main"])
+                raw[side] += without_output(results)
+            found[side, "cluster"] = median(delays)
+    client, spark_client = found["ours", "client"], found.get(("spark", "client"))
+    cluster_mode, spark_cluster = found["ours", "cluster"], found.get(("spark", "cluster"))
+    return [row("submit → first result, standalone master", seconds(client),
+                f"Spark {seconds(spark_client)}" if spark_client else "–", times(client, spark_client), "≤ 150 ms",
+                client <= 0.150),
+            row("submit in cluster mode → the driver's main runs", seconds(cluster_mode),
+                f"Spark {seconds(spark_cluster)}" if spark_cluster else "–", times(cluster_mode, spark_cluster),
+                "≤ 100 ms", cluster_mode <= 0.100)], raw
 
 
 def memory_of(pid):
@@ -284,6 +389,7 @@ def simulate(h):
                 rate >= 300_000)], without_output(results)
 
 
-ALL = {"cluster_tasks": cluster_tasks, "cluster_jobs": cluster_jobs, "cluster_start": cluster_start, "idle": idle,
+ALL = {"cluster_tasks": cluster_tasks, "cluster_jobs": cluster_jobs, "cluster_start": cluster_start,
+       "standalone_start": standalone_start, "idle": idle,
        "cluster_wordcount": cluster_wordcount, "cluster_sort": cluster_sort, "shuffle": shuffle, "handover": handover,
        "simulate": simulate}

@@ -3,7 +3,8 @@
  *
  *      spark-submit cluster_jobs.c empty_tasks TASKS ROUNDS    a job of empty tasks a round, one in 10,000 fails once
  *      spark-submit cluster_jobs.c jobs JOBS                   jobs of one task, one after the other, on the same RDD
- *      spark-submit cluster_jobs.c first_result                one job; prints the clock when its result is there
+ *      spark-submit cluster_jobs.c first_result                one job; prints the clock when main runs and when the
+ *                                                              result is there
  *      spark-submit cluster_jobs.c idle                        no job; ends when its input does
  */
 #include <firesteel/firesteel.h>
@@ -91,6 +92,8 @@ int main(int argc, char **argv)
 {
         const char *mode = argc > 1 ? argv[1] : "";
         int n = argc > 2 ? atoi(argv[2]) : 0, rounds = argc > 3 ? atoi(argv[3]) : 0;
+        if (strcmp(mode, "first_result") == 0)
+                printf("main at %.6f\n", seconds());
         fst_context *sc = fst_context_new("cluster jobs");
 
         if (strcmp(mode, "empty_tasks") == 0)

@@ -87,6 +87,9 @@ public final class SparkBench {
         }
 
         public static void main(String[] args) throws Exception {
+                if (args[0].equals("first_result")) {
+                        System.out.printf("main at %.6f%n", System.nanoTime() / 1e9);
+                }
                 try (JavaSparkContext sc = new JavaSparkContext(new SparkConf().setAppName("bench " + args[0]))) {
                         switch (args[0]) {
                                 case "wordcount":

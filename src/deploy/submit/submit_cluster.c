@@ -48,11 +48,10 @@ static bool take_answer(fst_submission *app, const struct rest_answer *answer)
 
 static int no_rest(struct fst_error *error, const char *master)
 {
-        return error_set(
-                error, -ENOTSUP,
-                "%s is not a REST server, and the legacy submission gateway of standalone masters is not built "
-                "yet: use the master's REST server (spark.master.rest.enabled=true, port 6066)",
-                master);
+        return error_set(error, -ENOTSUP,
+                         "%s is not a REST server, and programs submit by nothing else: use the master's REST server "
+                         "(spark.master.rest.enabled=true, port 6066)",
+                         master);
 }
 
 /* What was prepared, as a request to the master: 0 with an answer, or negative. */
