@@ -294,3 +294,56 @@ def test_what_cannot_be_is_told(cluster, built, conf, message):
                    conf=["spark.firesteel.standalone.registrationTimeout=300ms", *conf])
         assert app.end() == 1
     assert message in app.log()
+
+
+# ----------------------------------------------------------------------------------------------------- in the cluster
+
+def cluster_mode(cluster, master, rest, *words, conf=(), wait=True):
+    return cluster.submit(master, *words, conf=[f"spark.master.rest.enabled={str(rest).lower()}",
+                                                f"spark.standalone.submit.waitAppCompletion={str(wait).lower()}",
+                                                "spark.firesteel.submit.reportInterval=50ms", *conf],
+                          options=["--deploy-mode", "cluster"])
+
+
+@pytest.mark.parametrize("way", ["rest", "gateway", "fallback"])
+def test_a_driver_runs_in_the_cluster(cluster, way):
+    (cluster.folder / "in.txt").write_text("a b a\n")
+    master = cluster.master(spark_master_rest_enabled=str(way == "rest").lower(), spark_master_rest_port=0)
+    cluster.worker(master.url, cores=2, memory="3g")
+    port = int(master.says(r"REST server .* port (\d+)").group(1)) if way == "rest" else master.port
+    url = f"spark://127.0.0.1:{port}"
+    submit = cluster_mode(cluster, url, way != "gateway", f"{TOP}/examples/wordcount.c", cluster.folder / "in.txt",
+                          cluster.folder / "out")
+    assert submit.end() == 0, submit.log()
+    lines = [line for part in (cluster.folder / "out").glob("part-*") for line in part.read_text().split()]
+    assert sorted(lines) == ["(a,2)", "(b,1)"]
+    assert ("Falling back to legacy submission gateway" in submit.log()) == (way == "fallback")
+    assert ("ClientEndpoint: Driver successfully submitted as driver-" in submit.log()) == (way != "rest")
+    master.says(r"Removing driver: driver-\d{14}-\d{4} \(FINISHED\)")
+
+
+def test_a_driver_is_killed_by_the_gateway(cluster, built):
+    master = cluster.master()
+    cluster.worker(master.url, cores=2, memory="3g")
+    tasks = cluster.folder / "tasks"
+    tasks.mkdir()
+    submit = cluster_mode(cluster, master.url, False, built, "hold", tasks, 1)
+    driver = submit.says(r"Driver successfully submitted as (driver-\S+)").group(1)
+    wait_for(lambda: list(tasks.iterdir()), lambda: f"a task:\n{master.log()}")
+    client = [os.path.join(BIN, "firesteel"), "class", "org.apache.spark.deploy.Client"]
+    assert cluster.start("client", [*client, "kill", master.url, driver]).end() == 0
+    assert submit.end() == 1
+    assert f"State of driver {driver} is KILLED" in submit.log()
+    again = cluster.start("client", [*client, "kill", master.url, driver])
+    assert again.end() == 255, again.log()
+
+
+def test_a_driver_that_cannot_be_is_refused(cluster, built):
+    master = cluster.master()
+    jar = cluster_mode(cluster, master.url, False, "file:/nowhere/app.jar", conf=["spark.app.name=x"])
+    assert jar.end() != 0
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        alone = cluster_mode(cluster, f"spark://127.0.0.1:{nobody.getsockname()[1]}", False, built, "hold", "x", 1)
+        assert alone.end() == 255
+    assert "No master is available: " in alone.log() and ", exiting." in alone.log()

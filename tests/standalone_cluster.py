@@ -103,9 +103,9 @@ class Cluster:
         w.says("Successfully registered with master")
         return w
 
-    def submit(self, master, *words, conf=(), **environment):
+    def submit(self, master, *words, conf=(), options=(), **environment):
         """spark-submit in the background; standard output is in the log too."""
-        command = [os.path.join(BIN, "spark-submit"), "--master", master, "--conf", "spark.log.level=INFO"]
+        command = [os.path.join(BIN, "spark-submit"), "--master", master, *options, "--conf", "spark.log.level=INFO"]
         for setting in conf:
             command += ["--conf", setting]
         return self.start("submit", [*command, *map(str, words)], **environment)
