@@ -72,6 +72,8 @@ static int begin(void **state, bool keeps)
         }
         assert_int_equal(master_conf_keys(&f->conf, &error), 0);
         assert_int_equal(master_server_new(&f->loop, &f->conf, on_ended, f, &f->server, &error), 0);
+        while (master_server_state(f->server)->status != MASTER_ALIVE) /* who registers before is told of a standby */
+                uv_run(&f->loop, UV_RUN_ONCE);
         *state = f;
         return 0;
 }
