@@ -70,8 +70,9 @@ check-s3: build ## spark-submit with its files in an S3 server that verifies sig
 check-hdfs: build ## spark-submit with its files in genuine HDFS, two namenodes and a datanode; needs Java 17
 	@tests/hdfs/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
-check-faults: build ## kill, stop, cut off and damage executors at hundreds of moments of a job, some minutes
+check-faults: build ## kill, stop, cut off and damage executors, masters, workers and drivers at hundreds of moments, some minutes
 	@FIRESTEEL_BIN=$(BUILD)/src tests/faults/run
+	@FIRESTEEL_BIN=$(BUILD)/src tests/faults/run_standalone
 
 check-fresh: ## make run and make check in a bare Debian 12 made with debootstrap (root)
 	@tests/fresh

@@ -81,12 +81,12 @@ class Cluster:
         self.processes.append(p)
         return p
 
-    def daemon(self, name, words, settings):
+    def daemon(self, name, words, settings, **environment):
         self.count += 1
         properties = self.folder / f"{name}-{self.count}.conf"
         properties.write_text("".join(f"{k} {v}\n" for k, v in {"spark.master.rest.enabled": "false", **settings}.items()))
         return self.start(name, [os.path.join(BIN, "firesteel"), name, "-h", "127.0.0.1", "--webui-port", "0",
-                                 "--properties-file", str(properties), *words])
+                                 "--properties-file", str(properties), *words], **environment)
 
     def master(self, port=0, **settings):
         m = self.daemon("master", ["-p", str(port)], {k.replace("_", "."): v for k, v in settings.items()})

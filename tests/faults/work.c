@@ -1,14 +1,18 @@
 /*
- * What tests/faults/run disturbs: a bit of everything that can be lost.   spark-submit work.c IN OUT
+ * What tests/faults/run and run_standalone disturb: a bit of everything that can be lost.
+ *
+ *      spark-submit work.c IN OUT [own]
  *
  * IN/text is counted by words and saved; the counts are joined with the numbers of IN/classes and saved; and PageRank
  * over IN/links, with links that are kept, is saved. All results are the same each time, bit by bit, but for the order of
- * lines within a part.
+ * lines within a part. With "own" each process writes in a folder of its own, OUT/<pid>: a driver that is started again
+ * may find its predecessor still at work.
  */
 #include <firesteel/firesteel.h>
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { PARTITIONS = 4, ROUNDS = 3 };
 
@@ -87,10 +91,12 @@ static int save(fst_rdd *rdd, const char *folder, const char *name)
 
 int main(int argc, char **argv)
 {
-        if (argc != 3) {
-                fprintf(stderr, "usage: work IN OUT\n");
+        if (argc != 3 && argc != 4) {
+                fprintf(stderr, "usage: work IN OUT [own]\n");
                 return 2;
         }
+        char out[4096];
+        snprintf(out, sizeof(out), argc == 4 ? "%s/%d" : "%s", argv[2], (int)getpid());
         fst_context *sc = fst_context_new("work");
         fst_rdd *words = fst_flat_map(text_of(sc, argv[1], "text"), words_of, FST_PAIR(BYTES, I64));
         fst_rdd *counts = fst_reduce_by_key_n(words, fst_sum, PARTITIONS);
@@ -105,7 +111,7 @@ int main(int argc, char **argv)
                 fst_rdd *parts = fst_join(links, ranks, contribute, FST_PAIR(BYTES, F64));
                 ranks = fst_map_values(fst_reduce_by_key(parts, fst_sum), damp, FST_F64);
         }
-        if (save(counts, argv[2], "counts") == 0 && save(sums, argv[2], "sums") == 0)
-                save(ranks, argv[2], "ranks");
+        if (save(counts, out, "counts") == 0 && save(sums, out, "sums") == 0)
+                save(ranks, out, "ranks");
         return fst_context_stop(sc);
 }

@@ -266,7 +266,8 @@ static void refuse_id(struct master_link *l, char *id)
                 log_warn(LOG, "Master %s leads a cluster of its own: it is passed over", l->url);
         else
                 die(c,
-                    "Master %s does not know application %s any more: it was started without what it had stored "
+                    "Master %s does not know application %s any more: they were without a connection for longer than "
+                    "spark.firesteel.standalone.reconnectTimeout, or it was started without what it had stored "
                     "(spark.deploy.recoveryMode)",
                     l->url, c->app_id);
 }

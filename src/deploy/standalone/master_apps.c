@@ -269,7 +269,7 @@ static void executor_ended(struct master *m, struct master_executor *e, bool cou
         executor_leave_app(m, e);
         executor_leave_worker(m, e);
         if (!counts || ++app->retries < m->config.max_executor_retries || m->config.max_executor_retries < 0 ||
-            app->n_running > 0)
+            app->n_running > 0 || app->lost)
                 return;
         master_log(m, LOG_ERROR, "Application %s with ID %s failed %d times; removing it", app->name, app->id,
                    app->retries);
@@ -326,6 +326,14 @@ static char *id_from_name(struct master *m, const char *name)
         return master_new_id(m, m->config.app_id_pattern, &m->next_app, m->config.app_number_modulo, id_taken);
 }
 
+static void found_again(struct master *m, struct master_app *app, uint64_t peer)
+{
+        app->peer = peer;
+        m->n_lost_apps -= app->lost != 0;
+        app->lost = 0;
+        m->dirty = true;
+}
+
 void master_register_app(struct master *m, uint64_t peer, const struct app_spec *spec, int64_t now)
 {
         master_begin(m, now);
@@ -336,9 +344,13 @@ void master_register_app(struct master *m, uint64_t peer, const struct app_spec 
         struct master_app *app =
                 object_table_find(&m->apps_by_address, object_hash_text(spec->address), has_address, spec->address);
 
+        if (app && app->lost && !(spec->app_id && strcmp(spec->app_id, app->id) == 0)) {
+                master_remove_app(m, app, APP_FINISHED); /* another process has its port by now */
+                app = NULL;
+        }
         if (app) {
                 master_log(m, LOG_INFO, "Attempted to re-register application at same address: %s", spec->address);
-                app->peer = peer;
+                found_again(m, app, peer);
                 m->ops->app_registered(m->owner, app, true);
                 return;
         }
@@ -364,7 +376,7 @@ void master_app_changed(struct master *m, uint64_t peer, const char *app_id, con
                 master_log(m, LOG_WARN, "Master change ack from unknown app: %s", app_id);
                 return;
         }
-        app->peer = peer;
+        found_again(m, app, peer);
         if (app->state == APP_UNKNOWN) {
                 master_log(m, LOG_INFO, "Application has been re-registered: %s", app_id);
                 app->state = APP_WAITING;
@@ -372,7 +384,6 @@ void master_app_changed(struct master *m, uint64_t peer, const char *app_id, con
         }
         master_app_set_targets(app, targets, n_targets);
         app->next_executor = MAX(app->next_executor, next_executor);
-        m->dirty = true;
         master_recovery_check(m);
 }
 
@@ -441,6 +452,8 @@ void master_remove_app(struct master *m, struct master_app *app, enum app_state 
         app->prev = app->next = NULL;
         m->n_apps--;
         m->n_unknown_apps -= app->state == APP_UNKNOWN;
+        m->n_lost_apps -= app->lost != 0;
+        app->lost = 0;
         object_table_remove(&m->apps_by_id, object_hash_text(app->id), app);
         object_table_remove(&m->apps_by_address, object_hash_text(app->address), app);
         while (app->executors)
@@ -473,9 +486,28 @@ void master_app_disconnected(struct master *m, uint64_t peer, const char *app_id
 
         if (!app || app->peer != peer)
                 return;
+        if (m->config.app_patience > 0) {
+                master_log(m, LOG_INFO, "%s got disassociated, removing it unless it comes back within %lld ms.",
+                           app->address, (long long)m->config.app_patience);
+                app->peer = 0;
+                app->lost = now + m->config.app_patience;
+                m->n_lost_apps++;
+                return;
+        }
         master_log(m, LOG_INFO, "%s got disassociated, removing it.", app->address);
         master_remove_app(m, app, APP_FINISHED);
         master_recovery_check(m);
+}
+
+void master_remove_lost_apps(struct master *m)
+{
+        for (struct master_app *app = m->apps, *next; app && m->n_lost_apps > 0; app = next) {
+                next = app->next;
+                if (app->lost && app->lost <= m->now) {
+                        master_log(m, LOG_INFO, "%s did not come back, removing it.", app->address);
+                        master_remove_app(m, app, APP_FINISHED);
+                }
+        }
 }
 
 bool master_kill_app(struct master *m, const char *app_id, int64_t now)

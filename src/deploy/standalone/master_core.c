@@ -288,5 +288,8 @@ int64_t master_deadline(const struct master *m)
                                                  (m->config.reaper_iterations + 1) * m->config.worker_timeout + 1);
         if (m->status == MASTER_RECOVERING)
                 deadline = MIN(deadline, m->recovery_ends);
+        for (const struct master_app *app = m->n_lost_apps ? m->apps : NULL; app; app = app->next)
+                if (app->lost)
+                        deadline = MIN(deadline, app->lost);
         return deadline;
 }

@@ -87,6 +87,8 @@ struct master_config {
         int retained_apps, retained_drivers; /* spark.deploy.retainedApplications, .retainedDrivers */
         int64_t worker_timeout;              /* spark.worker.timeout, ms */
         int reaper_iterations;         /* spark.dead.worker.persistence: timeouts for which a dead worker is shown */
+        int64_t app_patience;          /* spark.firesteel.standalone.reconnectTimeout, ms: so long may an application
+                                          that lost its connection come back; 0: it is removed at once */
         int64_t recovery_timeout;      /* spark.deploy.recoveryTimeout, ms; 0: worker_timeout */
         int app_number_modulo;         /* spark.deploy.appNumberModulo; 0: none */
         const char *app_id_pattern;    /* spark.deploy.appIdPattern */
@@ -155,6 +157,7 @@ struct executor_profile {
 struct app_spec {
         const char *name, *user, *ui_url;
         const char *address;   /* of its driver, "host:port": no two applications that live have the same */
+        const char *app_id;    /* that it was given before; NULL or "": none. Not stored */
         int max_cores;         /* spark.cores.max; 0: not set */
         int initial_executors; /* limit until it asks for others; negative: none */
         struct executor_profile profile;
@@ -327,6 +330,8 @@ void master_driver_changed(struct master *m, const char *driver_id, enum driver_
 /* → app_registered, or in_standby. An application that registers twice from the same address keeps its id. */
 void master_register_app(struct master *m, uint64_t peer, const struct app_spec *spec, int64_t now);
 void master_unregister_app(struct master *m, const char *app_id, int64_t now);
+
+/* It is removed, unless it registers again, with its id, within app_patience; meanwhile it is given nothing. */
 void master_app_disconnected(struct master *m, uint64_t peer, const char *app_id, int64_t now);
 
 /* How many executors an application wants of a profile: all it has, not more of them. */

@@ -193,6 +193,18 @@ static void heartbeat(struct word *w)
                 master_heartbeat(w->s->core, w->from->number, b->id, master_server_now());
 }
 
+/* Applications of which the worker keeps files, and that ended while it was not connected. */
+static void tell_what_ended(struct word *w, char *const *app_ids, size_t n)
+{
+        const struct master *core = w->s->core;
+        for (size_t i = 0; core->status != MASTER_STANDBY && i < n; i++) {
+                Firesteel__Standalone__ApplicationId message = FIRESTEEL__STANDALONE__APPLICATION_ID__INIT;
+                message.id = app_ids[i];
+                if (!master_app(core, app_ids[i]))
+                        outbox_send(&w->s->outbox, w->from->number, TYPE(APPLICATION_FINISHED), &message.base);
+        }
+}
+
 static void worker_state(struct word *w)
 {
         const Firesteel__Standalone__WorkerState *b = w->body;
@@ -201,11 +213,13 @@ static void worker_state(struct word *w)
         struct fst_error error = FST_ERROR_INIT;
         if (!speaks_for_itself(w, b->worker_id))
                 return;
-        if (master_read_state(b, &w->memory, &executors, &drivers, &error) < 0)
+        if (master_read_state(b, &w->memory, &executors, &drivers, &error) < 0) {
                 kick(w, error_message(&error));
-        else
+        } else {
                 master_worker_state(w->s->core, w->from->number, b->worker_id, executors, (int)b->n_executors, drivers,
                                     (int)b->n_drivers, master_server_now());
+                tell_what_ended(w, b->app_ids, b->n_app_ids);
+        }
         error_deinit(&error);
 }
 

@@ -287,6 +287,8 @@ void master_schedule(struct master *m, int64_t now)
 
         for (struct master_app *app = m->apps; app; app = app->next) {
                 pl.app = app;
+                if (app->lost) /* nobody would hear of it */
+                        continue;
                 for (size_t i = 0; i < app->profiles.len; i++) {
                         struct app_profile *p = pl.profile = app->profiles.data[i];
 

@@ -100,6 +100,7 @@ struct master_app {
         int64_t submitted, ended; /* time of day, ms; 0: not yet */
         enum app_state state;
         uint64_t peer;
+        int64_t lost; /* when it is removed unless it comes back; 0: it did not lose its connection */
         int cores_limit, cores_granted;
         int n_executors; /* that it has: not `left` */
         int n_running;   /* of them */
@@ -155,7 +156,7 @@ struct master {
         bool dirty; /* something may be placed */
 
         struct master_app *apps, *last_app; /* first come, first served */
-        int n_apps, n_unknown_apps;
+        int n_apps, n_unknown_apps, n_lost_apps;
         VEC(struct master_app *) completed_apps;
 
         struct master_driver *drivers, *last_driver;
@@ -210,6 +211,7 @@ void master_app_set_targets(struct master_app *app, const struct executor_target
 struct app_profile *app_profile_by_id(const struct master_app *app, int id);
 int app_cores_left(const struct master_app *app);
 void master_remove_app(struct master *m, struct master_app *app, enum app_state state);
+void master_remove_lost_apps(struct master *m); /* that did not come back in time */
 void master_app_free(struct master_app *app);
 struct master_executor *app_add_executor(struct master *m, struct master_app *app, struct app_profile *profile,
                                          struct master_worker *w, int id, int cores, int64_t memory,

@@ -370,6 +370,53 @@ static void a_worker_is_lost_and_comes_back(void **state)
         done(m);
 }
 
+static void an_application_that_lost_its_connection_may_come_back(void **state)
+{
+        (void)state;
+        struct master_config config = by_id;
+        config.app_patience = 1000;
+        struct master *m = alive(&config);
+        struct app_spec spec = app_spec("a", 1024, 2, 4);
+
+        add_worker(m, "w1", 1, 2, 8192);
+        struct master_app *app = add_app(m, &spec);
+        master_schedule(m, 2);
+        buf_reset(&rec.said);
+        master_app_disconnected(m, 100, app->id, 10);
+        assert_int_equal(master_deadline(m), 1010);
+        add_worker(m, "w2", 2, 2, 8192); /* nothing is launched for it meanwhile */
+        master_executor_changed(m, app->id, 0, EXECUTOR_EXITED, NULL, NULL, 20);
+        master_schedule(m, 20);
+        said(&rec, "registered w2\nupdated a/0 EXITED\n");
+
+        spec.app_id = app->id;
+        master_register_app(m, 101, &spec, 1009);
+        assert_int_equal(m->n_lost_apps, 0);
+        master_app_disconnected(m, 100, app->id, 1009); /* its old connection is no news */
+        master_tick(m, 1010);
+        master_schedule(m, 1010);
+        said(&rec, "registered a again\nlaunch a/1 on w1 2\nlaunch a/2 on w2 2\n");
+
+        /* too late */
+        master_app_disconnected(m, 101, app->id, 2000);
+        master_tick(m, 2999);
+        assert_int_equal(m->n_apps, 1);
+        master_tick(m, 3000);
+        assert_int_equal(m->n_apps + m->n_lost_apps, 0);
+        said(&rec, "kill 2 on w2\nkill 1 on w1\nfinished a\n");
+
+        /* another process at its address */
+        spec.app_id = "";
+        app = add_app(m, &spec);
+        master_app_disconnected(m, 100, app->id, 3000);
+        buf_reset(&rec.said);
+        master_register_app(m, 102, &spec, 3001);
+        said(&rec, "finished a\nregistered a\n");
+        assert_int_equal(m->n_apps, 1);
+        assert_int_equal(m->n_lost_apps, 0);
+        done(m);
+}
+
 static void a_worker_is_decommissioned(void **state)
 {
         struct master_config config = by_id;
@@ -677,6 +724,7 @@ int main(void)
                 cmocka_unit_test(an_application_that_only_fails_is_given_up),
                 cmocka_unit_test(a_running_executor_keeps_a_failing_application),
                 cmocka_unit_test(a_worker_is_lost_and_comes_back),
+                cmocka_unit_test(an_application_that_lost_its_connection_may_come_back),
                 cmocka_unit_test(a_worker_is_decommissioned),
                 cmocka_unit_test(drivers_go_first_and_are_killed),
                 cmocka_unit_test(a_supervised_driver_is_launched_again),

@@ -132,6 +132,7 @@ static int read_app(const Firesteel__Standalone__RegisterApplication *r, struct 
                 .user = r->user,
                 .ui_url = r->ui_url,
                 .address = r->address,
+                .app_id = r->app_id,
                 .max_cores = r->max_cores,
                 .initial_executors = r->has_initial_executors ? r->initial_executors : -1,
         };

@@ -581,6 +581,7 @@ void master_tick(struct master *m, int64_t now)
         }
         while (m->dead && m->dead->last_heartbeat < now - (m->config.reaper_iterations + 1) * m->config.worker_timeout)
                 forget_dead(m, m->dead);
+        master_remove_lost_apps(m);
         master_recovery_check(m);
         if (m->status == MASTER_RECOVERING && now >= m->recovery_ends)
                 master_complete_recovery(m);

@@ -348,7 +348,12 @@ static void take_kill_driver(struct worker_server *s, const Firesteel__Standalon
 static void send_state(struct worker_server *s)
 {
         struct arena arena = ARENA_INIT;
-        worker_masters_send(s->masters, TYPE(WORKER_STATE), &worker_state_message(&s->view, s->id, &arena)->base);
+        Firesteel__Standalone__WorkerState *m = worker_state_message(&s->view, s->id, &arena);
+        m->n_app_ids = s->apps.len;
+        m->app_ids = arena_alloc(&arena, m->n_app_ids * sizeof(char *));
+        for (size_t i = 0; i < s->apps.len; i++)
+                m->app_ids[i] = s->apps.data[i].id;
+        worker_masters_send(s->masters, TYPE(WORKER_STATE), &m->base);
         arena_deinit(&arena);
 }
 

@@ -1,0 +1,440 @@
+"""One run of work.c, twice, on a standalone cluster of which something is broken at chosen moments, and what is asked of it.
+
+The cluster: two masters with one recovery directory, three workers with the shuffle service on addresses of their own, an
+application in client mode and a supervised driver in cluster mode. Executors stop at fault points (src/base/fault_point.h)
+and say where they are; while one of them waits, a plan's strikes are done from outside: signals, descriptors taken with
+pidfd_getfd, a disk that is filled. What an operator's service manager would do is done here: a master or worker that was
+killed is started again.
+"""
+import collections
+import json
+import os
+import pathlib
+import re
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+
+import harness
+from harness import Violation
+
+sys.path.insert(0, os.path.dirname(harness.HERE))
+from standalone_cluster import Cluster, parent  # noqa: E402  (it lies beside this folder)
+
+WORKERS = 3
+PATIENCE = 90
+TIMEOUT = 1.0  # spark.worker.timeout; connections are given up a bit later
+DAEMON = {"spark.worker.timeout": "1", "spark.deploy.recoveryTimeout": "1500ms", "spark.log.level": "INFO",
+          "spark.network.timeout": "2s", "spark.firesteel.standalone.reconnectTimeout": "3s"}
+APPLICATION = {"spark.cores.max": "2", "spark.executor.cores": "1", "spark.executor.memory": "256m",
+               "spark.driver.memory": "256m", "spark.shuffle.service.enabled": "true", "spark.log.level": "INFO",
+               "spark.executor.heartbeatInterval": "200ms", "spark.network.timeout": "2s",
+               "spark.network.timeoutInterval": "200ms", "spark.shuffle.io.retryWait": "200ms",
+               "spark.shuffle.registration.timeout": "500ms", "spark.task.maxFailures": "1000",
+               "spark.stage.maxConsecutiveAttempts": "100", "spark.ui.enabled": "false"}
+VICTIMS = ("leader", "standby", "worker", "executor", "client", "driver")
+KINDS = ("kill", "pause", "freeze", "cut")
+EXECUTOR = re.compile(r"^firesteel executor ")
+DRIVER = re.compile(r"^firesteel driver ")
+
+
+class Points:
+    """Where executors say that they pass a place, on a thread of its own. @passed(pid, place) is called for each."""
+
+    def __init__(self, path, passed):
+        self.passed, self.problem = passed, None
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.listener.bind(path)
+        self.listener.listen(64)
+        self.ending, self.end = os.pipe()
+        self.thread = threading.Thread(target=self.listen)
+        self.thread.start()
+
+    def listen(self):
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.listener, selectors.EVENT_READ)
+            selector.register(self.ending, selectors.EVENT_READ)
+            while True:
+                for key, _ in selector.select():
+                    if key.fileobj == self.ending:
+                        for each in list(selector.get_map().values()):
+                            if isinstance(each.fileobj, socket.socket):
+                                each.fileobj.close()
+                        return
+                    if key.fileobj is self.listener:
+                        selector.register(self.listener.accept()[0], selectors.EVENT_READ)
+                    elif not self.heard(key.fileobj):
+                        selector.unregister(key.fileobj)
+                        key.fileobj.close()
+
+    def heard(self, peer):
+        try:
+            line = peer.recv(256).decode()
+            if not line:
+                return False
+            _, pid, place = line.split()
+            try:
+                self.passed(int(pid), place)
+            except Exception as problem:  # pylint: disable=broad-except  # the thread that waits for the run raises it
+                self.problem = self.problem or problem
+            peer.send(b".")
+            return True
+        except OSError:
+            return False
+
+    def close(self):
+        os.write(self.end, b".")
+        self.thread.join()
+        os.close(self.end)
+        os.close(self.ending)
+
+
+class Strike:
+    """What is done (@kind) to whom (@victim) at which passage (@moment) of which @place."""
+
+    def __init__(self, kind, victim, place, moment, rnd):
+        self.kind, self.victim, self.place, self.moment, self.rnd = kind, victim, place, moment, rnd
+        self.hit = None  # what it was done to, in words
+
+    def __str__(self):
+        return f"{self.kind} {self.victim} at {self.place} {self.moment} ({self.hit or 'that never came'})"
+
+
+class StandaloneRun:
+    def __init__(self, folder, strikes=(), small_disk=None):
+        """@folder has what harness.build made; @small_disk: "work", "local" (of the first worker) or "recovery"."""
+        self.shared, self.strikes, self.small_disk = folder, list(strikes), small_disk
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="run", dir=folder))
+        self.passages = collections.Counter()
+        self.masters, self.workers, self.dead = [], [], []
+        self.cures = []  # (when, what to call)
+        self.stopped = set()
+        self.client_may_fail = False  # an application whose driver is killed, or stands still for too long, is lost
+        self.mounted = None
+        self.seconds = 0.0
+        self.ports = set()
+
+    # ------------------------------------------------------------------------------------------ starting
+
+    def path(self, name):
+        return str(self.folder / name)
+
+    def start_master(self, old=None):
+        settings = dict(DAEMON, **{"spark.deploy.recoveryMode": "FILESYSTEM", "spark.master.rest.enabled": "true",
+                                   "spark.deploy.recoveryDirectory": self.path("recovery"), "spark.master.rest.port": "0"})
+        m = self.cluster.daemon("master", ["-p", str(old.port if old else 0)], settings)
+        m.url = m.says(r"Starting Spark master at (spark://\S+)").group(1)
+        m.port = int(m.url.rpartition(":")[2])
+        m.page = m.says(r"Bound MasterWebUI to \S+, and started at (http://\S+)").group(1)
+        return m
+
+    def start_worker(self, i):
+        settings = dict(DAEMON, **{"spark.shuffle.service.enabled": "true", "spark.shuffle.service.port": str(self.shuffle),
+                                   "spark.local.dir": self.path(f"local/{i}")})
+        host = f"127.0.0.{i + 1}"
+        w = self.cluster.daemon("worker", ["-h", host, "-c", "2", "-m", "1g", "-d", self.path(f"work-{i}"), self.url],
+                                settings, SPARK_LOCAL_IP=host)
+        w.number = i
+        return w
+
+    def start(self):
+        self.cluster = Cluster(self.folder)
+        self.cluster.environment.update(FIRESTEEL_FAULT_POINTS=self.path("points"), TMPDIR=self.path("tmp"))
+        for i in range(WORKERS):
+            os.makedirs(self.path(f"local/{i}"))
+        for name in ("local/application", "tmp", "recovery", "work-0"):
+            os.mkdir(self.path(name))
+        if self.small_disk:
+            self.mounted = self.path({"work": "work-0", "local": "local/0", "recovery": "recovery"}[self.small_disk])
+            if not harness.mount_small(self.mounted):
+                raise Violation("no small disk could be mounted")
+        self.points = Points(self.path("points"), self.passed)
+        self.masters.append(self.start_master())
+        self.masters[0].says("I have been elected leader! New state: ALIVE")
+        self.masters.append(self.start_master())
+        self.url = f"{self.masters[0].url},127.0.0.1:{self.masters[1].port}"
+        with socket.socket() as free:
+            free.bind(("0.0.0.0", 0))
+            self.shuffle = free.getsockname()[1]
+        self.workers = [self.start_worker(i) for i in range(WORKERS)]
+        for w in self.workers:
+            w.says("Successfully registered with master")
+        rest = [m.says(r"Started REST server for submitting applications on \S+ with port (\d+)").group(1)
+                for m in self.masters]
+        settings = dict(APPLICATION, **{"spark.shuffle.service.port": str(self.shuffle),
+                                        "spark.local.dir": self.path("local/application")})
+        conf = [f"{k}={v}" for k, v in settings.items()]
+        module, given = os.path.join(self.shared, "work.so"), os.path.join(self.shared, "in")
+        submitted = self.cluster.submit(f"spark://127.0.0.1:{rest[0]},127.0.0.1:{rest[1]}", "--deploy-mode", "cluster",
+                                        "--supervise", "--class", "main", f"file:{module}", given,
+                                        self.path("out-driver"), "own", conf=[*conf, "spark.master.rest.enabled=true"])
+        self.client = self.cluster.submit(self.url, module, given, self.path("out"), conf=conf)
+        if submitted.end() != 0:
+            raise Violation(f"the driver was not submitted:\n{submitted.log()}")
+
+    # ------------------------------------------------------------------------------------------ striking
+
+    def passed(self, pid, place):
+        self.passages[place] += 1
+        for strike in self.strikes:
+            if not strike.hit and strike.place == place and self.passages[place] >= strike.moment:
+                self.strike(strike, pid)
+
+    def leader(self):
+        """The master that leads, as far as masters say so; it may be stopped."""
+        alive = [m for m in self.masters if m.process.poll() is None]
+        led = [m for m in alive if "I have been elected leader" in m.log()]
+        return led[-1] if led else None
+
+    def standby(self):
+        others = [m for m in self.masters if m.process.poll() is None and m is not self.leader()]
+        return others[0] if others else None
+
+    def of_kind(self, pattern):
+        """{pid: command line} of executors or drivers, without what these forked."""
+        found = {pid: line for pid, line in self.cluster.marked().items() if pattern.match(line)}
+        return {pid: line for pid, line in found.items() if parent(pid) not in found}
+
+    def choose(self, victim, pid, rnd):
+        """A pid or None."""
+        if victim == "executor":
+            others = sorted(self.of_kind(EXECUTOR))
+            return pid if rnd.random() < 0.5 or not others else rnd.choice(others)
+        if victim == "driver":
+            drivers = sorted(self.of_kind(DRIVER))
+            return drivers[0] if drivers else None
+        if victim == "worker":
+            alive = [w for w in self.workers if w.process.poll() is None]
+            return rnd.choice(alive).pid if alive else None
+        found = {"leader": self.leader, "standby": self.standby, "client": lambda: self.client}[victim]()
+        return found.pid if found and found.process.poll() is None else None
+
+    def strike(self, strike, pid):
+        if strike.kind == "disk":
+            self.fill_disk()
+            strike.hit = self.mounted
+            return
+        whom = self.choose(strike.victim, pid, strike.rnd)
+        if whom is None:
+            return
+        if strike.victim == "client" and strike.kind in ("kill", "freeze"):
+            self.client_may_fail = True
+        try:
+            if strike.kind == "kill":
+                os.kill(whom, signal.SIGKILL)
+            elif strike.kind == "cut":
+                if not self.cut(whom, strike.rnd):
+                    return
+            else:
+                os.kill(whom, signal.SIGSTOP)
+                self.stopped.add(whom)
+                self.after(0.2 if strike.kind == "pause" else 3.2 * TIMEOUT, lambda: self.resume(whom))
+            strike.hit = f"pid {whom}"
+        except ProcessLookupError:
+            pass
+
+    def resume(self, pid):
+        self.stopped.discard(pid)
+        try:
+            os.kill(pid, signal.SIGCONT)
+        except ProcessLookupError:
+            pass
+
+    def cut(self, pid, rnd):
+        """End all of its connections, or one."""
+        found = sorted(there for _, _, there in harness.sockets_of(pid))
+        if not found:
+            return 0
+        chosen = rnd.choice([None, rnd.choice(found)])
+        for taken, _, there in harness.sockets_of(pid):
+            if chosen in (None, there):
+                try:
+                    taken.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+        return len(found)
+
+    def fill_disk(self):
+        path = os.path.join(self.mounted, "full")
+        with open(path, "wb", buffering=0) as filler:
+            try:
+                while filler.write(bytes(4096)) == 4096:
+                    pass
+            except OSError:
+                pass
+        self.after(0.5, lambda: os.path.exists(path) and os.remove(path))
+
+    def after(self, seconds, what):
+        self.cures.append((time.monotonic() + seconds, what))
+
+    def care(self):
+        """What time and an operator's service manager do."""
+        if self.points.problem:
+            raise self.points.problem
+        for cure in [c for c in self.cures if c[0] <= time.monotonic()]:
+            self.cures.remove(cure)
+            cure[1]()
+        for group, start in ((self.masters, self.start_master), (self.workers, lambda w: self.start_worker(w.number))):
+            for i, daemon in enumerate(group):
+                status = daemon.process.poll()
+                if status is not None:
+                    may_end = self.small_disk == "recovery" and group is self.masters
+                    if status != -signal.SIGKILL and not may_end:
+                        raise Violation(f"process {daemon.pid} ended with status {status}:\n{daemon.log()[-3000:]}")
+                    group[i] = start(daemon)
+
+    # ------------------------------------------------------------------------------------------ waiting
+
+    def wait_for(self, condition, what):
+        until = time.monotonic() + PATIENCE
+        while True:
+            self.care()
+            if condition():
+                return
+            if time.monotonic() > until:
+                raise Violation(f"waited in vain for {what}\n{self.state()}")
+            time.sleep(0.02)
+
+    def json(self):
+        """The leader's own account, or None."""
+        leader = self.leader()
+        try:
+            with urllib.request.urlopen(leader.page + "/json/", timeout=5) as answer:
+                return json.load(answer)
+        except (OSError, AttributeError, ValueError):
+            return None
+
+    def at_rest(self):
+        state = self.json()
+        return state and state["status"] == "ALIVE" and state["aliveworkers"] == WORKERS and not state["activeapps"] and \
+            not state["activedrivers"] and state["coresused"] == 0 and state["memoryused"] == 0
+
+    def driver_results(self):
+        folder = self.path("out-driver")
+        found = [harness.results(os.path.join(folder, each)) for each in os.listdir(folder)] if os.path.exists(folder) else []
+        return [each for each in found if each]
+
+    def state(self):
+        return (f"strikes: {', '.join(map(str, self.strikes))}\nmaster: {json.dumps(self.json())}\n"
+                f"processes: {json.dumps(self.cluster.marked(), indent=1)}")
+
+    def note_ports(self):
+        for daemon in (*self.masters, *self.workers):
+            for match in re.finditer(r"(?:on port |with port |at http://\S+:)(\d+)\b", daemon.log()):
+                self.ports.add(int(match.group(1)))
+
+    def run(self, expected=None):
+        """All of it; raises Violation. Returns the client's results."""
+        start = time.monotonic()
+        try:
+            self.start()
+            self.wait_for(lambda: self.client.process.poll() is not None, "the application's end")
+            if not self.client_may_fail and self.client.end() != 0:
+                raise Violation(f"the application ended with status {self.client.end()}:\n{self.client.log()[-3000:]}")
+            self.wait_for(lambda: not self.cures, "the end of the faults")
+            self.wait_for(self.at_rest, "a master that has its three workers and nothing to do")
+            self.wait_for(lambda: not self.of_kind(EXECUTOR) and not self.of_kind(DRIVER), "the executors' end")
+            found = harness.results(self.path("out"))
+            expected = expected or found
+            if not expected or found != expected and (self.client.end() == 0 or not self.client_may_fail):
+                raise Violation("the application's result differs" if found else "the application's result is incomplete")
+            done = self.driver_results()
+            if not done:
+                raise Violation(f"the supervised driver was lost\n{self.state()}")
+            if any(each != expected for each in done):
+                raise Violation("the supervised driver's result differs")
+            self.check_end()
+            return expected
+        finally:
+            self.seconds = time.monotonic() - start
+
+    def check_end(self):
+        """The orderly end of the daemons, after which nothing is left."""
+        if not self.wait_quietly(lambda: not self.files()):
+            raise Violation(f"files are left while the workers run: {self.files()}")
+        self.note_ports()
+        for daemon in (*self.workers, *self.masters):
+            daemon.kill(signal.SIGTERM)
+            if daemon.end() != 128 + signal.SIGTERM:
+                raise Violation(f"process {daemon.pid} ended with status {daemon.end()}:\n{daemon.log()[-3000:]}")
+        if not self.wait_quietly(lambda: not self.cluster.marked()):
+            raise Violation(f"processes are left: {self.cluster.marked()}")
+        if self.files() or os.listdir(self.path("tmp")):
+            raise Violation(f"files are left: {self.files() + os.listdir(self.path('tmp'))}")
+        bound = [port for port in self.ports if self.is_bound(port)]
+        if bound:
+            raise Violation(f"ports are left: {bound}")
+
+    def files(self):
+        """What lies in local directories."""
+        return [os.path.join(where, name) for root in (self.folder / "local").iterdir()
+                for where, folders, names in os.walk(root) for name in folders + names]
+
+    @staticmethod
+    def wait_quietly(condition, seconds=10):
+        until = time.monotonic() + seconds
+        while not condition() and time.monotonic() < until:
+            time.sleep(0.02)
+        return condition()
+
+    def is_bound(self, port):
+        """Whether anybody but another run's daemons listens there: nobody takes our connection."""
+        inodes = set()
+        with open("/proc/net/tcp", encoding="ascii") as table:
+            for line in list(table)[1:]:
+                words = line.split()
+                if words[3] == "0A" and int(words[1].rpartition(":")[2], 16) == port:
+                    inodes.add(words[9])
+        return bool(inodes) and not self.held_elsewhere(inodes)
+
+    @staticmethod
+    def held_elsewhere(inodes):
+        """Ports are given to others as soon as they are free: a listener that a living process has is no remainder."""
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                for fd in os.listdir(f"/proc/{pid}/fd"):
+                    link = os.readlink(f"/proc/{pid}/fd/{fd}")
+                    if link.startswith("socket:[") and link[8:-1] in inodes:
+                        return True
+            except OSError:
+                pass
+        return False
+
+    def logs(self):
+        """What everybody said, for who looks for the reason."""
+        text = []
+        for path in [*sorted(self.folder.glob("*.log")), *sorted(self.folder.glob("work-*/driver-*/stderr"))]:
+            text.append(f"--- {path.name if path.suffix else path.parent.name}\n{path.read_text(errors='replace')[-1500:]}")
+        return "\n".join(text)
+
+    def close(self, keep=None):
+        """End what there is, by force, and remove the folder, or move it to @keep."""
+        for pid in list(self.stopped):
+            self.resume(pid)
+        while left := self.cluster.marked():
+            for pid in left:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            for process in self.cluster.processes:
+                process.process.poll()
+            time.sleep(0.01)
+        for process in self.cluster.processes:
+            process.process.wait()
+        self.points.close()
+        if self.mounted:
+            harness.unmount(self.mounted)
+        if keep:
+            shutil.rmtree(keep, ignore_errors=True)
+            shutil.move(str(self.folder), keep)
+        else:
+            shutil.rmtree(self.folder, ignore_errors=True)
