@@ -1,0 +1,92 @@
+"""Executors that come and go in a standalone cluster: by the load, by a worker that leaves, by kill -9; with the shuffle
+service in the workers, what they have written stays."""
+import signal
+import socket
+
+import pytest
+
+from allocation_test import Application, sum_of, until
+from standalone_cluster import Cluster
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    (tmp_path / "cluster").mkdir()
+    c = Cluster(tmp_path / "cluster")
+    yield c
+    c.close()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "app").mkdir()
+    return tmp_path / "app"
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def outputs(cluster):
+    return sorted(p.name for p in (cluster.folder / "local").rglob("shuffle_*_*"))
+
+
+def test_executors_follow_the_load_and_leave_their_outputs_to_the_worker(cluster, folder):
+    master, port = cluster.master(), free_port()
+    service = {"spark.shuffle.service.enabled": "true", "spark.shuffle.service.port": str(port),
+               "spark.local.dir": str(cluster.folder / "local")}
+    worker = cluster.worker(master.url, cores=4, memory="2g", **service)
+    with Application(folder, master.url, "spark.shuffle.service.enabled=true", f"spark.shuffle.service.port={port}",
+                     "spark.shuffle.io.retryWait=1s") as app:
+        app.begin(f"shuffle 4 {app.gate}")
+        app.until_alive(4)
+        app.open_gate()
+        assert app.answer()[0] == sum_of(4)
+        assert len(outputs(cluster)) == 8
+        app.until_alive(0)
+        assert set(app.removed().values()) == {"Executor killed by driver."}
+        until(lambda: cluster.executors() == {}, "executors stay")
+        assert app.run("shuffled")[0] == sum_of(4)
+        assert app.tasks("ShuffleMapTask") == 4
+    until(lambda: outputs(cluster) == [], lambda: f"{outputs(cluster)} stay")
+
+
+def test_a_worker_that_leaves_has_its_executors_move_what_they_have(cluster, folder):
+    decommission = {"spark.decommission.enabled": "true"}
+    master = cluster.master(**decommission)
+    first = cluster.worker(master.url, cores=1, **decommission)
+    second = cluster.worker(master.url, cores=1, **decommission)
+    with Application(folder, master.url, "spark.decommission.enabled=true", "spark.storage.decommission.enabled=true",
+                     "spark.storage.decommission.rddBlocks.enabled=true",
+                     "spark.storage.decommission.shuffleBlocks.enabled=true", allocation=False) as app:
+        app.until_alive(2)
+        app.open_gate()
+        assert app.run(f"cache 4 {app.gate}")[0] == 7998000
+        assert app.run(f"shuffle 4 {app.gate}")[0] == sum_of(4)
+        computed = app.run("cached")[1]
+        first.process.send_signal(signal.SIGPWR)
+        until(lambda: len(app.removed()) == 1, "its executor stays")
+        assert list(app.removed().values())[0].startswith(("Finished decommissioning", "Executor decommission: "))
+        assert app.run("cached") == (7998000, computed)
+        assert app.run("shuffled") == (sum_of(4), computed)
+        assert app.tasks("ShuffleMapTask") == 4
+    assert second.process.poll() is None
+
+
+def test_a_worker_that_is_killed_takes_its_outputs_with_it(cluster, folder):
+    master = cluster.master()
+    workers, ports = [], [free_port()]
+    service = {"spark.shuffle.service.enabled": "true", "spark.shuffle.service.port": str(ports[0])}
+    workers.append(cluster.worker(master.url, cores=2, memory="2g", **service))
+    with Application(folder, master.url, "spark.shuffle.service.enabled=true", f"spark.shuffle.service.port={ports[0]}",
+                     "spark.shuffle.io.maxRetries=1", "spark.shuffle.io.retryWait=100ms", allocation=False) as app:
+        app.until_alive(2)
+        app.open_gate()
+        assert app.run(f"shuffle 4 {app.gate}")[0] == sum_of(4)
+        workers[0].kill()
+        until(lambda: len(app.removed()) == 2, "executors outlive their worker")
+        workers.append(cluster.worker(master.url, cores=2, memory="2g", **service))
+        assert app.run("shuffled")[0] == sum_of(4)
+        assert app.tasks("ShuffleMapTask") == 8
