@@ -98,11 +98,12 @@ class Points:
 
 
 class Strike:
-    """What is done (@kind) to whom (@victim) at which passage (@moment) of which @place."""
+    """What is done (@kind) to whom (@victim) at which passage (@moment) of which @place; and then @second, soon after."""
 
     def __init__(self, kind, victim, place, moment, rnd):
         self.kind, self.victim, self.place, self.moment, self.rnd = kind, victim, place, moment, rnd
         self.hit = None  # what it was done to, in words
+        self.second = None
 
     def __str__(self):
         return f"{self.kind} {self.victim} at {self.place} {self.moment} ({self.hit or 'that never came'})"
@@ -150,7 +151,7 @@ class StandaloneRun:
         self.cluster.environment.update(FIRESTEEL_FAULT_POINTS=self.path("points"), TMPDIR=self.path("tmp"))
         for i in range(WORKERS):
             os.makedirs(self.path(f"local/{i}"))
-        for name in ("local/application", "tmp", "recovery", "work-0"):
+        for name in ("local/client", "local/driver", "tmp", "recovery", "work-0"):
             os.mkdir(self.path(name))
         if self.small_disk:
             self.mounted = self.path({"work": "work-0", "local": "local/0", "recovery": "recovery"}[self.small_disk])
@@ -169,14 +170,14 @@ class StandaloneRun:
             w.says("Successfully registered with master")
         rest = [m.says(r"Started REST server for submitting applications on \S+ with port (\d+)").group(1)
                 for m in self.masters]
-        settings = dict(APPLICATION, **{"spark.shuffle.service.port": str(self.shuffle),
-                                        "spark.local.dir": self.path("local/application")})
+        settings = dict(APPLICATION, **{"spark.shuffle.service.port": str(self.shuffle)})
         conf = [f"{k}={v}" for k, v in settings.items()]
+        own = {name: [*conf, f"spark.local.dir={self.path('local')}/{name}"] for name in ("client", "driver")}
         module, given = os.path.join(self.shared, "work.so"), os.path.join(self.shared, "in")
         submitted = self.cluster.submit(f"spark://127.0.0.1:{rest[0]},127.0.0.1:{rest[1]}", "--deploy-mode", "cluster",
                                         "--supervise", "--class", "main", f"file:{module}", given,
-                                        self.path("out-driver"), "own", conf=[*conf, "spark.master.rest.enabled=true"])
-        self.client = self.cluster.submit(self.url, module, given, self.path("out"), conf=conf)
+                                        self.path("out-driver"), "own", conf=[*own["driver"], "spark.master.rest.enabled=true"])
+        self.client = self.cluster.submit(self.url, module, given, self.path("out"), conf=own["client"])
         if submitted.end() != 0:
             raise Violation(f"the driver was not submitted:\n{submitted.log()}")
 
@@ -187,6 +188,8 @@ class StandaloneRun:
         for strike in self.strikes:
             if not strike.hit and strike.place == place and self.passages[place] >= strike.moment:
                 self.strike(strike, pid)
+                if strike.hit and strike.second:
+                    self.after(strike.rnd.random() * 0.3, lambda second=strike.second: self.strike(second, pid))
 
     def leader(self):
         """The master that leads, as far as masters say so; it may be stopped."""
@@ -230,6 +233,9 @@ class StandaloneRun:
         try:
             if strike.kind == "kill":
                 os.kill(whom, signal.SIGKILL)
+                for process in self.cluster.processes:
+                    if process.pid == whom:
+                        process.process.wait()  # whoever looks from now on finds it dead
             elif strike.kind == "cut":
                 if not self.cut(whom, strike.rnd):
                     return
@@ -314,7 +320,8 @@ class StandaloneRun:
 
     def at_rest(self):
         state = self.json()
-        return state and state["status"] == "ALIVE" and state["aliveworkers"] == WORKERS and not state["activeapps"] and \
+        known = all("Successfully registered with master" in w.log() for w in self.workers)
+        return known and state and state["status"] == "ALIVE" and state["aliveworkers"] == WORKERS and not state["activeapps"] and \
             not state["activedrivers"] and state["coresused"] == 0 and state["memoryused"] == 0
 
     def driver_results(self):
@@ -374,8 +381,9 @@ class StandaloneRun:
             raise Violation(f"ports are left: {bound}")
 
     def files(self):
-        """What lies in local directories."""
+        """What lies in local directories, but for those of a client that nobody follows when it is killed."""
         return [os.path.join(where, name) for root in (self.folder / "local").iterdir()
+                if root.name != "client" or self.client.end() >= 0
                 for where, folders, names in os.walk(root) for name in folders + names]
 
     @staticmethod
