@@ -130,10 +130,15 @@ def started(cluster):
 
 @pytest.mark.parametrize("words, status, line", [
     (["--help"], 0, "Usage: Worker [options] <master>"),
-    ([], 1, "Usage: Worker [options] <master>"),
-    (["spark://a:1", "spark://b:1"], 1, "Usage: Worker [options] <master>"),
-    (["--cores", "x", "spark://a:1"], 1, "Usage: Worker [options] <master>"),
-    (["-m", "10000", "spark://a:1"], 1, "Memory is below 1MB, or missing a M/G at the end of the memory specification?"),
+    ([], 1, "Error: no master is named: write spark://host:port\n\nUsage: Worker [options] <master>"),
+    (["spark://a:1", "spark://b:1"], 1, "Error: more than one master, spark://a:1 and spark://b:1: write "),
+    (["--cores", "x", "spark://a:1"], 1, 'Error: --cores: "x" is not a number from 1 to 65536\n\nUsage: Worker [options] '),
+    (["--croes", "1", "spark://a:1"], 1, "Error: Unrecognized option: --croes\n\nUsage: "),
+    (["spark://a:1", "--cores"], 1, "Error: --cores needs a value\n\nUsage: "),
+    (["-m", "1x", "spark://a:1"], 1, "Error: --memory: "),
+    (["-m", "10000", "spark://a:1"], 1, "Memory is below 1MB, or missing a M/G at the end of the memory specification? "
+                                        "--memory is 10000"),
+    (["spark://a"], 1, "Invalid master URL: spark://a: "),
     (["yarn"], 1, "Invalid master URL: yarn"),
     (["-d", "/proc/nowhere", "spark://a:1"], 1, "Failed to create work directory /proc/nowhere"),
 ])

@@ -81,7 +81,9 @@ int command_master(int argc, char **argv)
         struct daemon d = {0};
         struct fst_error error = FST_ERROR_INIT;
         int r = master_conf_read(&conf, argc, argv, &error), status = 1;
-        if (r == MASTER_CONF_E_HELP || (r < 0 && !error.message))
+        if (r == MASTER_CONF_E_USAGE)
+                fprintf(stderr, "Error: %s\n\n", error_message(&error));
+        if (r == MASTER_CONF_E_HELP || r == MASTER_CONF_E_USAGE)
                 fputs(command_master_help, stderr);
         if (r == MASTER_CONF_E_HELP)
                 status = 0;
@@ -89,7 +91,7 @@ int command_master(int argc, char **argv)
                 r = run(&d, &conf, &error);
                 status = d.status;
         }
-        if (error.message)
+        if (r < 0)
                 log_error("Master", "%s", error_message(&error));
         error_deinit(&error);
         master_conf_deinit(&conf);

@@ -19,7 +19,7 @@ const char command_worker_help[] =
         "Options:\n"
         "  -c CORES, --cores CORES  Number of cores to use\n"
         "  -m MEM, --memory MEM     Amount of memory to use (e.g. 1000M, 2G)\n"
-        "  -d DIR, --work-dir DIR   Directory to run apps in (default: SPARK_HOME/work)\n"
+        "  -d DIR, --work-dir DIR   Directory to run apps in (default: SPARK_HOME/work, or ./work)\n"
         "  -i HOST, --ip IP         Hostname to listen on (deprecated, please use --host or -h)\n"
         "  -h HOST, --host HOST     Hostname to listen on\n"
         "  -p PORT, --port PORT     Port to listen on (default: random)\n"
@@ -139,8 +139,8 @@ int command_worker(int argc, char **argv)
         if (r == WORKER_CONF_E_HELP) {
                 fputs(command_worker_help, stderr);
                 w.status = 0;
-        } else if (r < 0 && !error.message) {
-                fputs(command_worker_help, stderr);
+        } else if (r == WORKER_CONF_E_USAGE) {
+                fprintf(stderr, "Error: %s\n\n%s", error_message(&error), command_worker_help);
         } else if (r < 0 || (r = run(&w, &error)) < 0) {
                 log_error("Worker", "%s", error_message(&error));
         }

@@ -164,8 +164,8 @@ static int listen_attempts(const struct listen_options *o, const struct addrinfo
                                  o->service, o->port);
         if (r == -EADDRNOTAVAIL)
                 return error_set(error, r,
-                                 "Service '%s' cannot listen on %s: that is no address of this host. Set the address to "
-                                 "bind (spark.driver.bindAddress for the driver).",
+                                 "Service '%s' cannot listen on %s: that is no address of this host. Set another one "
+                                 "(--host of a daemon, spark.driver.bindAddress of a driver, or SPARK_LOCAL_IP).",
                                  o->service, host);
         return error_set(error, r, "Service '%s' cannot listen on %s port %d: %s", o->service, host, o->port,
                          strerror(-r));

@@ -117,8 +117,8 @@ static void on_tick(uv_timer_t *timer)
 static void no_master(const struct master_link *l)
 {
         die(l->client,
-            "%s is no Firesteel master: it ends every connection without a greeting, as a master of Spark's JVM does (a "
-            "native application needs one that was started by firesteel master)",
+            "%s is no Firesteel master, or asks for another spark.authenticate.secret: it ends every connection without a "
+            "greeting, as a master of Spark's JVM does (a native application needs one that was started by firesteel master)",
             l->url);
 }
 
@@ -523,7 +523,7 @@ static int read_masters(struct app_client *c, const char *masters, struct fst_er
         }
         c->links = links.data;
         c->n_links = links.len;
-        return valid ? 0 : error_set(error, -EINVAL, "Invalid master URL: %s", masters);
+        return valid ? 0 : error_set(error, -EINVAL, "Invalid master URL: %s (write spark://host:port)", masters);
 }
 
 static void start(struct app_client *c, int64_t patience_ms)

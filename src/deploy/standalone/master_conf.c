@@ -17,7 +17,7 @@ struct words {
         const char *host, *port, *web_ui_port, *properties_file;
 };
 
-static int read_words(struct words *w, int argc, char *const *argv)
+static int read_words(struct words *w, int argc, char *const *argv, struct fst_error *error)
 {
         const struct {
                 const char *name;
@@ -38,8 +38,10 @@ static int read_words(struct words *w, int argc, char *const *argv)
                         return MASTER_CONF_E_HELP;
                 while (o < ARRAY_SIZE(options) && strcmp(options[o].name, argv[i]) != 0)
                         o++;
-                if (o == ARRAY_SIZE(options) || i + 1 == argc)
-                        return -EINVAL;
+                if (o == ARRAY_SIZE(options))
+                        return error_set(error, MASTER_CONF_E_USAGE, "Unrecognized option: %s", argv[i]);
+                if (i + 1 == argc)
+                        return error_set(error, MASTER_CONF_E_USAGE, "%s needs a value", argv[i]);
                 *options[o].value = argv[i + 1];
         }
         return 0;
@@ -63,12 +65,15 @@ static const char *environment(const char *name)
 }
 
 /* From the environment; then from the command line, where what is no port asks for the usage. */
-static int read_port(const char *word, const char *variable, int fallback, int *port, struct fst_error *error)
+static int read_port(const char *option, const char *word, const char *variable, int fallback, int *port,
+                     struct fst_error *error)
 {
         const char *value = environment(variable);
         *port = fallback;
         int r = value ? parse_port(variable, value, port, error) : 0;
-        return r == 0 && word ? parse_port(variable, word, port, NULL) : r;
+        if (r || !word)
+                return r;
+        return parse_port(option, word, port, error) ? MASTER_CONF_E_USAGE : 0;
 }
 
 static int read_host(struct master_conf *c, const char *word, struct fst_error *error)
@@ -197,13 +202,13 @@ int master_conf_read(struct master_conf *c, int argc, char *const *argv, struct 
         struct words w = {0};
         *c = (struct master_conf){.core = MASTER_CONFIG_DEFAULT};
         conf_init(&c->conf);
-        int r = read_words(&w, argc, argv);
+        int r = read_words(&w, argc, argv, error);
         if (r == 0)
                 r = daemon_environment(error);
         if (r == 0)
-                r = read_port(w.port, "SPARK_MASTER_PORT", 7077, &c->port, error);
+                r = read_port("--port", w.port, "SPARK_MASTER_PORT", 7077, &c->port, error);
         if (r == 0)
-                r = read_port(w.web_ui_port, "SPARK_MASTER_WEBUI_PORT", 8080, &c->web_ui_port, error);
+                r = read_port("--webui-port", w.web_ui_port, "SPARK_MASTER_WEBUI_PORT", 8080, &c->web_ui_port, error);
         if (r == 0)
                 r = read_host(c, w.host, error);
         if (r == 0)

@@ -20,11 +20,14 @@ struct master_conf {
         char *app_id_pattern, *driver_id_pattern;
 };
 
-enum { MASTER_CONF_E_HELP = 1 /* --help was asked for */ };
+enum {
+        MASTER_CONF_E_HELP = 1, /* --help was asked for */
+        MASTER_CONF_E_USAGE,    /* a word of the command line is not understood */
+};
 
 /*
- * Read all of it; @argv[0] is passed over. 0; MASTER_CONF_E_HELP; -EINVAL without a message in @error: the usage is
- * what the user needs; or negative with @error. The log is set up as well. Deinitialise it in every case. Before any
+ * Read all of it; @argv[0] is passed over. 0; MASTER_CONF_E_HELP; MASTER_CONF_E_USAGE with @error: the usage is what the
+ * user needs beside it; or negative with @error. The log is set up as well. Deinitialise it in every case. Before any
  * thread is started.
  */
 int master_conf_read(struct master_conf *c, int argc, char *const *argv, struct fst_error *error);

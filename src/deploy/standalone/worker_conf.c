@@ -22,7 +22,7 @@ struct words {
         const char *host, *port, *web_ui_port, *cores, *memory, *work_dir, *properties_file, *masters;
 };
 
-static int read_words(struct words *w, int argc, char *const *argv)
+static int read_words(struct words *w, int argc, char *const *argv, struct fst_error *error)
 {
         const struct {
                 const char *name, *other;
@@ -41,16 +41,20 @@ static int read_words(struct words *w, int argc, char *const *argv)
                        (!options[o].other || strcmp(options[o].other, argv[i]) != 0))
                         o++;
                 if (o == ARRAY_SIZE(options)) {
-                        if (w->masters || argv[i][0] == '-')
-                                return -EINVAL;
+                        if (argv[i][0] == '-')
+                                return error_set(error, WORKER_CONF_E_USAGE, "Unrecognized option: %s", argv[i]);
+                        if (w->masters)
+                                return error_set(error, WORKER_CONF_E_USAGE,
+                                                 "more than one master, %s and %s: write spark://host:port,host:port",
+                                                 w->masters, argv[i]);
                         w->masters = argv[i];
                 } else {
                         if (i + 1 == argc)
-                                return -EINVAL;
+                                return error_set(error, WORKER_CONF_E_USAGE, "%s needs a value", argv[i]);
                         *options[o].value = argv[++i];
                 }
         }
-        return w->masters ? 0 : -EINVAL;
+        return w->masters ? 0 : error_set(error, WORKER_CONF_E_USAGE, "no master is named: write spark://host:port");
 }
 
 static const char *environment(const char *name)
@@ -60,10 +64,11 @@ static const char *environment(const char *name)
 }
 
 /*
- * A number from the command line, where anything else asks for the usage; or from the environment, where it is an error
- * that names the variable. *@out is left alone when neither says one.
+ * A number from the command line, where anything else is an error of usage; or from the environment. The error names
+ * option or variable. *@out is left alone when neither says one.
  */
-static int read_number(const char *word, const char *variable, long least, long most, int *out, struct fst_error *error)
+static int read_number(const char *option, const char *word, const char *variable, long least, long most, int *out,
+                       struct fst_error *error)
 {
         const char *text = word ? word : environment(variable);
         char *end;
@@ -72,9 +77,9 @@ static int read_number(const char *word, const char *variable, long least, long 
         errno = 0;
         long value = strtol(text, &end, 10);
         if (end == text || *end || errno || value < least || value > most)
-                return word ? -EINVAL
-                            : error_set(error, -EINVAL, "%s: \"%s\" is not a number from %ld to %ld", variable, text,
-                                        least, most);
+                return error_set(error, word ? WORKER_CONF_E_USAGE : -EINVAL,
+                                 "%s: \"%s\" is not a number from %ld to %ld", word ? option : variable, text, least,
+                                 most);
         *out = (int)value;
         return 0;
 }
@@ -111,7 +116,7 @@ static int read_masters(struct worker_conf *c, const char *text, struct fst_erro
                 word_list_take(&c->masters, steal(one));
                 at += n;
         }
-        return c->masters.len > 0 ? 0 : error_set(error, -EINVAL, "Invalid master URL: %s", text);
+        return c->masters.len > 0 ? 0 : error_set(error, -EINVAL, "Invalid master URL: %s (write spark://host:port)", text);
 }
 
 /* All that this process may use. */
@@ -141,13 +146,15 @@ static int read_memory(struct worker_conf *c, const char *word, struct fst_error
         if (!text)
                 return 0;
         /* A bare number is one of bytes, as in Spark. */
-        int r = units_parse_bytes(text, UNIT_B, UNIT_B, &bytes, word ? NULL : error);
+        int r = units_parse_bytes(text, UNIT_B, UNIT_B, &bytes, error);
         if (r)
-                return word ? r : error_wrap(error, r, "SPARK_WORKER_MEMORY");
+                return error_wrap(error, word ? WORKER_CONF_E_USAGE : r, word ? "--memory" : "SPARK_WORKER_MEMORY");
         c->memory = bytes >> 20;
         if (c->memory <= 0)
                 return error_set(error, -EINVAL,
-                                 "Memory is below 1MB, or missing a M/G at the end of the memory specification?");
+                                 "Memory is below 1MB, or missing a M/G at the end of the memory specification? "
+                                 "%s is %s",
+                                 word ? "--memory" : "SPARK_WORKER_MEMORY", text);
         return 0;
 }
 
@@ -261,13 +268,14 @@ int worker_conf_read(struct worker_conf *c, int argc, char *const *argv, struct 
         struct words words = {0};
         *c = (struct worker_conf){.web_ui_port = 8081};
         conf_init(&c->conf);
-        int r = read_words(&words, argc, argv);
+        int r = read_words(&words, argc, argv, error);
         if (r || (r = daemon_environment(error)))
                 return r;
         c->cores = processors();
-        if ((r = read_number(words.cores, "SPARK_WORKER_CORES", 1, 65536, &c->cores, error)) ||
-            (r = read_number(words.port, "SPARK_WORKER_PORT", 0, 65535, &c->port, error)) ||
-            (r = read_number(words.web_ui_port, "SPARK_WORKER_WEBUI_PORT", 0, 65535, &c->web_ui_port, error)) ||
+        if ((r = read_number("--cores", words.cores, "SPARK_WORKER_CORES", 1, 65536, &c->cores, error)) ||
+            (r = read_number("--port", words.port, "SPARK_WORKER_PORT", 0, 65535, &c->port, error)) ||
+            (r = read_number("--webui-port", words.web_ui_port, "SPARK_WORKER_WEBUI_PORT", 0, 65535, &c->web_ui_port,
+                             error)) ||
             (r = read_memory(c, words.memory, error)) || (r = read_host(c, words.host, error)) ||
             (r = read_masters(c, words.masters, error)))
                 return r;

@@ -36,11 +36,14 @@ struct worker_conf {
         int decommission_signal;
 };
 
-enum { WORKER_CONF_E_HELP = 1 /* --help was asked for */ };
+enum {
+        WORKER_CONF_E_HELP = 1, /* --help was asked for */
+        WORKER_CONF_E_USAGE,    /* a word of the command line is not understood */
+};
 
 /*
- * Read all of it; @argv[0] is passed over. 0; WORKER_CONF_E_HELP; -EINVAL without a message in @error: the usage is
- * what the user needs; or negative with @error. The log is set up as well. Deinitialise it in every case. Before any
+ * Read all of it; @argv[0] is passed over. 0; WORKER_CONF_E_HELP; WORKER_CONF_E_USAGE with @error: the usage is what the
+ * user needs beside it; or negative with @error. The log is set up as well. Deinitialise it in every case. Before any
  * thread is started.
  */
 int worker_conf_read(struct worker_conf *c, int argc, char *const *argv, struct fst_error *error);

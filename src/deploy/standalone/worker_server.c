@@ -391,7 +391,8 @@ static const struct worker_masters_ops masters_ops = {master_taken, master_refus
 static void decommission(struct worker_server *s)
 {
         if (!s->conf->decommission) {
-                log_warn("Worker", "Receive decommission request, but decommission feature is disabled.");
+                log_warn("Worker", "Receive decommission request, but decommission feature is disabled."
+                                   " Start the worker with spark.decommission.enabled=true.");
                 return;
         }
         if (s->view.decommissioned) {

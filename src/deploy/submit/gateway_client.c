@@ -281,7 +281,7 @@ static int read_masters(struct gateway_client *c, const char *masters, struct fs
         }
         c->masters = list.data;
         c->n = list.len;
-        return valid ? 0 : error_set(error, -EINVAL, "Invalid master URL: %s", masters);
+        return valid ? 0 : error_set(error, -EINVAL, "Invalid master URL: %s (write spark://host:port)", masters);
 }
 
 static int connect_masters(struct gateway_client *c, const struct fst_conf *conf, struct fst_error *error)

@@ -99,9 +99,11 @@ static bool take_status(struct follower *f, const struct gateway_answer *a, int 
                 *status = f->wait && strcmp(a->state, "FINISHED") != 0;
                 return true;
         }
-        if (!f->wait)
-                log_info(LOG, "spark-submit not configured to wait for completion, exiting spark-submit JVM.");
-        return !f->wait;
+        if (f->wait)
+                return false;
+        log_info(LOG, "spark-submit not configured to wait for completion, exiting spark-submit JVM.");
+        *status = 0;
+        return true;
 }
 
 /* What the launcher asked for; its driver's end is waited for. */
