@@ -27,7 +27,7 @@
 
 int64_t master_server_now(void)
 {
-        return now_ns() / 1000000;
+        return now_ms();
 }
 
 static int64_t wall_offset(void)

@@ -53,31 +53,6 @@ void rest_request_deinit(struct rest_request *q)
 
 /* ---------------------------------------------------------------------------------------------------- reading */
 
-/* A scalar as text; NULL for null or nothing. False for lists and objects. */
-static bool read_text(const json_t *value, char **out)
-{
-        switch (value ? json_typeof(value) : JSON_NULL) {
-        case JSON_STRING:
-                *out = mem_strdup(json_string_value(value));
-                return true;
-        case JSON_INTEGER:
-                *out = mem_printf("%" JSON_INTEGER_FORMAT, json_integer_value(value));
-                return true;
-        case JSON_REAL:
-                *out = mem_printf("%.17g", json_real_value(value));
-                return true;
-        case JSON_TRUE:
-        case JSON_FALSE:
-                *out = mem_strdup(json_is_true(value) ? "true" : "false");
-                return true;
-        case JSON_NULL:
-                *out = NULL;
-                return true;
-        default:
-                return false;
-        }
-}
-
 static int mismatch(const char *field, const char *wanted, struct fst_error *error)
 {
         return error_set(error, -EBADMSG,
@@ -87,7 +62,7 @@ static int mismatch(const char *field, const char *wanted, struct fst_error *err
 
 static int read_field(const json_t *root, const char *name, char **out, struct fst_error *error)
 {
-        return read_text(json_object_get(root, name), out) ? 0 : mismatch(name, "text", error);
+        return rest_read_text(json_object_get(root, name), out) ? 0 : mismatch(name, "text", error);
 }
 
 /* *@found: whether it is there. */
@@ -102,7 +77,7 @@ static int read_map(json_t *root, const char *name, struct strmap *out, bool *fo
                 return mismatch(name, "object", error);
         json_object_foreach(map, key, value) {
                 _cleanup_free_ char *text = NULL;
-                if (!read_text(value, &text))
+                if (!rest_read_text(value, &text))
                         return mismatch(name, "object of texts", error);
                 if (text)
                         strmap_set(out, key, text);
@@ -117,7 +92,7 @@ static int read_args(struct rest_request *q, const json_t *root, struct fst_erro
                 return mismatch("appArgs", "list", error);
         for (size_t i = 0; i < json_array_size(list); i++) {
                 char *text = NULL;
-                if (!read_text(json_array_get(list, i), &text))
+                if (!rest_read_text(json_array_get(list, i), &text))
                         return mismatch("appArgs", "list of texts", error);
                 vec_push(&q->app_args, text ? text : mem_strdup("null"));
         }

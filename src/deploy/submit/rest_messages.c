@@ -206,8 +206,7 @@ static int malformed(struct fst_error *error, const char *why, const char *what)
         return error_set(error, -EBADMSG, "Malformed response received from server: %s%.2000s", why, what);
 }
 
-/* A text, or what Jackson makes one of; NULL: null or missing. False for what cannot be. */
-static bool read_text(const json_t *value, char **out)
+bool rest_read_text(const json_t *value, char **out)
 {
         switch (value ? json_typeof(value) : JSON_NULL) {
         case JSON_STRING:
@@ -224,6 +223,7 @@ static bool read_text(const json_t *value, char **out)
                 *out = mem_strdup(json_is_true(value) ? "true" : "false");
                 return true;
         case JSON_NULL:
+                *out = NULL;
                 return true;
         default:
                 return false;
@@ -252,7 +252,7 @@ static bool read_names(const json_t *value, struct rest_answer *a)
         a->has_unknown_fields = true;
         for (size_t i = 0; i < json_array_size(value); i++) {
                 char *name = NULL;
-                if (!read_text(json_array_get(value, i), &name))
+                if (!rest_read_text(json_array_get(value, i), &name))
                         return false;
                 vec_push(&a->unknown_fields, name);
         }
@@ -263,7 +263,7 @@ static int read_fields(struct rest_answer *a, const json_t *root, struct fst_err
 {
         int has = kinds[a->kind].has;
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-                if ((has & texts[i].flag) && !read_text(json_object_get(root, texts[i].name), text_field(a, i)))
+                if ((has & texts[i].flag) && !rest_read_text(json_object_get(root, texts[i].name), text_field(a, i)))
                         return malformed(error, "no text is in the field ", texts[i].name);
         if (!read_truth(json_object_get(root, "success"), &a->success))
                 return malformed(error, "neither true nor false is in the field ", "success");

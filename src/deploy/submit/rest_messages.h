@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+typedef struct json_t json_t; /* as <jansson.h> has it */
 struct fst_error;
 
 #define REST_PROTOCOL_VERSION "v1"
@@ -94,3 +95,9 @@ char *rest_answer_json(const struct rest_answer *a);
 
 /* Whether the message says that this master is no leader, so that another one must be asked. */
 bool rest_answer_from_backup(const struct rest_answer *a);
+
+/*
+ * A field as text, which the caller owns: a text, or what Jackson makes one of (a number, a truth); NULL: null or
+ * missing. False for lists and objects.
+ */
+bool rest_read_text(const json_t *value, char **out);
