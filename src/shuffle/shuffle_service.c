@@ -167,6 +167,15 @@ static void write_state(struct shuffle_service *s)
         free(all);
 }
 
+/* Not so: its worker ended with this service, and the next one has removed what was left. */
+static bool has_directories(const Firesteel__RegisterShuffle *r)
+{
+        for (size_t i = 0; i < r->n_directories; i++)
+                if (access(r->directories[i], F_OK) == 0)
+                        return true;
+        return false;
+}
+
 static void read_state(struct shuffle_service *s)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -176,7 +185,7 @@ static void read_state(struct shuffle_service *s)
                 log_warn(LOG, "Registrations of before are not known: %s", error_message(&error));
         error_deinit(&error);
         for (size_t i = 0; state && i < state->n_executors; i++) {
-                r = add(s, state->executors[i], &error);
+                r = has_directories(state->executors[i]) ? add(s, state->executors[i], &error) : 0;
                 if (r)
                         log_warn(LOG, "%s: %s", s->state_path, error_message(&error));
                 error_deinit(&error);

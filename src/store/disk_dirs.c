@@ -191,6 +191,15 @@ int disk_dirs_for_executors(const char *list, struct disk_dirs **dirs, struct fs
         return dirs_new(list, EXECUTORS_PREFIX, 1, false, dirs, error);
 }
 
+void disk_dirs_sweep(const char *list)
+{
+        _cleanup_free_ char *copy = mem_strdup(list);
+        char *rest = copy;
+        for (char *dir; (dir = strsep(&rest, ","));)
+                if (*dir)
+                        sweep(dir);
+}
+
 void disk_dirs_sweep_executors(void)
 {
         const char *value = getenv("SPARK_EXECUTOR_DIRS");

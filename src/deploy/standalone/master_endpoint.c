@@ -40,6 +40,7 @@ static void on_connected(void *owner, struct rpc_peer *peer)
                         continue;
                 members_name(&s->members, m, call->role, call->key);
                 m->app_id = call->app_id ? mem_strdup(call->app_id) : NULL;
+                m->called = true;
                 return;
         }
         if (s->members.of[MEMBER_GUEST].n > GUESTS_MOST && now - oldest->heard >= GUEST_LEAST_MS)
@@ -104,11 +105,15 @@ static void refuse(struct word *w, const char *endpoint, const char *why)
         rpc_ref_unref(ref);
 }
 
-/* Nobody takes the name of who is there: only the same host may, whose first connection may be a dead one. */
+/*
+ * Nobody takes the name of who is there: only the same host may, whose first connection may be a dead one. Who was
+ * called by a new leader calls as well, and from another address than that at which it listens if its host has several.
+ */
 static bool may_be(struct word *w, enum member_role role, const char *key)
 {
         const struct member *other = members_find_key(&w->s->members, role, key);
-        return !other || other == w->from || !rpc_peer_connected(other->peer) || same_host(other->peer, w->from->peer);
+        return !other || other == w->from || other->called || !rpc_peer_connected(other->peer) ||
+               same_host(other->peer, w->from->peer);
 }
 
 static void register_worker(struct word *w)
