@@ -10,6 +10,7 @@ import collections
 import json
 import os
 import pathlib
+import random
 import re
 import selectors
 import shutil
@@ -29,6 +30,7 @@ from harness import Violation
 sys.path.insert(0, os.path.dirname(harness.HERE))
 from standalone_cluster import Cluster, parent  # noqa: E402  (it lies beside this folder)
 
+MASTERS = ("127.0.0.1", "127.0.0.4")
 WORKERS = 3
 PATIENCE = 90
 TIMEOUT = 1.0  # spark.worker.timeout; connections are given up a bit later
@@ -97,6 +99,19 @@ class Points:
         os.close(self.ending)
 
 
+def unused_port(hosts, rnd=random.SystemRandom()):
+    """One that is free at all of @hosts, and that the system gives nobody by itself: those begin at 32768."""
+    while True:
+        port = rnd.randrange(12000, 32000)
+        try:
+            for host in hosts:
+                with socket.socket() as free:
+                    free.bind((host, port))
+            return port
+        except OSError:
+            pass
+
+
 class Strike:
     """What is done (@kind) to whom (@victim) at which passage (@moment) of which @place; and then @second, soon after."""
 
@@ -115,7 +130,7 @@ class StandaloneRun:
         self.shared, self.strikes, self.small_disk = folder, list(strikes), small_disk
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="run", dir=folder))
         self.passages = collections.Counter()
-        self.masters, self.workers, self.dead = [], [], []
+        self.masters, self.workers, self.client = [], [], None
         self.cures = []  # (when, what to call)
         self.stopped = set()
         self.client_may_fail = False  # an application whose driver is killed, or stands still for too long, is lost
@@ -128,12 +143,12 @@ class StandaloneRun:
     def path(self, name):
         return str(self.folder / name)
 
-    def start_master(self, old=None):
+    def start_master(self, host):
         settings = dict(DAEMON, **{"spark.deploy.recoveryMode": "FILESYSTEM", "spark.master.rest.enabled": "true",
-                                   "spark.deploy.recoveryDirectory": self.path("recovery"), "spark.master.rest.port": "0"})
-        m = self.cluster.daemon("master", ["-p", str(old.port if old else 0)], settings)
+                                   "spark.deploy.recoveryDirectory": self.path("recovery"), "spark.master.rest.port": str(self.rest)})
+        m = self.cluster.daemon("master", ["-h", host, "-p", str(self.port)], settings)
+        m.host = host
         m.url = m.says(r"Starting Spark master at (spark://\S+)").group(1)
-        m.port = int(m.url.rpartition(":")[2])
         m.page = m.says(r"Bound MasterWebUI to \S+, and started at (http://\S+)").group(1)
         return m
 
@@ -158,23 +173,23 @@ class StandaloneRun:
             if not harness.mount_small(self.mounted):
                 raise Violation("no small disk could be mounted")
         self.points = Points(self.path("points"), self.passed)
-        self.masters.append(self.start_master())
+        # A driver is told of all masters with the port of the one that took it: theirs are the same.
+        self.port, self.rest = unused_port(MASTERS), unused_port(MASTERS)
+        self.masters.append(self.start_master(MASTERS[0]))
         self.masters[0].says("I have been elected leader! New state: ALIVE")
-        self.masters.append(self.start_master())
-        self.url = f"{self.masters[0].url},127.0.0.1:{self.masters[1].port}"
-        with socket.socket() as free:
-            free.bind(("0.0.0.0", 0))
-            self.shuffle = free.getsockname()[1]
+        self.masters.append(self.start_master(MASTERS[1]))
+        self.url = "spark://" + ",".join(f"{host}:{self.port}" for host in MASTERS)
+        self.shuffle = unused_port([f"127.0.0.{i + 1}" for i in range(WORKERS)])
         self.workers = [self.start_worker(i) for i in range(WORKERS)]
         for w in self.workers:
             w.says("Successfully registered with master")
-        rest = [m.says(r"Started REST server for submitting applications on \S+ with port (\d+)").group(1)
-                for m in self.masters]
+        for m in self.masters:
+            m.says("Started REST server for submitting applications on")
         settings = dict(APPLICATION, **{"spark.shuffle.service.port": str(self.shuffle)})
         conf = [f"{k}={v}" for k, v in settings.items()]
         own = {name: [*conf, f"spark.local.dir={self.path('local')}/{name}"] for name in ("client", "driver")}
         module, given = os.path.join(self.shared, "work.so"), os.path.join(self.shared, "in")
-        submitted = self.cluster.submit(f"spark://127.0.0.1:{rest[0]},127.0.0.1:{rest[1]}", "--deploy-mode", "cluster",
+        submitted = self.cluster.submit(self.url.replace(f":{self.port}", f":{self.rest}"), "--deploy-mode", "cluster",
                                         "--supervise", "--class", "main", f"file:{module}", given,
                                         self.path("out-driver"), "own", conf=[*own["driver"], "spark.master.rest.enabled=true"])
         self.client = self.cluster.submit(self.url, module, given, self.path("out"), conf=own["client"])
@@ -288,7 +303,7 @@ class StandaloneRun:
         for cure in [c for c in self.cures if c[0] <= time.monotonic()]:
             self.cures.remove(cure)
             cure[1]()
-        for group, start in ((self.masters, self.start_master), (self.workers, lambda w: self.start_worker(w.number))):
+        for group, start in ((self.masters, lambda m: self.start_master(m.host)), (self.workers, lambda w: self.start_worker(w.number))):
             for i, daemon in enumerate(group):
                 status = daemon.process.poll()
                 if status is not None:
