@@ -193,7 +193,7 @@ def test_what_is_no_rest_server(kind):
         server.stop()
     with server:
         done = submit(server.url)
-        assert done.status == 255  # and it is no master either
+        assert done.status == 1  # and it is no master either
         assert f"WARN {INFO}Unable to connect to server {server.url}.\n" in done.error
         assert (f"Warning: Master endpoint {server.url} was not a REST server. Falling back to legacy submission gateway "
                 "instead.\n") in done.error

@@ -34,10 +34,10 @@ def test_a_driver_that_is_refused_is_one(cluster):
     assert client.end() == 255
 
 
-@pytest.mark.parametrize("mode, status", [("client", 1), ("cluster", 255)])
-def test_a_master_url_without_a_port_says_how_it_is_written(cluster, mode, status):
+@pytest.mark.parametrize("mode", ["client", "cluster"])
+def test_a_master_url_without_a_port_says_how_it_is_written(cluster, mode):
     done = subprocess.run([os.path.join(BIN, "spark-submit"), "--master", "spark://127.0.0.1", "--deploy-mode", mode, PI],
                           env=cluster.environment, cwd=cluster.folder, text=True, capture_output=True, timeout=60,
                           check=False)
-    assert done.returncode == status, done.stderr
+    assert done.returncode == 1, done.stderr
     assert "Invalid master URL: spark://127.0.0.1 (write spark://host:port)" in done.stderr

@@ -272,7 +272,8 @@ static int read_page(struct stream *s, uint32_t length, struct seal *seal, struc
 static int read_seal(struct stream *s, uint32_t length, struct seal *seal, struct fst_error *error)
 {
         unsigned char head[SHUFFLE_SEAL];
-        seal->key = disk_dirs_key(s->fetch->env->space->dirs);
+        const struct disk_dirs *dirs = s->fetch->env->space->dirs;
+        seal->key = dirs ? disk_dirs_key(dirs) : NULL;
         if (!seal->key)
                 return error_set(error, -EPROTO,
                                  "the page is encrypted, and spark.io.encryption.enabled is not set here");

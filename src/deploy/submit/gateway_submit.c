@@ -23,8 +23,9 @@
 #include <time.h>
 
 #define LOG "ClientEndpoint"
-#define EXIT_REFUSED 255 /* System.exit(-1) */
-#define KNOWN_MOST 10    /* questions after which a driver that no master knows is given up */
+#define EXIT_REFUSED 255   /* System.exit(-1) */
+#define EXIT_NOT_REACHED 1 /* Spark ends with an exception when it cannot connect */
+#define KNOWN_MOST 10      /* questions after which a driver that no master knows is given up */
 #define GLANCE_MS 50
 
 struct follower {
@@ -51,12 +52,12 @@ static bool is_final(const char *state)
         return false;
 }
 
-/* The log of what cannot be gone on with, and Spark's status. */
-static int refused(int r, struct fst_error *error, int *status)
+/* The log of what cannot be gone on with; @exit is Spark's status of it. */
+static int refused(int r, struct fst_error *error, int exit, int *status)
 {
         log_error(LOG, "%s%s", error_message(error), r == FST_GATEWAY_E_NO_MASTER ? ", exiting." : "");
         error_deinit(error);
-        *status = EXIT_REFUSED;
+        *status = exit;
         return 0;
 }
 
@@ -145,7 +146,7 @@ static int follow(struct follower *f, int *status, struct fst_error *error)
                 if (asked == 0) {
                         away_since = 0;
                 } else if (!f->wait || (away_since && now_ms() - away_since > away_most)) {
-                        return refused(asked, error, status);
+                        return refused(asked, error, EXIT_REFUSED, status);
                 } else {
                         if (!away_since)
                                 log_warn(LOG, "Waiting for a master: %s", error_message(error));
@@ -162,7 +163,7 @@ static int kill_driver(struct gateway_client *c, const struct gateway_words *w, 
         _cleanup_(gateway_answer_deinit) struct gateway_answer answer = GATEWAY_ANSWER_INIT;
         int r = gateway_client_kill(c, w->id, &answer, error);
         if (r)
-                return refused(r, error, status);
+                return refused(r, error, EXIT_NOT_REACHED, status);
         log_info(LOG, "%s", answer.message);
         *status = answer.success ? 0 : EXIT_REFUSED;
         return 0;
@@ -173,7 +174,7 @@ static int launch(struct follower *f, const struct gateway_words *w, int *status
         _cleanup_(gateway_answer_deinit) struct gateway_answer answer = GATEWAY_ANSWER_INIT;
         int r = gateway_client_launch(f->client, w, &f->conf->set, &answer, error);
         if (r)
-                return refused(r, error, status);
+                return refused(r, error, EXIT_NOT_REACHED, status);
         if (!answer.success || !answer.driver_id) {
                 log_error(LOG, "%s", answer.message);
                 *status = EXIT_REFUSED;
@@ -192,7 +193,7 @@ static int run(const struct gateway_words *w, const struct strmap *settings, int
         const struct fst_conf conf = {.set = *settings};
         struct follower f = {.conf = &conf};
         int r = log4j2_configure(&conf, getenv("SPARK_CONF_DIR"), error);
-        *status = EXIT_REFUSED;
+        *status = EXIT_NOT_REACHED;
         if (r == 0)
                 r = gateway_client_new(w->masters, settings, &f.client, error);
         if (r < 0)
