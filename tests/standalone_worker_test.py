@@ -365,6 +365,14 @@ def hierarchies(parent):
     return [(f"{root}/memory/{parent}", "memory.limit_in_bytes"), (f"{root}/{cpu}/{parent}", "cpu.cfs_quota_us")]
 
 
+def removed(path):
+    try:
+        os.rmdir(path)
+    except OSError:
+        return False
+    return True
+
+
 def test_control_groups(cluster, built):
     parent = f"firesteel-test-{os.getpid()}"
     (memory, memory_file), (cpu, cpu_file) = hierarchies(parent)
@@ -389,14 +397,16 @@ def test_control_groups(cluster, built):
             assert int(file.read()) == (1024 + 384) << 20
         with open(f"{cpu}/{group}/{cpu_file}", encoding="ascii") as file:
             assert file.read().split()[0] == "200000"
-        with open(f"{memory}/{group}/cgroup.procs", encoding="ascii") as file:
-            assert set(map(int, file.read().split())) >= set(cluster.executors().values())
+
+        def members():
+            with open(f"{memory}/{group}/cgroup.procs", encoding="ascii") as file:
+                return set(map(int, file.read().split()))
+
+        # The kernel may take longer to move a process than the process to run its first task.
+        wait_for(lambda: cluster.executors() and members() >= set(cluster.executors().values()), "executors in their group")
         finish(app, 1)
         worker.kill(signal.SIGTERM)
         assert not [name for name in os.listdir(memory) if name.startswith("app-")]
     finally:
-        for folder in {memory, cpu}:
-            for name in os.listdir(folder):
-                if os.path.isdir(f"{folder}/{name}"):
-                    os.rmdir(f"{folder}/{name}")
-            os.rmdir(folder)
+        for path in [f"{folder}/{name}" for folder in {memory, cpu} for name in os.listdir(folder)] + list({memory, cpu}):
+            wait_for(lambda path=path: not os.path.isdir(path) or removed(path), f"{path} to be empty")
