@@ -270,12 +270,13 @@ def test_an_orderly_end(cluster, built):
 
 
 def test_a_lost_master_disturbs_nobody(cluster, built):
-    master = cluster.master()
+    recovery = {"spark.deploy.recoveryMode": "FILESYSTEM", "spark.deploy.recoveryDirectory": str(cluster.folder / "records")}
+    master = cluster.master(**recovery)  # without records the next master would not know the application
     worker = cluster.worker(master.url)
     app = hold(cluster, built, master.url, 1)
     master.kill()
     worker.says("Connection to master failed! Waiting for master to reconnect...")
-    again = cluster.master(port=master.port)
+    again = cluster.master(port=master.port, **recovery)
     worker.says("Successfully registered with master", times=2)
     finish(app, 1)
     assert again.process.poll() is None
