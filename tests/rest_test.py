@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from sanitizers import SANITIZED
 
 from rest_server import RestServer, http, message, wait_for
+from standalone_cluster import free_port
 
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "build", "src")
 INFO = "RestSubmissionClient: "
@@ -53,12 +53,6 @@ def server():
 def answering(answer):
     """A server that sends @answer, as it is, to everything."""
     return RestServer(answer=lambda _: answer)
-
-
-def unused_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 # ------------------------------------------------------------------------------------------------------- submitting
@@ -108,7 +102,7 @@ def test_the_environment_that_travels(server, compat, sent):
 
 
 def test_masters_are_tried_in_their_order(server):
-    away = f"127.0.0.1:{unused_port()}"
+    away = f"127.0.0.1:{free_port()}"
     done = submit(f"spark://{away},{server.address}")
     assert done.status == 0
     assert f"WARN {INFO}Unable to connect to server spark://{away}.\n" in done.error
@@ -179,7 +173,7 @@ def test_a_mesos_dispatcher(server):
     done = submit(master, conf=older)
     assert done.status == 0 and RUNNING not in done.error and "is now RUNNING" in done.error
     assert server.requests[0].json()["sparkProperties"]["spark.master"] == master
-    away = f"mesos://127.0.0.1:{unused_port()}"
+    away = f"mesos://127.0.0.1:{free_port()}"
     done = submit(away, conf=older)
     assert done.status == 1 and "Falling back" not in done.error
     assert f"WARN {INFO}Unable to connect to server {away}.\nError: Unable to connect to server" in done.error
@@ -283,7 +277,7 @@ def test_ids_and_masters_that_cannot_be(server):
         f"Error: Illegal character in path at index {at}: http://{server.address}/v1/submissions/status/a b\n")
     done = run("--master", server.url, "--kill", "a\r\nHost: x")
     assert done.status == 1 and "Illegal character" in done.error and not server.requests
-    away = f"spark://127.0.0.1:{unused_port()}"
+    away = f"spark://127.0.0.1:{free_port()}"
     done = run("--master", away, "--kill", "x")
     assert done.status == 1 and "Error: Unable to connect to server" in done.error
     done = run("--master", "spark://h:port", "--kill", "x")

@@ -3,11 +3,12 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import time
 
 import pytest
+
+from standalone_cluster import free_port
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
@@ -21,12 +22,6 @@ echo "$1" >>"$SSH_HOSTS"
 shift
 exec bash -c "$*"
 """
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 class Home:

@@ -1,12 +1,11 @@
 """Executors that come and go in a standalone cluster: by the load, by a worker that leaves, by kill -9; with the shuffle
 service in the workers, what they have written stays."""
 import signal
-import socket
 
 import pytest
 
 from allocation_test import Application, sum_of, until
-from standalone_cluster import Cluster
+from standalone_cluster import Cluster, free_port
 
 
 @pytest.fixture
@@ -21,12 +20,6 @@ def cluster(tmp_path):
 def folder(tmp_path):
     (tmp_path / "app").mkdir()
     return tmp_path / "app"
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def outputs(cluster):

@@ -2,6 +2,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import time
 
@@ -19,6 +20,13 @@ def wait_for(condition, what, seconds=PATIENCE):
             return found
         time.sleep(0.01)
     raise AssertionError(f"waited in vain for {what() if callable(what) else what}")
+
+
+def free_port():
+    """A port of this machine that nobody listens on."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
 
 
 def parent(pid):

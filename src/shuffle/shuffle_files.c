@@ -159,6 +159,22 @@ static int write_index(struct shuffle_files *f, const struct shuffle_output *o, 
                          strerror(-r));
 }
 
+static int write_output(struct shuffle_files *f, struct shuffle_output *output, const char *data, const char *index,
+                        struct shuffle_output **kept, struct fst_error *error)
+{
+        struct shuffle_output *o = shuffle_output_new(output->partitions, output->type, output->manager);
+        shuffle_output_pin(output);
+        int r = write_pages(f, output, data, o, error);
+        shuffle_output_unpin(output);
+        if (r == 0)
+                r = write_index(f, o, index, error);
+        if (r)
+                shuffle_output_unref(o);
+        else
+                *kept = o;
+        return r;
+}
+
 int shuffle_files_keep(struct shuffle_files *f, int shuffle, int map, int64_t task, struct shuffle_output *output,
                        struct shuffle_output **kept, struct fst_error *error)
 {
@@ -170,20 +186,16 @@ int shuffle_files_keep(struct shuffle_files *f, int shuffle, int map, int64_t ta
                                  shuffle, output->partitions, OUTPUT_INDEX_PARTITIONS);
         name_of(data, shuffle, map, task, "data");
         name_of(index, shuffle, map, task, "index");
-        shuffle_files_remove(f, shuffle, map, task);
-        struct shuffle_output *o = shuffle_output_new(output->partitions, output->type, output->manager);
-        shuffle_output_pin(output);
-        int r = write_pages(f, output, data, o, error);
-        shuffle_output_unpin(output);
-        if (r == 0)
-                r = write_index(f, o, index, error);
-        if (r) {
-                shuffle_output_unref(o);
+        int r = write_output(f, output, data, index, kept, error);
+        if (r)
                 shuffle_files_remove(f, shuffle, map, task);
+        if (r != -EEXIST)
                 return r;
-        }
-        *kept = o;
-        return 0;
+        error_deinit(error); /* an earlier one of the same task was in the way, and is gone */
+        r = write_output(f, output, data, index, kept, error);
+        if (r)
+                shuffle_files_remove(f, shuffle, map, task);
+        return r;
 }
 
 static struct shuffle_roots roots_of(const struct shuffle_files *f)

@@ -80,7 +80,18 @@ static size_t roots_of(const struct served *s, int e, char *roots[static 4])
         return disk_dirs_count(dirs);
 }
 
-/* All executors write @n map outputs, and end. */
+static void keep(struct served *s, int e, int map, struct shuffle_output *output)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct shuffle_output *kept;
+        if (shuffle_files_keep(s->files[e], SHUFFLE, map, 100 + map, output, &kept, &error))
+                fail_msg("%s", error_message(&error));
+        assert_int_equal(kept->pages, 0);
+        assert_int_equal(kept->rows, output->rows);
+        shuffle_output_unref(kept);
+}
+
+/* All executors write @n map outputs, the first of them twice, and end. */
 static void served_init(struct served *s, enum codec_kind codec, int n, enum form form)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -111,12 +122,9 @@ static void served_init(struct served *s, enum codec_kind codec, int n, enum for
         for (int m = 0; m < n; m++) {
                 int e = s->w.env.inputs->maps[m].location;
                 struct shuffle_output *o = shuffle_store_get(s->w.executors[e].store, SHUFFLE, m, 100 + m);
-                struct shuffle_output *kept;
-                if (shuffle_files_keep(s->files[e], SHUFFLE, m, 100 + m, o, &kept, &error))
-                        fail_msg("%s", error_message(&error));
-                assert_int_equal(kept->pages, 0);
-                assert_int_equal(kept->rows, o->rows);
-                shuffle_output_unref(kept);
+                keep(s, e, m, o);
+                if (m == 0)
+                        keep(s, e, m, o);
                 shuffle_output_unref(o);
                 shuffle_store_remove(s->w.executors[e].store, SHUFFLE, m, 100 + m);
         }
@@ -172,6 +180,15 @@ static void test_all_forms_are_served_when_executors_are_gone(void **state)
                         assert_int_equal(s.w.executors[e].served, 0);
                 served_deinit(&s);
         }
+}
+
+static void test_an_output_that_is_kept_again_takes_the_place_of_the_first(void **state)
+{
+        struct served s;
+        served_init(&s, CODEC_LZ4, 4, FORMS);
+        assert_int_equal(files_below(s.base), 2 * 4);
+        read_everything(&s);
+        served_deinit(&s);
 }
 
 static void test_a_service_that_starts_again_serves_as_before(void **state)
@@ -332,6 +349,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_all_forms_are_served_when_executors_are_gone),
+                cmocka_unit_test(test_an_output_that_is_kept_again_takes_the_place_of_the_first),
                 cmocka_unit_test(test_a_service_that_starts_again_serves_as_before),
                 cmocka_unit_test(test_indexes_leave_the_cache),
                 cmocka_unit_test(test_a_damaged_output_is_a_fetch_failure),

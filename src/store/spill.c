@@ -16,6 +16,7 @@
  */
 #include "store/spill.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "store/file_cipher.h"
@@ -25,7 +26,6 @@
 #include <fcntl.h>
 #include <sys/sendfile.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #define DIRECT_BYTES ((size_t)32 << 10) /* pages from this size on are not copied into the buffer */
@@ -206,13 +206,6 @@ void spill_free(struct spill *spill)
         errno = saved;
 }
 
-static uint64_t now_ns(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* Write @parts at *@at, which goes on by what was written. */
 static int write_all(struct spill *s, struct iovec *parts, int n, uint64_t *at, struct fst_error *error)
 {
@@ -257,13 +250,14 @@ static int write_encrypted(struct spill *s, const struct iovec *parts, int n, ui
 /* Write @parts, whose first is the buffer, behind what is flushed. */
 static int write_parts(struct spill *s, struct iovec *parts, int n, struct fst_error *error)
 {
-        uint64_t at = s->flushed, start = now_ns();
+        uint64_t at = s->flushed;
+        int64_t start = now_ns();
         int r = s->key ? write_encrypted(s, parts, n, &at, error) : write_all(s, parts, n, &at, error);
         if (r)
                 return r;
         s->flushed = at;
         s->buffered = 0;
-        s->counters.write_ns += now_ns() - start;
+        s->counters.write_ns += (uint64_t)(now_ns() - start);
         return 0;
 }
 

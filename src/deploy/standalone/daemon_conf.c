@@ -8,6 +8,7 @@
 #include "conf/properties.h"
 #include "deploy/submit/environment.h"
 #include "deploy/submit/option_string.h"
+#include "net/socket.h"
 
 #include <unistd.h>
 
@@ -61,4 +62,26 @@ int daemon_conf_load(struct fst_conf *conf, const char *options_variable, const 
         else if (defaults && access(defaults, F_OK) == 0)
                 r = read_file(conf, defaults, error);
         return r ? r : log4j2_configure(conf, folder, error);
+}
+
+const char *daemon_variable(const char *name)
+{
+        const char *value = getenv(name);
+        return value && *value ? value : NULL;
+}
+
+int daemon_host(const char *host, char **out, char **public_host, struct fst_error *error)
+{
+        const char *colon = host ? strchr(host, ':') : NULL, *shown = daemon_variable("SPARK_PUBLIC_DNS");
+        if (host && (!*host || (colon && !strchr(colon + 1, ':'))))
+                return error_set(error, -EINVAL, "Expected hostname or IP but got %s", host);
+        char *name = host ? mem_strdup(host) : socket_local_host();
+        size_t n = strlen(name);
+        if (n > 2 && name[0] == '[' && name[n - 1] == ']') {
+                memmove(name, name + 1, n - 2);
+                name[n - 2] = '\0';
+        }
+        *out = name;
+        *public_host = mem_strdup(shown ? shown : name);
+        return 0;
 }

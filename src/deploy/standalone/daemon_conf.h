@@ -23,3 +23,13 @@ int daemon_environment(struct fst_error *error);
  */
 int daemon_conf_load(struct fst_conf *conf, const char *options_variable, const char *properties_file,
                      struct fst_error *error);
+
+/* The value of an environment variable; NULL if it is not set, or empty. */
+const char *daemon_variable(const char *name);
+
+/*
+ * Where a daemon listens, and what it tells people to look at: @host without the brackets of an IPv6 address, or (NULL)
+ * this machine's; SPARK_PUBLIC_DNS, or the same. Both are the caller's. -EINVAL with @error for no host, or one with a
+ * port.
+ */
+int daemon_host(const char *host, char **out, char **public_host, struct fst_error *error);

@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "deploy/standalone/daemon_conf.h"
-#include "net/socket.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -58,17 +57,11 @@ static int parse_port(const char *what, const char *text, int *port, struct fst_
         return 0;
 }
 
-static const char *environment(const char *name)
-{
-        const char *value = getenv(name);
-        return value && *value ? value : NULL;
-}
-
 /* From the environment; then from the command line, where what is no port asks for the usage. */
 static int read_port(const char *option, const char *word, const char *variable, int fallback, int *port,
                      struct fst_error *error)
 {
-        const char *value = environment(variable);
+        const char *value = daemon_variable(variable);
         *port = fallback;
         int r = value ? parse_port(variable, value, port, error) : 0;
         if (r || !word)
@@ -78,21 +71,10 @@ static int read_port(const char *option, const char *word, const char *variable,
 
 static int read_host(struct master_conf *c, const char *word, struct fst_error *error)
 {
-        const char *host = word ? word : environment("SPARK_MASTER_HOST");
-        if (!host && (host = environment("SPARK_MASTER_IP")))
+        const char *host = word ? word : daemon_variable("SPARK_MASTER_HOST");
+        if (!host && (host = daemon_variable("SPARK_MASTER_IP")))
                 log_warn("MasterArguments", "SPARK_MASTER_IP is deprecated, please use SPARK_MASTER_HOST");
-        const char *colon = host ? strchr(host, ':') : NULL;
-        if (host && (!*host || (colon && !strchr(colon + 1, ':'))))
-                return error_set(error, -EINVAL, "Expected hostname or IP but got %s", host);
-        c->host = host ? mem_strdup(host) : socket_local_host();
-        size_t n = strlen(c->host);
-        if (n > 2 && c->host[0] == '[' && c->host[n - 1] == ']') {
-                memmove(c->host, c->host + 1, n - 2);
-                c->host[n - 2] = '\0';
-        }
-        const char *public_host = environment("SPARK_PUBLIC_DNS");
-        c->public_host = mem_strdup(public_host ? public_host : c->host);
-        return 0;
+        return daemon_host(host, &c->host, &c->public_host, error);
 }
 
 /* ------------------------------------------------------------------------------------------------------ keys */

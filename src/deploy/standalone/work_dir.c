@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/make_dirs.h"
 #include "base/mem.h"
 #include "base/remove_tree.h"
 
@@ -13,18 +14,7 @@
 
 int work_dir_make(const char *path, struct fst_error *error)
 {
-        _cleanup_free_ char *copy = mem_strdup(path);
-        int r = 0;
-        for (char *slash = copy + 1; r == 0 && (slash = strchr(slash, '/')); slash++) {
-                *slash = '\0';
-                r = mkdir(copy, 0755) < 0 && errno != EEXIST && errno != EISDIR ? -errno : 0;
-                *slash = '/';
-        }
-        if (r == 0 && mkdir(copy, 0755) < 0 && errno != EEXIST)
-                r = -errno;
-        struct stat st;
-        if (r == 0 && stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
-                r = -ENOTDIR;
+        int r = make_dirs(path, 0755);
         return r ? error_set(error, r, "Failed to create directory %s: %s", path, strerror(-r)) : 0;
 }
 

@@ -57,12 +57,6 @@ static int read_words(struct words *w, int argc, char *const *argv, struct fst_e
         return w->masters ? 0 : error_set(error, WORKER_CONF_E_USAGE, "no master is named: write spark://host:port");
 }
 
-static const char *environment(const char *name)
-{
-        const char *value = getenv(name);
-        return value && *value ? value : NULL;
-}
-
 /*
  * A number from the command line, where anything else is an error of usage; or from the environment. The error names
  * option or variable. *@out is left alone when neither says one.
@@ -70,7 +64,7 @@ static const char *environment(const char *name)
 static int read_number(const char *option, const char *word, const char *variable, long least, long most, int *out,
                        struct fst_error *error)
 {
-        const char *text = word ? word : environment(variable);
+        const char *text = word ? word : daemon_variable(variable);
         char *end;
         if (!text)
                 return 0;
@@ -81,21 +75,6 @@ static int read_number(const char *option, const char *word, const char *variabl
                                  "%s: \"%s\" is not a number from %ld to %ld", word ? option : variable, text, least,
                                  most);
         *out = (int)value;
-        return 0;
-}
-
-static int read_host(struct worker_conf *c, const char *host, struct fst_error *error)
-{
-        const char *colon = host ? strchr(host, ':') : NULL, *public_host = environment("SPARK_PUBLIC_DNS");
-        if (host && (!*host || (colon && !strchr(colon + 1, ':'))))
-                return error_set(error, -EINVAL, "Expected hostname or IP but got %s", host);
-        c->host = host ? mem_strdup(host) : socket_local_host();
-        size_t n = strlen(c->host);
-        if (n > 2 && c->host[0] == '[' && c->host[n - 1] == ']') {
-                memmove(c->host, c->host + 1, n - 2);
-                c->host[n - 2] = '\0';
-        }
-        c->public_host = mem_strdup(public_host ? public_host : c->host);
         return 0;
 }
 
@@ -116,7 +95,8 @@ static int read_masters(struct worker_conf *c, const char *text, struct fst_erro
                 word_list_take(&c->masters, steal(one));
                 at += n;
         }
-        return c->masters.len > 0 ? 0 : error_set(error, -EINVAL, "Invalid master URL: %s (write spark://host:port)", text);
+        return c->masters.len > 0 ? 0
+                                  : error_set(error, -EINVAL, "Invalid master URL: %s (write spark://host:port)", text);
 }
 
 /* All that this process may use. */
@@ -140,7 +120,7 @@ static int64_t default_memory(void)
 
 static int read_memory(struct worker_conf *c, const char *word, struct fst_error *error)
 {
-        const char *text = word ? word : environment("SPARK_WORKER_MEMORY");
+        const char *text = word ? word : daemon_variable("SPARK_WORKER_MEMORY");
         int64_t bytes = 0;
         c->memory = default_memory();
         if (!text)
@@ -161,7 +141,7 @@ static int read_memory(struct worker_conf *c, const char *word, struct fst_error
 /* SPARK_HOME/work, as a path that stays the same whoever runs where. */
 static void read_work_dir(struct worker_conf *c, const char *word)
 {
-        const char *home = environment("SPARK_HOME"), *given = word ? word : environment("SPARK_WORKER_DIR");
+        const char *home = daemon_variable("SPARK_HOME"), *given = word ? word : daemon_variable("SPARK_WORKER_DIR");
         _cleanup_free_ char *path = given ? mem_strdup(given) : mem_printf("%s/work", home ? home : ".");
         _cleanup_free_ char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
         const char *rest = strncmp(path, "./", 2) == 0 ? path + 2 : path;
@@ -252,7 +232,7 @@ static int read_keys(struct worker_conf *c, struct fst_error *error)
 /* Before anything is started: one shuffle service on a host is all that there may be. */
 static int check_instances(const struct worker_conf *c, struct fst_error *error)
 {
-        const char *instances = environment("SPARK_WORKER_INSTANCES");
+        const char *instances = daemon_variable("SPARK_WORKER_INSTANCES");
         bool service = false;
         int r = conf_get_bool(&c->conf, "spark.shuffle.service.enabled", &service, error);
         if (r == 0 && service && instances && atoi(instances) > 1)
@@ -276,7 +256,8 @@ int worker_conf_read(struct worker_conf *c, int argc, char *const *argv, struct 
             (r = read_number("--port", words.port, "SPARK_WORKER_PORT", 0, 65535, &c->port, error)) ||
             (r = read_number("--webui-port", words.web_ui_port, "SPARK_WORKER_WEBUI_PORT", 0, 65535, &c->web_ui_port,
                              error)) ||
-            (r = read_memory(c, words.memory, error)) || (r = read_host(c, words.host, error)) ||
+            (r = read_memory(c, words.memory, error)) ||
+            (r = daemon_host(words.host, &c->host, &c->public_host, error)) ||
             (r = read_masters(c, words.masters, error)))
                 return r;
         read_work_dir(c, words.work_dir);
