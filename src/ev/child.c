@@ -6,10 +6,10 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "ev/spawn.h"
 
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,51 +50,25 @@ static void ended(uv_poll_t *watch, int status, int events)
         uv_close((uv_handle_t *)watch, closed);
 }
 
-/* Descriptors above 3 are closed by O_CLOEXEC of whoever opened them, and by this for those who did not. */
-static int spawn(const struct child_options *o, int words, pid_t *pid)
-{
-        posix_spawn_file_actions_t actions;
-        posix_spawnattr_t attributes;
-        sigset_t none, defaults;
-        posix_spawn_file_actions_init(&actions);
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-        if (o->output)
-                posix_spawn_file_actions_adddup2(&actions, o->output, STDOUT_FILENO);
-        if (o->errors)
-                posix_spawn_file_actions_adddup2(&actions, o->errors, STDERR_FILENO);
-        posix_spawn_file_actions_adddup2(&actions, words, CHILD_WORDS_FD);
-        posix_spawn_file_actions_addclosefrom_np(&actions, CHILD_WORDS_FD + 1);
-        if (o->directory)
-                posix_spawn_file_actions_addchdir_np(&actions, o->directory);
-        posix_spawnattr_init(&attributes);
-        sigemptyset(&none);
-        sigfillset(&defaults);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setsigdefault(&attributes, &defaults);
-        posix_spawnattr_setpgroup(&attributes, 0);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-        int r = posix_spawn(pid, o->file, &actions, &attributes, o->arguments,
-                            o->environment ? o->environment : environ);
-        posix_spawn_file_actions_destroy(&actions);
-        posix_spawnattr_destroy(&attributes);
-        return -r;
-}
-
 int child_start(uv_loop_t *loop, const struct child_options *options, struct child **child, struct fst_error *error)
 {
         int words[2];
         pid_t pid;
         if (pipe2(words, O_CLOEXEC) < 0)
                 return error_errno(error, "cannot make a pipe for %s", options->file);
-        /* adddup2 of a descriptor to itself would leave it close-on-exec. */
-        int end = fcntl(words[1], F_DUPFD_CLOEXEC, CHILD_WORDS_FD + 1);
-        int r = end < 0 ? -errno : spawn(options, end, &pid);
+        const struct spawn spawn = {.file = options->file,
+                                    .arguments = options->arguments,
+                                    .environment = options->environment ? options->environment : environ,
+                                    .directory = options->directory,
+                                    .groups = options->groups,
+                                    .output = options->output,
+                                    .errors = options->errors,
+                                    .words = words[1]};
+        int r = spawn_process(&spawn, &pid, error);
         close(words[1]);
-        if (end >= 0)
-                close(end);
         if (r) {
                 close(words[0]);
-                return error_set(error, r, "cannot start %s: %s", options->file, strerror(-r));
+                return r;
         }
         fcntl(words[0], F_SETFL, O_NONBLOCK);
         struct child *c = new0(struct child);

@@ -17,6 +17,7 @@ struct child_options {
         char *const *arguments;   /* ends in NULL; arguments[0] is the program's name */
         char *const *environment; /* ends in NULL; NULL: this process's own */
         const char *directory;    /* to run in; NULL: this one */
+        char *const *groups;      /* control groups that it joins first: files cgroup.procs, ends in NULL */
         int output, errors;       /* its descriptors 1 and 2; 0: this process's own */
         bool whole_group;         /* when it has ended, what it leaves of its process group is killed */
         /*
@@ -30,7 +31,10 @@ struct child_options {
 #define CHILD_LAST_WORDS 4096
 #define CHILD_WORDS_FD 3
 
-/* Start it; on the loop's thread, or before it runs. Its other descriptors are closed. Negative with @error. */
+/*
+ * Start it (ev/spawn.h); on the loop's thread, or before it runs. The options' texts are read during the call. Negative
+ * with @error, which names what is at fault.
+ */
 int child_start(uv_loop_t *loop, const struct child_options *options, struct child **child, struct fst_error *error);
 
 /* Stop watching it: `ended` is not called, nobody waits for it, it goes on. On the loop's thread; frees it. */

@@ -25,6 +25,7 @@ struct cgroups {
 struct cgroup {
         int version;
         char *paths[HIERARCHIES];
+        char *procs[HIERARCHIES + 1];
 };
 
 static int put(const char *directory, const char *file, const char *text, struct fst_error *error)
@@ -144,6 +145,7 @@ int cgroup_new(const struct cgroups *groups, const char *name, int64_t memory, i
         g->version = groups->version;
         for (int i = 0; r == 0 && i < HIERARCHIES && groups->parents[i]; i++) {
                 g->paths[i] = mem_printf("%s/%s", groups->parents[i], name);
+                g->procs[i] = mem_printf("%s/cgroup.procs", g->paths[i]);
                 r = make(g->paths[i], error);
         }
         if (r == 0)
@@ -155,14 +157,9 @@ int cgroup_new(const struct cgroups *groups, const char *name, int64_t memory, i
         return r;
 }
 
-int cgroup_add(struct cgroup *group, pid_t pid, struct fst_error *error)
+char *const *cgroup_procs(const struct cgroup *group)
 {
-        char text[16];
-        int r = 0;
-        snprintf(text, sizeof(text), "%d", (int)pid);
-        for (int i = 0; r == 0 && i < HIERARCHIES && group->paths[i]; i++)
-                r = put(group->paths[i], "cgroup.procs", text, error);
-        return r;
+        return group->procs;
 }
 
 void cgroup_free(struct cgroup *group)
@@ -174,6 +171,7 @@ void cgroup_free(struct cgroup *group)
                 if (group->paths[i]) {
                         (void)rmdir(group->paths[i]);
                         free(group->paths[i]);
+                        free(group->procs[i]);
                 }
         free(group);
         errno = saved;

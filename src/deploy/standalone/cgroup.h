@@ -7,7 +7,6 @@
 #pragma once
 
 #include <stdint.h>
-#include <sys/types.h>
 
 struct cgroup;
 struct cgroups;
@@ -24,8 +23,8 @@ void cgroups_free(struct cgroups *groups);
 int cgroup_new(const struct cgroups *groups, const char *name, int64_t memory, int cores, struct cgroup **out,
                struct fst_error *error);
 
-/* Put a process into it, and with it all that it will start. Negative with @error. */
-int cgroup_add(struct cgroup *group, pid_t pid, struct fst_error *error);
+/* The files to which a process writes its number to join it, and with it all that it will start; ends in NULL. */
+char *const *cgroup_procs(const struct cgroup *group);
 
 /* Remove the group once it is empty; one that is not is left to the next cgroups_new. NULL is allowed. */
 void cgroup_free(struct cgroup *group);

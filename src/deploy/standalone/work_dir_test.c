@@ -6,6 +6,7 @@
 #include "base/remove_tree.h"
 #include "deploy/standalone/cgroup.h"
 #include "deploy/standalone/launch_command.h"
+#include "deploy/standalone/worker_process.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -117,6 +118,21 @@ static void expect_file(const char *name, const char *text)
         assert_string_equal(found, text);
 }
 
+static void expect_procs(const struct cgroup *group, const char *first, const char *second)
+{
+        char *const *procs = cgroup_procs(group);
+        for (int i = 0; i < 2; i++) {
+                const char *wanted = i ? second : first;
+                _cleanup_free_ char *path = wanted ? mem_printf("%s/%s/cgroup.procs", folder, wanted) : NULL;
+                if (!wanted) {
+                        assert_null(procs[i]);
+                        return;
+                }
+                assert_string_equal(procs[i], path);
+        }
+        assert_null(procs[2]);
+}
+
 static void test_groups_of_version_2(void **state)
 {
         (void)state;
@@ -130,12 +146,11 @@ static void test_groups_of_version_2(void **state)
         assert_int_equal(cgroups_new(root, "/firesteel", &groups, &error), 0);
         assert_false(is_there("v2/firesteel/left")); /* of a worker that is no more */
         assert_int_equal(cgroup_new(groups, "app-1-0", 1 << 30, 2, &group, &error), 0);
-        assert_int_equal(cgroup_add(group, 4711, &error), 0);
+        expect_procs(group, "v2/firesteel/app-1-0", NULL);
         expect_file("v2/cgroup.subtree_control", "+cpu +memory");
         expect_file("v2/firesteel/cgroup.subtree_control", "+cpu +memory");
         expect_file("v2/firesteel/app-1-0/memory.max", "1073741824");
         expect_file("v2/firesteel/app-1-0/cpu.max", "200000 100000");
-        expect_file("v2/firesteel/app-1-0/cgroup.procs", "4711");
         cgroup_free(group);
         cgroups_free(groups);
 }
@@ -154,15 +169,90 @@ static void test_groups_of_version_1(void **state)
         assert_int_equal(work_dir_make(cpu, &error), 0);
         assert_int_equal(cgroups_new(root, "a/b", &groups, &error), 0);
         assert_int_equal(cgroup_new(groups, "d", 5 << 20, 3, &group, &error), 0);
-        assert_int_equal(cgroup_add(group, 7, &error), 0);
+        expect_procs(group, "v1/memory/a/b/d", "v1/cpu,cpuacct/a/b/d");
         expect_file("v1/memory/a/b/d/memory.limit_in_bytes", "5242880");
-        expect_file("v1/memory/a/b/d/cgroup.procs", "7");
         expect_file("v1/cpu,cpuacct/a/b/d/cpu.cfs_quota_us", "300000");
         expect_file("v1/cpu,cpuacct/a/b/d/cpu.cfs_period_us", "100000");
-        expect_file("v1/cpu,cpuacct/a/b/d/cgroup.procs", "7");
         cgroup_free(group);
         cgroups_free(groups);
         error_deinit(&error);
+}
+
+struct run {
+        uv_loop_t loop;
+        bool ended;
+};
+
+static void process_ended(void *owner, struct worker_process *process, int status, const char *message)
+{
+        struct run *run = owner;
+        (void)process;
+        (void)message;
+        assert_int_equal(status, 0);
+        run->ended = true;
+}
+
+static void remove_groups(const char *parent)
+{
+        static const char *const hierarchies[] = {"", "/memory", "/cpu", "/cpu,cpuacct"};
+        for (size_t i = 0; i < ARRAY_SIZE(hierarchies); i++) {
+                _cleanup_free_ char *path = mem_printf("/sys/fs/cgroup%s%s", hierarchies[i], parent);
+                if (rmdir(path) < 0 && errno != ENOENT)
+                        fail_msg("%s stays: %s", path, strerror(errno));
+        }
+}
+
+/* In groups of the kernel's, where this user may make some: whatever a process starts first is inside. */
+static void test_processes_begin_in_their_group(void **state)
+{
+        (void)state;
+        struct fst_error error = FST_ERROR_INIT;
+        struct run run = {0};
+        struct cgroups *groups;
+        struct cgroup *group;
+        struct worker_process *process;
+        char line[512];
+        int inside = 0;
+        _cleanup_free_ char *parent = mem_printf("/firesteel-unit-%d", (int)getpid());
+        _cleanup_free_ char *out = mem_printf("%s/stdout", folder);
+        _cleanup_(word_list_deinit) struct word_list words = {0}, variables = {0};
+        if (cgroups_new("/sys/fs/cgroup", parent, &groups, &error)) {
+                print_message("%s\n", error_message(&error));
+                error_deinit(&error);
+                remove_groups(parent);
+                skip();
+        }
+        if (cgroup_new(groups, "app-1-0", 1 << 30, 2, &group, &error))
+                fail_msg("%s", error_message(&error));
+        char *const *procs = cgroup_procs(group);
+        int wanted = procs[1] ? 2 : 1;
+        assert_int_equal(uv_loop_init(&run.loop), 0);
+        for (const char *const *word = (const char *const[]){"sh", "-c", "cat /proc/self/cgroup; true", NULL}; *word;
+             word++)
+                word_list_add(&words, *word);
+        struct worker_process_options options = {.loop = &run.loop,
+                                                 .program = "/bin/sh",
+                                                 .words = &words,
+                                                 .variables = &variables,
+                                                 .directory = folder,
+                                                 .title = "Command",
+                                                 .command = "sh",
+                                                 .group = group,
+                                                 .ended = process_ended,
+                                                 .owner = &run};
+        if (worker_process_start(&options, &process, &error))
+                fail_msg("%s", error_message(&error));
+        uv_run(&run.loop, UV_RUN_DEFAULT);
+        assert_true(run.ended);
+        assert_int_equal(uv_loop_close(&run.loop), 0);
+        FILE *f = fopen(out, "re");
+        assert_non_null(f);
+        while (fgets(line, sizeof(line), f))
+                inside += strstr(line, parent) != NULL;
+        fclose(f);
+        cgroups_free(groups);
+        remove_groups(parent);
+        assert_int_equal(inside, wanted);
 }
 
 int main(void)
@@ -173,6 +263,7 @@ int main(void)
                 cmocka_unit_test(test_names),
                 cmocka_unit_test(test_groups_of_version_2),
                 cmocka_unit_test(test_groups_of_version_1),
+                cmocka_unit_test(test_processes_begin_in_their_group),
         };
         return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

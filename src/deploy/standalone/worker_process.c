@@ -16,7 +16,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 struct worker_process {
@@ -84,6 +83,7 @@ static int start(struct worker_process *p, const struct worker_process_options *
                                         .arguments = word_list_argv(o->words),
                                         .environment = word_list_argv(o->variables),
                                         .directory = o->directory,
+                                        .groups = o->group ? cgroup_procs(o->group) : NULL,
                                         .output = out,
                                         .errors = err,
                                         .whole_group = true,
@@ -91,12 +91,6 @@ static int start(struct worker_process *p, const struct worker_process_options *
                                         .owner = p};
         if (r == 0)
                 r = child_start(o->loop, &options, &p->child, error);
-        if (r == 0 && o->group && (r = cgroup_add(o->group, child_pid(p->child), error))) {
-                pid_t pid = child_pid(p->child);
-                child_kill(p->child, SIGKILL);
-                child_forget(steal(p->child));
-                waitpid(pid, NULL, 0); /* it has hardly begun */
-        }
         if (out >= 0)
                 close(out);
         if (err >= 0)

@@ -25,7 +25,7 @@ struct worker_process_options {
         const char *title;                 /* "Spark Executor Command": what stands over the command in stderr */
         const char *command;               /* as it is shown, secrets redacted */
         const struct log_rolling *rolling; /* of its files; NULL: they are never rolled */
-        struct cgroup *group;              /* it is put into, and which it then owns; NULL: none */
+        struct cgroup *group;              /* it joins before it begins, and then owns; NULL: none */
         /*
          * @status is the exit status, 128 + the number of a signal that ended it; @message says how it ended. Called
          * once, from the loop; @process is freed after it.
