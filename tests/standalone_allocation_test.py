@@ -68,6 +68,19 @@ def test_a_worker_that_leaves_has_its_executors_move_what_they_have(cluster, fol
     assert second.process.poll() is None
 
 
+def test_a_second_service_on_a_host_is_told_that_one_is_enough(cluster):
+    master = cluster.master()
+    port = free_port()
+    service = {"spark.shuffle.service.enabled": "true", "spark.shuffle.service.port": str(port)}
+    cluster.worker(master.url, **service)
+    second = cluster.daemon("worker", ["-c", "1", "-m", "1g", "-d", str(cluster.folder / "second"), master.url], service)
+    assert second.end() == 1
+    line, = (x for x in second.log().splitlines() if "ERROR" in x)
+    assert f"port {port} (spark.shuffle.service.port) is in use" in line and "One is enough for a host" in line
+    assert "spark.shuffle.service.enabled=false" in line and "maxRetries" not in line
+    cluster.worker(master.url, **{"spark.shuffle.service.port": str(port)})  # without one of its own it is welcome
+
+
 def test_a_worker_that_is_killed_takes_its_outputs_with_it(cluster, folder):
     master = cluster.master()
     workers, ports = [], [free_port()]

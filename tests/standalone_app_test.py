@@ -109,6 +109,20 @@ def finish(app, count):
     assert f"counted {count} in job 0" in app.log()
 
 
+def test_an_application_hears_why_no_executor_can_be_had(cluster, built):
+    master = cluster.master()
+    cluster.worker(master.url, cores=2, memory="1g")
+    app = hold(cluster, built, master.url, "large", 2, ["spark.executor.cores=64", "spark.executor.memory=4g"])
+    app.says(r"WARN .*No worker can ever hold an executor of 64 cores and 4096 MiB of memory: the only worker, worker-\S+, "
+             r"has 2 cores and 1024 MiB of memory\. Set spark\.executor\.cores to at most 2 and spark\.executor\.memory to "
+             r"at most 1024m, or start a larger worker\.")
+    cluster.worker(master.url, cores=64, memory="4g")
+    wait_for(lambda: pids(app), "an executor on the larger worker")
+    app.release()
+    finish(app, 2)
+    assert app.log().count("No worker can ever hold") == 1
+
+
 def test_words_are_counted(cluster):
     (cluster.folder / "in.txt").write_text("a b a\nc a\n" * 50)
     master = cluster.master()

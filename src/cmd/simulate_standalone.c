@@ -164,6 +164,10 @@ static void no_worker_removal(void *owner, const struct master_app *app, const s
 {
         (void)owner, (void)app, (void)w, (void)message;
 }
+static void no_misfit(void *owner, const struct master_app *app, const char *message)
+{
+        (void)owner, (void)app, (void)message;
+}
 static void no_change(void *owner, const struct master_worker *w)
 {
         (void)owner, (void)w;
@@ -193,6 +197,7 @@ static const struct master_ops silent_ops = {
         .executor_added = no_executor,
         .executor_updated = no_update,
         .worker_removed = no_worker_removal,
+        .executors_do_not_fit = no_misfit,
         .app_removed = no_app,
         .master_changed_app = no_app,
         .master_changed_worker = no_change,

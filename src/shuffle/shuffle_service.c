@@ -382,6 +382,18 @@ static int service_open(void *owner, const unsigned char *data, size_t len, stru
 
 /* --------------------------------------------------------------------------------------------- the service itself */
 
+/* Another port would be found by nobody: executors know the service by it. */
+static int port_taken(int port, struct fst_error *error)
+{
+        return error_set(
+                error, -EADDRINUSE,
+                "port %d (spark.shuffle.service.port) is in use, most likely by the shuffle service of another "
+                "worker on this host. One is enough for a host: start this one with "
+                "spark.shuffle.service.enabled=false, or give the workers and applications of this cluster "
+                "another spark.shuffle.service.port",
+                port);
+}
+
 static int start(struct shuffle_service *s, const struct shuffle_service_options *options, struct fst_error *error)
 {
         static const struct transfer_handler handler = {.open = service_open};
@@ -410,7 +422,8 @@ static int start(struct shuffle_service *s, const struct shuffle_service_options
                                                  .backlog = (int)backlog,
                                                  .security = s->security,
                                                  .idle_ns = timeout_ms * 1000000};
-        return transfer_server_new(&server, &handler, s, &s->server, error);
+        r = transfer_server_new(&server, &handler, s, &s->server, error);
+        return r == -EADDRINUSE ? port_taken(server.port, error) : r;
 }
 
 int shuffle_service_new(const struct shuffle_service_options *options, struct shuffle_service **service,

@@ -342,6 +342,7 @@ static const struct master_message {
         FROM_MASTER(EXECUTOR_ADDED, executor_added, false, true),
         FROM_MASTER(EXECUTOR_UPDATED, executor_updated, false, true),
         FROM_MASTER(WORKER_REMOVED, worker_removed, false, true),
+        FROM_MASTER(EXECUTORS_DO_NOT_FIT, sentence, false, true),
         FROM_MASTER(APPLICATION_REMOVED, application_removed, false, true),
 };
 
@@ -375,6 +376,9 @@ static void act(struct master_link *l, int type, const void *message)
                          ((const Firesteel__Standalone__WorkerRemoved *)message)->worker_id,
                          ((const Firesteel__Standalone__WorkerRemoved *)message)->message);
                 c->ops->worker_removed(c->owner, message);
+                break;
+        case FIRESTEEL__STANDALONE__STANDALONE_TYPE__EXECUTORS_DO_NOT_FIT:
+                c->ops->executors_do_not_fit(c->owner, ((const Firesteel__Standalone__Sentence *)message)->text);
                 break;
         case FIRESTEEL__STANDALONE__STANDALONE_TYPE__APPLICATION_REMOVED: {
                 const Firesteel__Standalone__ApplicationRemoved *m = message;

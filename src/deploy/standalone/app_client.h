@@ -34,6 +34,8 @@ struct app_client_ops {
         void (*executor_added)(void *owner, const Firesteel__Standalone__ExecutorAdded *executor);
         void (*executor_updated)(void *owner, const Firesteel__Standalone__ExecutorUpdated *executor);
         void (*worker_removed)(void *owner, const Firesteel__Standalone__WorkerRemoved *worker);
+        /* No executor can be had as things are: why, and what to set. */
+        void (*executors_do_not_fit)(void *owner, const char *message);
         /* The master has taken it away as was asked for; or knew nothing of it. */
         void (*executor_killed)(void *owner, int executor);
         /* Nobody leads now. Told once, until somebody does again. */

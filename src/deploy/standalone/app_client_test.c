@@ -196,6 +196,11 @@ static void on_killed(void *owner, int executor)
         note(((struct world *)owner)->told, "killed(%d) ", executor);
 }
 
+static void on_misfit(void *owner, const char *message)
+{
+        note(((struct world *)owner)->told, "misfit(%s) ", message);
+}
+
 static void on_disconnected(void *owner)
 {
         note(((struct world *)owner)->told, "disconnected ");
@@ -214,6 +219,7 @@ static const struct app_client_ops client_ops = {
         .executor_updated = on_updated,
         .worker_removed = on_worker_removed,
         .executor_killed = on_killed,
+        .executors_do_not_fit = on_misfit,
         .disconnected = on_disconnected,
         .dead = on_dead,
 };
@@ -296,6 +302,7 @@ static void executors_come_and_go(void **state)
         Firesteel__Standalone__ExecutorAdded added = FIRESTEEL__STANDALONE__EXECUTOR_ADDED__INIT;
         Firesteel__Standalone__ExecutorUpdated updated = FIRESTEEL__STANDALONE__EXECUTOR_UPDATED__INIT;
         Firesteel__Standalone__WorkerRemoved worker = FIRESTEEL__STANDALONE__WORKER_REMOVED__INIT;
+        Firesteel__Standalone__Sentence misfit = FIRESTEEL__STANDALONE__SENTENCE__INIT;
         world_init(&w);
         master_open(&m, &w);
         open_client(&w, 0, &m, NULL);
@@ -313,9 +320,11 @@ static void executors_come_and_go(void **state)
         run_until(&w, w.told, "killed(4) ");
         worker.worker_id = (char *)"worker-1";
         say(&m, TYPE(WORKER_REMOVED), &worker.base);
-        run_until(&w, w.told, "worker_removed");
-        assert_string_equal(w.told,
-                            "registered(app-1) added(4) updated(4,RUNNING) killed(4) worker_removed(worker-1) ");
+        misfit.text = (char *)"64 cores";
+        say(&m, TYPE(EXECUTORS_DO_NOT_FIT), &misfit.base);
+        run_until(&w, w.told, "misfit");
+        assert_string_equal(w.told, "registered(app-1) added(4) updated(4,RUNNING) killed(4) worker_removed(worker-1) "
+                                    "misfit(64 cores) ");
         stop_client(&w);
         run_until(&w, m.heard, "unregister");
         assert_string_equal(m.heard, "register(words,) request(app-1,7) kill(app-1,4) unregister(app-1) ");

@@ -241,6 +241,9 @@ struct master_ops {
                                  const int *exit_status, const char *worker_host);
         void (*worker_removed)(void *owner, const struct master_app *app, const struct master_worker *worker,
                                const char *message);
+        /* No worker that there is could hold one of its executors, or it may not have the cores for one: @message has
+         * the numbers and what to set. Told once, until it has had one. */
+        void (*executors_do_not_fit)(void *owner, const struct master_app *app, const char *message);
         /* It ended, and not by its own wish: @app->state says how. */
         void (*app_removed)(void *owner, const struct master_app *app);
 

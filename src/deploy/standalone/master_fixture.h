@@ -102,6 +102,11 @@ static void rec_worker_removed(void *owner, const struct master_app *app, const 
         SAY("removed %s for %s: %s\n", w->id, app->name, message);
 }
 
+static void rec_executors_do_not_fit(void *owner, const struct master_app *app, const char *message)
+{
+        SAY("%s: %s\n", app->name, message);
+}
+
 static void rec_app_removed(void *owner, const struct master_app *app)
 {
         SAY("ended %s %s\n", app->name, app_state_name(app->state));
@@ -144,6 +149,7 @@ static const struct master_ops recorder_ops = {
         .executor_added = rec_executor_added,
         .executor_updated = rec_executor_updated,
         .worker_removed = rec_worker_removed,
+        .executors_do_not_fit = rec_executors_do_not_fit,
         .app_removed = rec_app_removed,
         .master_changed_app = rec_changed_app,
         .master_changed_worker = rec_changed_worker,

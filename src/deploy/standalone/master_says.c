@@ -218,6 +218,14 @@ static void say_worker_removed(void *owner, const struct master_app *app, const 
         outbox_send(&s->outbox, app->peer, TYPE(WORKER_REMOVED), &message.base);
 }
 
+static void say_executors_do_not_fit(void *owner, const struct master_app *app, const char *text)
+{
+        struct master_server *s = owner;
+        Firesteel__Standalone__Sentence message = FIRESTEEL__STANDALONE__SENTENCE__INIT;
+        message.text = (char *)text;
+        outbox_send(&s->outbox, app->peer, TYPE(EXECUTORS_DO_NOT_FIT), &message.base);
+}
+
 static void say_app_removed(void *owner, const struct master_app *app)
 {
         struct master_server *s = owner;
@@ -331,6 +339,7 @@ const struct master_ops master_server_ops = {
         .executor_added = say_executor_added,
         .executor_updated = say_executor_updated,
         .worker_removed = say_worker_removed,
+        .executors_do_not_fit = say_executors_do_not_fit,
         .app_removed = say_app_removed,
         .master_changed_app = say_master_changed_app,
         .master_changed_worker = say_master_changed_worker,

@@ -178,6 +178,10 @@ static void place_executors(struct placement *pl)
                 master_log(m, LOG_WARN, "App %s requires more resource than any of Workers could have.", pl->app->id);
         for (size_t i = 0; i < pl->choices.len; i++)
                 launch(pl, &pl->choices.data[i]);
+        if (pl->choices.len > 0)
+                p->told_misfit = false;
+        else
+                master_check_fit(m, pl->app, p);
         p->starved = wants_more(pl->app, p);
         p->tried = m->supply;
 }
@@ -292,10 +296,12 @@ void master_schedule(struct master *m, int64_t now)
                 for (size_t i = 0; i < app->profiles.len; i++) {
                         struct app_profile *p = pl.profile = app->profiles.data[i];
 
-                        if (!wants_more(app, p))
+                        if (!wants_more(app, p)) {
                                 p->starved = false;
-                        else if (!p->starved || p->tried != m->supply)
+                                master_check_fit(m, app, p);
+                        } else if (!p->starved || p->tried != m->supply) {
                                 place_executors(&pl);
+                        }
                 }
         }
         vec_deinit(&pl.choices);

@@ -90,6 +90,7 @@ struct app_profile {
         bool known;     /* false: only reported by a worker so far; the application has yet to describe it */
         bool starved;   /* it wants more, and no worker had room for one at `tried` */
         uint64_t tried; /* master.supply then */
+        bool told_misfit; /* that no worker can hold one */
 };
 
 struct master_app {
@@ -228,6 +229,9 @@ void master_driver_wait(struct master *m, struct master_driver *d);
 void master_relaunch_driver(struct master *m, struct master_driver *d);
 void master_remove_driver(struct master *m, struct master_driver *d, enum driver_state state, const char *exception);
 void master_driver_free(struct master_driver *d);
+
+/* master_fit.c: tell the application if no executor of this profile can ever be had. */
+void master_check_fit(struct master *m, const struct master_app *app, struct app_profile *p);
 
 /* master_recovery.c */
 void master_recovery_check(struct master *m);

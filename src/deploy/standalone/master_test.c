@@ -517,6 +517,64 @@ static void drivers_go_first_and_are_killed(void **state)
         done(m);
 }
 
+static void executors_that_no_worker_can_hold_are_told(void **state)
+{
+        static const char *const boards[] = {"0", "1"};
+        struct resource_addresses gpus = {.name = "gpu", .addresses = boards, .n = 2};
+        struct resource_need many = {.name = "gpu", .amount = 3};
+        struct master_config config = by_id;
+        struct master *m = alive(&config);
+        struct app_spec large = app_spec("large", 9000, 64, 0), wide = app_spec("wide", 100, 1, 0),
+                        fits = app_spec("fits", 8192, 4, 0);
+        struct worker_spec second = worker_spec("w2", 2, 8, 1024);
+
+        add_app(m, &large);
+        master_schedule(m, 1);
+        said(&rec, "registered large\n"); /* without workers nothing is known */
+        add_worker(m, "w1", 1, 4, 8192);
+        master_schedule(m, 1);
+        said(&rec,
+             "registered w1\n"
+             "large: No worker can ever hold an executor of 64 cores and 9000 MiB of memory: the only worker, w1, "
+             "has 4 cores and 8192 MiB of memory. Set spark.executor.cores to at most 4 and spark.executor.memory "
+             "to at most 8192m, or start a larger worker.\n");
+        second.resources = &gpus;
+        second.n_resources = 1;
+        master_register_worker(m, 2, &second, 1);
+        master_schedule(m, 1);
+        said(&rec, "registered w2\n"); /* once is enough */
+        wide.profile.needs = &many;
+        wide.profile.n_needs = 1;
+        add_app(m, &wide);
+        master_schedule(m, 1);
+        said(&rec, "registered wide\n"
+                   "wide: No worker can ever hold an executor of 1 core, 100 MiB of memory and 3 gpu: of 2 workers w2 "
+                   "comes nearest, with 8 cores, 1024 MiB of memory and 2 gpu. Set spark.executor.resource.gpu.amount "
+                   "to at most 2, or start a larger worker.\n");
+        add_app(m, &fits);
+        add_app(m, &(struct app_spec){.name = "later",
+                                      .address = "later",
+                                      .initial_executors = -1,
+                                      .profile = {.cores = 4, .memory = 8192}});
+        master_schedule(m, 1);
+        said(&rec,
+             "registered fits\nregistered later\nlaunch fits/0 on w1 4\n"); /* who waits its turn is told nothing */
+        done(m);
+
+        config.default_cores = 2;
+        m = alive(&config);
+        add_worker(m, "w1", 1, 4, 8192);
+        large = app_spec("large", 100, 4, 0);
+        add_app(m, &large);
+        master_schedule(m, 1);
+        said(&rec,
+             "registered w1\nregistered large\n"
+             "large: No executor can be started: each is to have 4 cores, and the application may have 2 cores "
+             "(spark.deploy.defaultCores of the master, without spark.cores.max). Set spark.cores.max to at least "
+             "4, or spark.executor.cores to at most 2.\n");
+        done(m);
+}
+
 static void a_supervised_driver_is_launched_again(void **state)
 {
         struct master_config config = by_id;
@@ -727,6 +785,7 @@ int main(void)
                 cmocka_unit_test(an_application_that_lost_its_connection_may_come_back),
                 cmocka_unit_test(a_worker_is_decommissioned),
                 cmocka_unit_test(drivers_go_first_and_are_killed),
+                cmocka_unit_test(executors_that_no_worker_can_hold_are_told),
                 cmocka_unit_test(a_supervised_driver_is_launched_again),
                 cmocka_unit_test(what_was_stored_is_recovered),
                 cmocka_unit_test(recovery_ends_when_all_have_answered),

@@ -210,6 +210,11 @@ static void w_app_registered(void *owner, const struct master_app *app, bool aga
         snprintf(client_of(app)->id, sizeof(client_of(app)->id), "%s", app->id);
 }
 
+static void w_executors_do_not_fit(void *owner, const struct master_app *app, const char *message)
+{
+        assert_true(*message != '\0');
+}
+
 static void w_app_removed(void *owner, const struct master_app *app)
 {
         client_of(app)->lives = false;
@@ -272,6 +277,7 @@ static const struct master_ops world_ops = {
         .executor_added = w_added,
         .executor_updated = w_updated,
         .worker_removed = w_worker_removed,
+        .executors_do_not_fit = w_executors_do_not_fit,
         .app_removed = w_app_removed,
         .master_changed_app = w_changed_app,
         .master_changed_worker = w_changed_worker,

@@ -311,6 +311,11 @@ static void on_executor_killed(void *owner, int executor)
         cluster_backend_executor_exited(m->backend, id, false, "Executor killed by driver.");
 }
 
+static void on_misfit(void *owner, const char *message)
+{
+        log_warn(LOG, "%s", message);
+}
+
 static void on_disconnected(void *owner)
 {
         log_warn(LOG, "Disconnected from Spark cluster! Waiting for reconnection...");
@@ -333,6 +338,7 @@ static const struct app_client_ops client_ops = {
         .executor_updated = on_executor_updated,
         .worker_removed = on_worker_removed,
         .executor_killed = on_executor_killed,
+        .executors_do_not_fit = on_misfit,
         .disconnected = on_disconnected,
         .dead = on_dead,
 };
