@@ -9,8 +9,9 @@
  * Who becomes leader reads all of them, in the order in which they were made. Changes are written in batches, one at a
  * time, each as one transaction that begins by checking that this master's election node is there: either all of a
  * batch is done, by a master that leads, or nothing. A batch of which nobody knows whether it was done (the connection
- * was lost) is sent again: if a node turns out to exist, or not, against what was thought, the batch is made anew
- * accordingly, which comes to the same end.
+ * was lost) is sent again, with the changes that have come meanwhile: if a node turns out to exist, or not, against
+ * what was thought, the batch is made anew accordingly, which comes to the same end. What such a batch would have made
+ * may be there; so to remove it takes a step, which removing what was never made does not.
  *
  * Departs from Spark: its records are Java objects, ours are not read by it nor its by us (they are named and left
  * where they are; Spark removes what it cannot read). Connections that come back in time cost no leadership.
@@ -42,9 +43,13 @@ struct change {
         struct buf entry; /* empty: remove */
 };
 
-/* A node that is there. */
+/* Whether a node is there. */
+enum presence { ABSENT, PERHAPS, THERE };
+
+/* One that is, or may be. */
 struct known {
         char *path;
+        enum presence presence;
         struct known *prev, *next;
 };
 
@@ -92,16 +97,17 @@ static bool has_path(const void *object, const void *path)
         return strcmp(((const struct known *)object)->path, path) == 0;
 }
 
-static bool is_known(const struct zookeeper_mode *m, const char *path)
+static enum presence presence_of(const struct zookeeper_mode *m, const char *path)
 {
-        return object_table_find(&m->index, object_hash_text(path), has_path, path) != NULL;
+        const struct known *k = object_table_find(&m->index, object_hash_text(path), has_path, path);
+        return k ? k->presence : ABSENT;
 }
 
-static void set_known(struct zookeeper_mode *m, const char *path, bool there)
+static void set_presence(struct zookeeper_mode *m, const char *path, enum presence presence)
 {
         uint64_t hash = object_hash_text(path);
         struct known *k = object_table_find(&m->index, hash, has_path, path);
-        if (there && !k) {
+        if (presence != ABSENT && !k) {
                 k = new0(struct known);
                 k->path = mem_strdup(path);
                 k->next = m->first_known;
@@ -109,14 +115,17 @@ static void set_known(struct zookeeper_mode *m, const char *path, bool there)
                         k->next->prev = k;
                 m->first_known = k;
                 object_table_put(&m->index, hash, k);
-        } else if (!there && k) {
+        } else if (presence == ABSENT && k) {
                 object_table_remove(&m->index, hash, k);
                 *(k->prev ? &k->prev->next : &m->first_known) = k->next;
                 if (k->next)
                         k->next->prev = k->prev;
                 free(k->path);
                 free(k);
+                return;
         }
+        if (k)
+                k->presence = presence;
 }
 
 static char *path_of(const struct zookeeper_mode *m, enum master_record kind, const char *id)
@@ -182,7 +191,7 @@ static void elected(struct zookeeper_mode *m)
                 const struct journal_reader reader = {.entry = on_entry, .context = &taken};
                 if (!n->there)
                         continue;
-                set_known(m, n->path, true);
+                set_presence(m, n->path, THERE);
                 int r = journal_read_one(buf_text(&n->data), n->data.len, n->path, &reader, &error);
                 if (r == 0 && !taken.fits)
                         error_set(&error, -EBADMSG, "%s is the record of something else", n->path);
@@ -312,6 +321,28 @@ static void try_again(struct zookeeper_mode *m, const char *why, const char *tex
                 uv_timer_start(&m->timer, on_timer, RETRY, 0);
 }
 
+/* Of each path the batch has the last change. False: there is nothing to be done for it. */
+static bool step_of(const struct zookeeper_mode *m, const struct change *c, struct zookeeper_step *step)
+{
+        enum presence presence = presence_of(m, c->path);
+        *step = (struct zookeeper_step){.path = c->path, .data = c->entry.data, .size = c->entry.len};
+        if (c->entry.len > 0)
+                step->what = presence == THERE ? ZOOKEEPER_SET : ZOOKEEPER_CREATE;
+        else
+                step->what = ZOOKEEPER_DELETE;
+        return c->entry.len > 0 || presence != ABSENT;
+}
+
+/* The batch was done, or was not. */
+static void doubt_batch(struct zookeeper_mode *m)
+{
+        for (size_t i = 0; i < m->batch.len; i++) {
+                const struct change *c = &m->changes.data[m->batch.data[i]];
+                if (c->entry.len > 0 && presence_of(m, c->path) == ABSENT)
+                        set_presence(m, c->path, PERHAPS);
+        }
+}
+
 static void on_status_made(void *context, const struct zookeeper_answer *answer)
 {
 }
@@ -324,26 +355,24 @@ static void on_surprise(struct zookeeper_mode *m, const struct zookeeper_answer 
                 leader_latch_step_down(m->latch, "its node in ZooKeeper was removed");
                 return;
         }
-        /* Steps were made of those alone for which there was something to do. */
-        size_t step = 0, i = 0;
+        struct zookeeper_step step = {0};
+        size_t n = 0, i = 0;
         for (; i < m->batch.len; i++) {
-                const struct change *c = &m->changes.data[m->batch.data[i]];
-                step += c->entry.len > 0 || is_known(m, c->path);
-                if (step == answer->failed)
+                n += step_of(m, &m->changes.data[m->batch.data[i]], &step);
+                if (n == answer->failed)
                         break;
         }
         if (i == m->batch.len || ++m->tries > 1000) {
                 try_again(m, "it contradicts itself", "");
                 return;
         }
-        const char *path = m->changes.data[m->batch.data[i]].path;
-        if (!exists && !is_known(m, path)) {
+        if (!exists && step.what == ZOOKEEPER_CREATE) {
                 /* What is missing is not the node, but where it should be made. */
                 zk_create(m->z, m->status, "", 0, false, on_status_made, m);
                 try_again(m, "it was removed, and is made again", "");
                 return;
         }
-        set_known(m, path, exists);
+        set_presence(m, step.path, exists ? THERE : ABSENT);
         send_batch(m);
 }
 
@@ -358,7 +387,7 @@ static void on_written(void *context, const struct zookeeper_answer *answer)
                 uint64_t number = m->changes.data[n - 1].number;
                 for (size_t i = 0; i < m->batch.len; i++) {
                         const struct change *c = &m->changes.data[m->batch.data[i]];
-                        set_known(m, c->path, c->entry.len > 0);
+                        set_presence(m, c->path, c->entry.len > 0 ? THERE : ABSENT);
                 }
                 m->tries = 0;
                 drop_changes(m, n);
@@ -376,12 +405,14 @@ static void on_written(void *context, const struct zookeeper_answer *answer)
                 return;
         case ZOOKEEPER_LOST:
         case ZOOKEEPER_OVER:
+                doubt_batch(m);
                 try_again(m, "it does not answer", "");
                 return;
         case ZOOKEEPER_NO_RIGHTS:
                 try_again(m, "it gives no rights to it (spark.firesteel.zookeeper.user)", "");
                 return;
         case ZOOKEEPER_FAILED:
+                doubt_batch(m);
                 try_again(m, "it says: ", answer->text);
                 return;
         }
@@ -419,17 +450,8 @@ static void send_batch(struct zookeeper_mode *m)
         uv_timer_stop(&m->timer);
         choose_batch(m);
         steps[0] = (struct zookeeper_step){.what = ZOOKEEPER_CHECK, .path = m->election_node};
-        for (size_t i = 0; i < m->batch.len; i++) {
-                const struct change *c = &m->changes.data[m->batch.data[i]];
-                bool there = is_known(m, c->path);
-                if (c->entry.len > 0)
-                        steps[n++] = (struct zookeeper_step){.what = there ? ZOOKEEPER_SET : ZOOKEEPER_CREATE,
-                                                             .path = c->path,
-                                                             .data = c->entry.data,
-                                                             .size = c->entry.len};
-                else if (there)
-                        steps[n++] = (struct zookeeper_step){.what = ZOOKEEPER_DELETE, .path = c->path};
-        }
+        for (size_t i = 0; i < m->batch.len; i++)
+                n += step_of(m, &m->changes.data[m->batch.data[i]], &steps[n]);
         zk_multi(m->z, steps, n, on_written, m);
 }
 
@@ -491,7 +513,7 @@ static void timer_closed(uv_handle_t *handle)
         vec_deinit(&m->batch);
         forget_nodes(m);
         while (m->first_known)
-                set_known(m, m->first_known->path, false);
+                set_presence(m, m->first_known->path, ABSENT);
         object_table_deinit(&m->index);
         free(m->status);
         free(m);
