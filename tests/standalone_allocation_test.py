@@ -93,6 +93,9 @@ def test_a_worker_that_is_killed_takes_its_outputs_with_it(cluster, folder):
         assert app.run(f"shuffle 4 {app.gate}")[0] == sum_of(4)
         workers[0].kill()
         until(lambda: len(app.removed()) == 2, "executors outlive their worker")
+        until(lambda: "Shuffle files lost for host: " in app.log(), "outputs outlive their service")
         workers.append(cluster.worker(master.url, cores=2, memory="2g", **service))
         assert app.run("shuffled")[0] == sum_of(4)
         assert app.tasks("ShuffleMapTask") == 8
+        # The second job knew beforehand.
+        assert {e["Task End Reason"]["Reason"] for e in app.logged("TaskEnd")} == {"Success"}

@@ -45,5 +45,13 @@ void cluster_backend_executor_exited(struct cluster_backend *backend, const char
 void cluster_backend_executor_decommissioned(struct cluster_backend *backend, const char *executor_id, bool host_too,
                                              const char *reason);
 
+/*
+ * A worker is gone, and its shuffle service with it: what executors on @host left there is forgotten at once, and made
+ * again where it is needed. Its executors' ends are told apart from this (cluster_backend_executor_exited), before.
+ * Without a service there is nothing to forget.
+ */
+void cluster_backend_worker_removed(struct cluster_backend *backend, const char *worker_id, const char *host,
+                                    const char *message);
+
 /* No executor can be had: the application cannot go on. Its jobs fail with @reason. */
 void cluster_backend_abort(struct cluster_backend *backend, const char *reason);

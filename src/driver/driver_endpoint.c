@@ -288,6 +288,8 @@ static void remove_worker(struct cluster_backend *b, const struct rpc_message *m
         for (int i = 0; w && i < b->executors.n; i++)
                 if (strcmp(b->executors.at[i]->host, w->host) == 0)
                         cluster_lose(b, b->executors.at[i], false, w->message);
+        if (w)
+                cluster_backend_worker_removed(b, w->worker_id, w->host, w->message);
         firesteel__remove_worker__free_unpacked(w, NULL);
 }
 

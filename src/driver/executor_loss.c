@@ -121,6 +121,26 @@ void cluster_backend_executor_exited(struct cluster_backend *b, const char *exec
         }
 }
 
+/* Outputs of executors that are gone are in the service alone, and it is not to be asked to remove them. */
+void cluster_backend_worker_removed(struct cluster_backend *b, const char *worker_id, const char *host,
+                                    const char *message)
+{
+        bool served = false;
+        if (b->closing)
+                return;
+        log_info("CoarseGrainedSchedulerBackend", "Handle removed worker %s: %s", worker_id, message);
+        for (int i = 0; i < b->executors.n; i++) {
+                struct remote_executor *x = b->executors.at[i];
+                if (strcmp(x->host, host) != 0 || !x->service_port)
+                        continue;
+                served = true;
+                if (x->state == EXECUTOR_GONE)
+                        x->service_port = 0;
+        }
+        if (served)
+                job_runner_host_lost(b->runner, host, message);
+}
+
 void cluster_backend_abort(struct cluster_backend *b, const char *reason)
 {
         job_runner_abort(b->runner, reason);

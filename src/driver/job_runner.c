@@ -533,6 +533,11 @@ void job_runner_executor_lost(struct job_runner *r, int executor, bool caused_by
         allocation_executor_removed(r->allocation, executor, reason);
 }
 
+void job_runner_host_lost(struct job_runner *r, const char *host, const char *message)
+{
+        sched_lose_host(r->sched, host, message, now_ns());
+}
+
 void job_runner_task_suspected(struct job_runner *r, int64_t task_id)
 {
         sched_suspect_task(r->sched, task_id);

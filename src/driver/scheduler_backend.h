@@ -148,6 +148,9 @@ void job_runner_gang_ask(struct job_runner *runner, const void *question, size_t
 /* An executor and its map outputs are gone. @caused_by_app: its tasks are charged a failure. */
 void job_runner_executor_lost(struct job_runner *runner, int executor, bool caused_by_app, const char *reason);
 
+/* A host is gone with all map outputs that executors left there. */
+void job_runner_host_lost(struct job_runner *runner, const char *host, const char *message);
+
 /*
  * A result of @bytes has been announced: whether it is wanted. Not when another attempt was quicker, or when the
  * results of its stage are more than spark.driver.maxResultSize, whose stage is aborted then.

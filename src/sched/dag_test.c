@@ -491,6 +491,45 @@ static void a_shuffle_service_keeps_outputs(void **state)
         fix_end(&f);
 }
 
+/* It goes with its host: what was made there is made again, now if a stage is under way, else by the next job. */
+static void a_service_that_is_gone_loses_outputs(void **state)
+{
+        struct fix f;
+        struct sched_config config = SCHED_CONFIG_DEFAULT;
+
+        config.outputs_outlive_executors = true;
+        fix_begin(&f, &config, 2, 1);
+        struct lineage *shuffled = fix_shuffle(&f, fix_rdd(&f, 3), 1);
+
+        fix_submit(&f, shuffled);
+        fix_succeed(&f, 0, 0);
+        int maker = sched_map_outputs(f.s, 0)->at[0].executor;
+        _cleanup_free_ char *host = mem_strdup(sched_executor_host(f.s, maker));
+
+        sched_lose_executor(f.s, maker, false, "worker lost", f.now);
+        assert_int_equal(f.outputs_removed, 0);
+        sched_lose_host(f.s, host, "worker lost", f.now);
+        assert_int_equal(f.outputs_removed, 1);
+        sched_add_executor(f.s, "next", "elsewhere", 1, f.now);
+        sched_revive(f.s, f.now);
+        fix_drain(&f);
+        assert_int_equal(f.result, JOB_SUCCEEDED);
+        assert_int_equal(sched_map_outputs(f.s, 0)->available, 3);
+        buf_reset(&f.log);
+        sched_lose_host(f.s, "elsewhere", "worker lost", f.now);
+        int lost = 3 - sched_map_outputs(f.s, 0)->available;
+
+        assert_true(lost > 0);
+        int before = (int)f.tasks.len;
+
+        fix_submit(&f, shuffled);
+        fix_drain(&f);
+        assert_int_equal(f.result, JOB_SUCCEEDED);
+        assert_int_equal((int)f.tasks.len, before + lost + 1);
+        assert_null(strstr(buf_text(&f.log), "failed"));
+        fix_end(&f);
+}
+
 /* --------------------------------------------------------------------------------------------- cancellation */
 
 static void cancelling_a_job_kills_its_tasks(void **state)
@@ -583,6 +622,7 @@ int main(void)
                 cmocka_unit_test(outputs_that_were_moved_outlive_their_maker),
                 cmocka_unit_test(lost_outputs_are_made_again_by_the_next_job),
                 cmocka_unit_test(a_shuffle_service_keeps_outputs),
+                cmocka_unit_test(a_service_that_is_gone_loses_outputs),
                 cmocka_unit_test(cancelling_a_job_kills_its_tasks),
                 cmocka_unit_test(groups_tags_and_stages_are_cancelled_by_name),
                 cmocka_unit_test(jobs_that_never_ended_are_released),

@@ -297,10 +297,12 @@ static void on_executor_updated(void *owner, const Firesteel__Standalone__Execut
         }
 }
 
-/* Its executors were told one by one. */
+/* Its executors were told one by one before. */
 static void on_worker_removed(void *owner, const Firesteel__Standalone__WorkerRemoved *w)
 {
+        const struct standalone_manager *m = owner;
         log_info(LOG, "Worker %s removed: %s", w->worker_id, w->message);
+        cluster_backend_worker_removed(m->backend, w->worker_id, w->host, w->message);
 }
 
 static void on_executor_killed(void *owner, int executor)
