@@ -42,6 +42,7 @@ static const char *package_of(const char *message)
                 {"libmicrohttpd.so", "libmicrohttpd12"},
                 {"libgnutls.so", "libgnutls30"},
                 {"libzookeeper_mt.so", "libzookeeper-mt2"},
+                {"libyaml-0.so", "libyaml-0-2"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(packages); i++)
                 if (text_starts_with(message, packages[i].library))

@@ -1,0 +1,26 @@
+/* Any bytes are YAML or an error; what was read can be written, and that is read as the same. */
+#include "base/error.h"
+#include "base/mem.h"
+#include "net/yaml.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        json_t *tree = NULL, *again = NULL;
+        int r = yaml_parse_all((const char *)data, size, &tree, &error);
+        if (r == -ENOENT || r == -ELIBBAD)
+                abort();
+        if (r < 0)
+                return 0;
+        _cleanup_free_ char *text = yaml_write(tree);
+        r = yaml_parse(text, strlen(text), &again, &error);
+        /* The array of documents is one level and one value more, and few bytes in flow style may be many in lines. */
+        if (r < 0 && r != -EFBIG)
+                abort();
+        if (r == 0 && !json_equal(tree, again))
+                abort();
+        json_decref(tree);
+        json_decref(again);
+        return 0;
+}
