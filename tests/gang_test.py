@@ -352,14 +352,17 @@ def test_a_slow_task_is_overtaken(gang, tmp_path):
     assert len(ends) == 9
 
 
-@pytest.mark.parametrize("prefix, kill", [("excludeOnFailure", "killExcludedExecutors"),
-                                          ("blacklist", "killBlacklistedExecutors")])
-def test_an_executor_that_fails_is_excluded_and_replaced(gang, tmp_path, prefix, kill):
+@pytest.mark.parametrize("prefix, kill, more, end", [
+    ("excludeOnFailure", "killExcludedExecutors", [], "Executor killed by driver."),
+    ("excludeOnFailure", "killExcludedExecutors", ["killExcludedExecutors.decommission=true"],
+     "Executor decommission: it is excluded"),
+    ("blacklist", "killBlacklistedExecutors", [], "Executor killed by driver.")])
+def test_an_executor_that_fails_is_excluded_and_replaced(gang, tmp_path, prefix, kill, more, end):
     folder = tmp_path / "log"
     folder.mkdir()
     settings = ["enabled=true", f"{kill}=true", "application.maxFailedTasksPerExecutor=2",
                 "application.maxFailedExecutorsPerNode=5", "stage.maxFailedExecutorsPerNode=5",
-                "task.maxTaskAttemptsPerNode=5"]
+                "task.maxTaskAttemptsPerNode=5", *more]
     conf = logged(folder) + [f"spark.{prefix}.{setting}" for setting in settings] + traced(tmp_path)
     gang("bad", conf=conf, env=[("GANG_BAD", str(tmp_path / "bad"))])
     assert_replays(tmp_path)
@@ -371,6 +374,6 @@ def test_an_executor_that_fails_is_excluded_and_replaced(gang, tmp_path, prefix,
     assert whole["executorId"] == bad["executorId"]
     assert "SparkListenerExecutorBlacklisted" in short
     removed = next(e for e in seen if e["Event"] == "SparkListenerExecutorRemoved")
-    assert removed["Executor ID"] == bad["executorId"]
+    assert removed["Executor ID"] == bad["executorId"] and removed["Removed Reason"] == end
     assert "SparkListenerBlockManagerRemoved" in short
     assert short.count("SparkListenerExecutorAdded") == 3

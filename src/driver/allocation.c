@@ -12,8 +12,10 @@
 #include "sched/executor_allocation_conf.h"
 
 #define LOG "ExecutorAllocationManager"
+#define PLACES_MOST 8 /* of one task */
 
 struct allocation {
+        struct fst_context *sc;
         struct scheduler_backend *backend;
         struct executor_allocation *core;
         struct executor_monitor *monitor;
@@ -37,7 +39,14 @@ static int remove_idle(void *owner, const int32_t *executors, int n, bool decomm
         return gone;
 }
 
-static const struct executor_allocation_ops ops = {.request_total = request_total, .remove = remove_idle};
+static const char *executor_id(void *owner, int32_t executor)
+{
+        const struct allocation *a = owner;
+        return a->sc->executors.data[executor]->id;
+}
+
+static const struct executor_allocation_ops ops = {
+        .request_total = request_total, .remove = remove_idle, .monitor = {.id = executor_id}};
 
 void allocation_start(struct allocation *a)
 {
@@ -78,12 +87,32 @@ void allocation_job_ended(struct allocation *a, const struct job *job)
                 executor_monitor_job_ended(a->monitor, job->id);
 }
 
-void allocation_stage_submitted(struct allocation *a, const struct stage *stage, const struct task_set *set)
+/* Where each task would rather run, or NULL where none has a wish: that is seen without looking at all of them. */
+static struct task_places *places_of(const struct sched *sched, const struct task_set *set, const char ***hosts)
 {
-        if (a)
-                executor_allocation_stage_submitted(
-                        a->core, &(struct stage_demand){.stage = stage->id, .attempt = set->attempt, .n_tasks = set->n},
-                        now_ns());
+        *hosts = NULL;
+        if (!set->locality)
+                return NULL;
+        struct task_places *places = new_array(struct task_places, (size_t)set->n);
+        const char **at = *hosts = new_array(const char *, (size_t)set->n *PLACES_MOST);
+        for (int i = 0; i < set->n; i++) {
+                places[i] = (struct task_places){at, sched_preferred_hosts(sched, set, i, at, PLACES_MOST)};
+                at += places[i].n;
+        }
+        return places;
+}
+
+void allocation_stage_submitted(struct allocation *a, const struct sched *sched, const struct task_set *set)
+{
+        if (!a)
+                return;
+        _cleanup_free_ const char **hosts = NULL;
+        _cleanup_free_ struct task_places *places = places_of(sched, set, &hosts);
+        executor_allocation_stage_submitted(
+                a->core,
+                &(struct stage_demand){
+                        .stage = set->stage_id, .attempt = set->attempt, .n_tasks = set->n, .places = places},
+                now_ns());
 }
 
 void allocation_stage_completed(struct allocation *a, const struct stage *stage)
@@ -228,6 +257,7 @@ int allocation_new(struct fst_context *sc, struct scheduler_backend *backend, st
                               "more executors allocated than expected. It's recommended to set spark.executor.cores "
                               "explicitly. Please check SPARK-30299 for more details.");
         struct allocation *a = new0(struct allocation);
+        a->sc = sc;
         a->backend = backend;
         a->core = executor_allocation_new(&config, &ops, a);
         a->monitor = executor_allocation_monitor(a->core);

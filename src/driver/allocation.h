@@ -39,7 +39,7 @@ void allocation_tick(struct allocation *a, int64_t now);
 
 void allocation_job_started(struct allocation *a, const struct job *job);
 void allocation_job_ended(struct allocation *a, const struct job *job);
-void allocation_stage_submitted(struct allocation *a, const struct stage *stage, const struct task_set *set);
+void allocation_stage_submitted(struct allocation *a, const struct sched *sched, const struct task_set *set);
 void allocation_stage_completed(struct allocation *a, const struct stage *stage);
 void allocation_unschedulable(struct allocation *a, const struct task_set *set, bool yes);
 void allocation_speculative(struct allocation *a, const struct task_set *set, int index);

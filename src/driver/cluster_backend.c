@@ -182,12 +182,17 @@ static int64_t cluster_expected_cores(struct scheduler_backend *backend, double 
         return manager->class->expected_cores ? manager->class->expected_cores(manager, ratio) : 0;
 }
 
-static void cluster_kill_executor(struct scheduler_backend *backend, int executor, const char *reason)
+static void cluster_kill_executor(struct scheduler_backend *backend, int executor, bool decommission,
+                                  const char *reason)
 {
         struct cluster_backend *b = cluster_of(backend);
         struct remote_executor *x = executor_table_at(&b->executors, executor);
         if (!x || x->state == EXECUTOR_GONE)
                 return;
+        if (decommission) {
+                cluster_decommission(b, x, false, reason);
+                return;
+        }
         log_info("CoarseGrainedSchedulerBackend", "Killing executor %s: %s", x->id, reason);
         cluster_kill(b, x->id, true);
 }

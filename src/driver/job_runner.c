@@ -55,7 +55,8 @@ enum message_kind {
         MESSAGE_STOP,
         MESSAGE_QUIT,
         MESSAGE_GANG,
-        MESSAGE_CALL
+        MESSAGE_CALL,
+        MESSAGE_UNWANTED
 };
 
 /* Something for the runner's thread to do, and the thread that waits for it. */
@@ -75,6 +76,9 @@ struct message {
         char *group, *tag;
         struct gang_asker asker; /* MESSAGE_GANG, with its question */
         struct buf question;
+        int executor; /* MESSAGE_UNWANTED: who is to go, and why */
+        bool decommission;
+        char *reason;
 };
 
 struct job_runner {
@@ -167,7 +171,7 @@ static void stage_submitted(void *owner, struct stage *stage, struct task_set *s
         if (stage_is_result(stage))
                 commit_coordinator_stage_start(r->commits, stage->id, stage->lineage->partitions);
         task_events_stage_submitted(r->events, stage, set);
-        allocation_stage_submitted(r->allocation, stage, set);
+        allocation_stage_submitted(r->allocation, r->sched, set);
         starvation_submitted(&r->starvation, now_ns());
 }
 
@@ -331,11 +335,15 @@ static int preferred(void *owner, const struct lineage *rdd, int partition, stru
         return n;
 }
 
+/* In a turn of its own: what the backend does about it is an event for the scheduler, which is busy with another. */
 static void kill_executor(void *owner, int executor, bool decommission, const char *reason)
 {
         struct job_runner *r = owner;
         if (r->backend->class->kill_executor)
-                r->backend->class->kill_executor(r->backend, executor, reason);
+                post(r, (struct message){.kind = MESSAGE_UNWANTED,
+                                         .executor = executor,
+                                         .decommission = decommission,
+                                         .reason = mem_strdup(reason)});
 }
 
 static void excluded(void *owner, const struct exclusion *what)
@@ -705,6 +713,10 @@ static void receive(struct job_runner *r, struct message *m)
                 pthread_cond_signal(&m->call->done);
                 pthread_mutex_unlock(&r->lock);
                 break;
+        case MESSAGE_UNWANTED:
+                r->backend->class->kill_executor(r->backend, m->executor, m->decommission, m->reason);
+                free(m->reason);
+                break;
         case MESSAGE_QUIT:
                 r->quitting = true;
                 __attribute__((fallthrough));
@@ -885,6 +897,14 @@ void job_runner_free(struct job_runner *r)
         if (r->thread) {
                 post(r, (struct message){.kind = MESSAGE_QUIT});
                 pthread_join(r->thread, NULL);
+        }
+        for (struct message *m = r->first, *next; m; m = next) { /* of its own thread's last turn */
+                next = m->next;
+                buf_deinit(&m->question);
+                free(m->reason);
+                free(m->group);
+                free(m->tag);
+                free(m);
         }
         if (r->sched)
                 sched_free(r->sched);

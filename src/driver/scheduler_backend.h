@@ -68,8 +68,11 @@ struct scheduler_backend_class {
         /* No task of this stage attempt will be launched any more. */
         void (*stage_removed)(struct scheduler_backend *backend, struct stage_work *work);
 
-        /* The scheduler wishes that this executor were gone (exclusion with kill). NULL: it cannot be. */
-        void (*kill_executor)(struct scheduler_backend *backend, int executor, const char *reason);
+        /*
+         * The scheduler wishes that this executor were gone (exclusion with kill): at once, or (@decommission) when its
+         * tasks have ended and others have what it has. Another may come for it. NULL: it cannot be.
+         */
+        void (*kill_executor)(struct scheduler_backend *backend, int executor, bool decommission, const char *reason);
 
         /*
          * Keep up these numbers of executors, in place of all that was requested before: as

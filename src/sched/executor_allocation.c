@@ -377,17 +377,21 @@ static bool spare(const struct executor_allocation *a, const struct idle_executo
         const char *limit = executors - 1 < a->config.min ? "minimum number of executor limit"
                             : executors - 1 < target      ? "number of executor target"
                                                           : NULL;
+        char number[12];
 
         if (limit)
-                log_debug(LOG, "Not removing idle executor %d because there are only %d executor(s) left (%s %d)",
-                          e->executor, executors, limit, executors - 1 < a->config.min ? a->config.min : target);
+                log_debug(LOG, "Not removing idle executor %s because there are only %d executor(s) left (%s %d)",
+                          executor_monitor_id(a->monitor, e->executor, number), executors, limit,
+                          executors - 1 < a->config.min ? a->config.min : target);
         return !limit;
 }
 
-static void list_executors(struct buf *out, const int32_t *executors, int n)
+static void list_executors(const struct executor_allocation *a, struct buf *out, const int32_t *executors, int n)
 {
+        char number[12];
+
         for (int i = 0; i < n; i++)
-                buf_printf(out, "%s%d", i > 0 ? "," : "", executors[i]);
+                buf_printf(out, "%s%s", i > 0 ? "," : "", executor_monitor_id(a->monitor, executors[i], number));
 }
 
 static int ask_to_remove(struct executor_allocation *a, const int32_t *executors, int n, int32_t *accepted)
@@ -399,7 +403,7 @@ static int ask_to_remove(struct executor_allocation *a, const int32_t *executors
         request_total(a);
         a->dirty = a->dirty || gone < n;
         if (gone == 0) {
-                list_executors(&names, executors, n);
+                list_executors(a, &names, executors, n);
                 log_warn(LOG,
                          "Unable to reach the cluster manager to kill executor/s %s or no executor eligible to kill!",
                          buf_text(&names));
@@ -409,7 +413,7 @@ static int ask_to_remove(struct executor_allocation *a, const int32_t *executors
                 executor_monitor_decommissioned(a->monitor, accepted, gone);
         else
                 executor_monitor_killed(a->monitor, accepted, gone);
-        list_executors(&names, accepted, gone);
+        list_executors(a, &names, accepted, gone);
         log_info(LOG, "Executors %s removed due to idle timeout.", buf_text(&names));
         return gone;
 }
@@ -421,13 +425,14 @@ int executor_allocation_remove(struct executor_allocation *a, const struct idle_
         _cleanup_free_ int32_t *picked = new_array(int32_t, (size_t)n + 1);
         _cleanup_free_ int32_t *accepted = new_array(int32_t, (size_t)n + 1);
         int n_picked = 0, n_profiles = 0, gone;
+        char number[12];
 
         for (int i = 0; i < n; i++) {
                 struct remaining *left;
 
                 if (executors[i].profile == EXECUTOR_PROFILE_UNKNOWN) {
-                        log_warn(LOG, "Not removing executor %d because the ResourceProfile was UNKNOWN!",
-                                 executors[i].executor);
+                        log_warn(LOG, "Not removing executor %s because the ResourceProfile was UNKNOWN!",
+                                 executor_monitor_id(a->monitor, executors[i].executor, number));
                         continue;
                 }
                 left = remaining_of(remaining, &n_profiles, a->monitor, executors[i].profile);
@@ -484,7 +489,7 @@ struct executor_allocation *executor_allocation_new(const struct executor_alloca
         a->config = *config;
         a->ops = ops;
         a->owner = owner;
-        a->monitor = executor_monitor_new(&config->monitor, ops->is_active, owner);
+        a->monitor = executor_monitor_new(&config->monitor, &ops->monitor, owner);
         a->add_time = INT64_MAX;
         a->initializing = a->told = true;
         a->last_tick = INT64_MIN;

@@ -64,8 +64,7 @@ struct executor_allocation_ops {
          */
         int (*remove)(void *owner, const int32_t *executors, int n, bool decommission, int32_t *accepted);
 
-        /* Whether the scheduler has this executor. NULL: any that is named. */
-        bool (*is_active)(void *owner, int32_t executor);
+        struct executor_monitor_ops monitor; /* of its monitor, with the same owner */
 };
 
 /* @config is copied, @ops and @owner are borrowed. Never NULL. */

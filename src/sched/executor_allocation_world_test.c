@@ -221,7 +221,7 @@ static bool world_is_active(void *owner, int32_t executor)
 }
 
 static const struct executor_allocation_ops world_ops = {
-        .request_total = world_request, .remove = world_remove, .is_active = world_is_active};
+        .request_total = world_request, .remove = world_remove, .monitor = {.is_active = world_is_active}};
 
 /* ---------------------------------------------------------------------------------------------------- events */
 

@@ -19,6 +19,8 @@
 #include "base/vec.h"
 #include "sched/sched.h"
 
+#include <stdio.h>
+
 #define LOG "ExecutorMonitor"
 
 #define NOT_IDLE INT64_MIN
@@ -66,7 +68,7 @@ struct profile_count {
 
 struct executor_monitor {
         struct executor_monitor_config config;
-        bool (*is_active)(void *owner, int32_t executor);
+        const struct executor_monitor_ops *ops;
         void *owner;
         VEC(struct tracker *) trackers; /* of known executors, in no order */
         VEC(int32_t) place;             /* by executor: index in trackers + 1; 0: unknown */
@@ -196,7 +198,7 @@ static struct tracker *tracker_ensure(struct executor_monitor *m, int32_t execut
 /* The tracker of an executor that something was told of; NULL if that comes after the executor's end. */
 static struct tracker *tracker_of_news(struct executor_monitor *m, int32_t executor)
 {
-        if (executor < 0 || (m->is_active && !m->is_active(m->owner, executor)))
+        if (executor < 0 || (m->ops->is_active && !m->ops->is_active(m->owner, executor)))
                 return NULL;
         return tracker_ensure(m, executor, EXECUTOR_PROFILE_UNKNOWN);
 }
@@ -266,12 +268,12 @@ const struct idle_executor *executor_monitor_timed_out(struct executor_monitor *
 /* ---------------------------------------------------------------------------------------------------- events */
 
 struct executor_monitor *executor_monitor_new(const struct executor_monitor_config *config,
-                                              bool (*is_active)(void *owner, int32_t executor), void *owner)
+                                              const struct executor_monitor_ops *ops, void *owner)
 {
         struct executor_monitor *m = new0(struct executor_monitor);
 
         m->config = *config;
-        m->is_active = is_active;
+        m->ops = ops;
         m->owner = owner;
         m->next_timeout = INT64_MAX;
         return m;
@@ -308,12 +310,23 @@ void executor_monitor_free(struct executor_monitor *m)
         free(m);
 }
 
+const char *executor_monitor_id(const struct executor_monitor *m, int32_t executor, char number[static 12])
+{
+        if (m->ops->id)
+                return m->ops->id(m->owner, executor);
+        snprintf(number, 12, "%d", executor);
+        return number;
+}
+
 void executor_monitor_added(struct executor_monitor *m, int32_t executor, int profile, int64_t now)
 {
+        char number[12];
+
         if (executor < 0)
                 return;
         update_running(m, tracker_ensure(m, executor, profile), 0, now);
-        log_info(LOG, "New executor %d has registered (new total is %d)", executor, m->total.all);
+        log_info(LOG, "New executor %s has registered (new total is %d)", executor_monitor_id(m, executor, number),
+                 m->total.all);
 }
 
 static void count_removal(struct executor_removals *r, const struct tracker *t, const char *reason)
@@ -333,6 +346,7 @@ bool executor_monitor_removed(struct executor_monitor *m, int32_t executor, cons
 {
         struct tracker *t = tracker_find(m, executor), *last;
         const struct executor_removals *r = &m->removals;
+        char number[12];
 
         if (!t)
                 return false;
@@ -345,10 +359,10 @@ bool executor_monitor_removed(struct executor_monitor *m, int32_t executor, cons
         tracker_free(t);
         m->next_timeout = INT64_MIN;
         log_info(LOG,
-                 "Executor %d is removed. Remove reason statistics: (gracefully decommissioned: %lld, "
+                 "Executor %s is removed. Remove reason statistics: (gracefully decommissioned: %lld, "
                  "decommission unfinished: %lld, driver killed: %lld, unexpectedly exited: %lld).",
-                 executor, (long long)r->gracefully_decommissioned, (long long)r->decommission_unfinished,
-                 (long long)r->driver_killed, (long long)r->exited_unexpectedly);
+                 executor_monitor_id(m, executor, number), (long long)r->gracefully_decommissioned,
+                 (long long)r->decommission_unfinished, (long long)r->driver_killed, (long long)r->exited_unexpectedly);
         return true;
 }
 

@@ -2,7 +2,7 @@
  * What the executors of an application are busy with, and since when they are not: which of them a dynamic allocation
  * (sched/executor_allocation.h) may give back.
  *
- *      struct executor_monitor *m = executor_monitor_new(&config, is_active, owner);
+ *      struct executor_monitor *m = executor_monitor_new(&config, &ops, owner);
  *      executor_monitor_added(m, 7, 0, now);
  *      executor_monitor_task_started(m, 7, now);
  *      executor_monitor_task_ended(m, 7, stage, true, now);
@@ -13,7 +13,7 @@
  * hold, the longest counts. Map outputs that a running job may read keep it for ever.
  *
  * It is pure, as sched.h: the time is given, in nanoseconds of any monotonic clock, and nothing is called back but
- * is_active. Executors are named by their index in the scheduler, which is never used again. One thread.
+ * its operations. Executors are named by their index in the scheduler, which is never used again. One thread.
  */
 #pragma once
 
@@ -34,12 +34,21 @@ struct executor_monitor_config {
 /* The profile of an executor of which tasks or blocks were heard before it was added. */
 enum { EXECUTOR_PROFILE_UNKNOWN = -1 };
 
-/*
- * @config is copied. @is_active tells whether the scheduler still has an executor: a task start that comes after its
- * executor's end is not to bring it back. NULL: it always has.
- */
+/* What it asks its owner. Every slot may be NULL. */
+struct executor_monitor_ops {
+        /*
+         * Whether the scheduler still has this executor: a task start that comes after its executor's end is not to
+         * bring it back. NULL: it always has.
+         */
+        bool (*is_active)(void *owner, int32_t executor);
+
+        /* What the log calls an executor; borrowed until the next call. NULL: its number. */
+        const char *(*id)(void *owner, int32_t executor);
+};
+
+/* @config is copied, @ops and @owner are borrowed. Never NULL. */
 struct executor_monitor *executor_monitor_new(const struct executor_monitor_config *config,
-                                              bool (*is_active)(void *owner, int32_t executor), void *owner);
+                                              const struct executor_monitor_ops *ops, void *owner);
 void executor_monitor_free(struct executor_monitor *m);
 
 /* Forget the executors, but not the jobs and their shuffles: the cluster manager lost track of the application. */
@@ -119,6 +128,9 @@ enum executor_leaving { EXECUTOR_STAYS, EXECUTOR_KILLED, EXECUTOR_DECOMMISSIONED
 
 /* Which of executor_monitor_killed and …_decommissioned was said of it last; EXECUTOR_STAYS for unknown ones. */
 enum executor_leaving executor_monitor_leaving(const struct executor_monitor *m, int32_t executor);
+
+/* What the log calls an executor. @number is for one without an id; borrowed until the next call. */
+const char *executor_monitor_id(const struct executor_monitor *m, int32_t executor, char number[static 12]);
 
 /* The profile of an executor; EXECUTOR_PROFILE_UNKNOWN also for one that is not known. */
 int executor_monitor_profile(const struct executor_monitor *m, int32_t executor);

@@ -30,10 +30,12 @@ static bool is_known(void *owner, int32_t executor)
         return ((struct bench *)owner)->known >> executor & 1;
 }
 
+static const struct executor_monitor_ops ops = {.is_active = is_known};
+
 static void bench_start(struct bench *b, const struct executor_monitor_config *config)
 {
         *b = (struct bench){.known = ~UINT64_C(0)};
-        b->m = executor_monitor_new(config, is_known, b);
+        b->m = executor_monitor_new(config, &ops, b);
 }
 
 static void bench_end(struct bench *b)

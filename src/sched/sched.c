@@ -255,6 +255,16 @@ const char *sched_executor_host(const struct sched *s, int executor)
         return executors_known(&s->tasks.executors, executor) ? executors_host(&s->tasks.executors, executor) : "?";
 }
 
+int sched_preferred_hosts(const struct sched *s, const struct task_set *set, int index, const char **out, int max)
+{
+        const struct locality *l = set->locality;
+        int n = 0;
+
+        for (int32_t i = l ? l->first[index] : 0; l && i < l->first[index + 1] && n < max; i++)
+                out[n++] = s->tasks.executors.hosts.data[l->places.data[i].host].name;
+        return n;
+}
+
 const char *locality_name(enum task_locality locality)
 {
         static const char *const names[] = {

@@ -311,6 +311,12 @@ void sched_revive(struct sched *s, int64_t now);
 void sched_status(struct sched *s, const struct task_status *statuses, int n, int64_t now);
 
 /*
+ * A look: hosts that task @index of @set would rather run on, up to @max of them into @out; returns how many. Borrowed
+ * as long as the scheduler.
+ */
+int sched_preferred_hosts(const struct sched *s, const struct task_set *set, int index, const char **out, int max);
+
+/*
  * What a running task has read so far, from its executor's heartbeat: tells slow tasks from long ones
  * (spark.speculation.efficiency.*). Unknown tasks are ignored.
  */
