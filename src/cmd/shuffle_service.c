@@ -35,28 +35,12 @@ struct arguments {
         const char *host, *port, *properties_file;
 };
 
-/* 0; 1: help was asked for; negative with @error. */
 static int parse(int argc, char **argv, struct arguments *a, struct fst_error *error)
 {
-        const struct {
-                const char *name, *other, **value;
-        } options[] = {{"--host", "-h", &a->host},
-                       {"--port", "-p", &a->port},
-                       {"--properties-file", NULL, &a->properties_file}};
-        for (int i = 1; i < argc; i++) {
-                size_t k = 0;
-                if (strcmp(argv[i], "--help") == 0)
-                        return 1;
-                while (k < ARRAY_SIZE(options) && strcmp(argv[i], options[k].name) != 0 &&
-                       !(options[k].other && strcmp(argv[i], options[k].other) == 0))
-                        k++;
-                if (k == ARRAY_SIZE(options))
-                        return error_set(error, -EINVAL, "Unrecognized option: %s", argv[i]);
-                if (i + 1 == argc)
-                        return error_set(error, -EINVAL, "Missing argument for option '%s'", argv[i]);
-                *options[k].value = argv[++i];
-        }
-        return 0;
+        const struct daemon_option options[] = {{"--host", "-h", &a->host},
+                                                {"--port", "-p", &a->port},
+                                                {"--properties-file", NULL, &a->properties_file}};
+        return daemon_words_read(options, ARRAY_SIZE(options), argc, argv, NULL, NULL, NULL, error);
 }
 
 static int parse_port(const char *text, int *port, struct fst_error *error)
@@ -121,11 +105,11 @@ int command_shuffle_service(int argc, char **argv)
         sigset_t signals;
         int ended = 0;
         int r = parse(argc, argv, &a, &error);
-        if (r > 0) {
+        if (r == DAEMON_WORDS_E_HELP) {
                 fputs(command_shuffle_service_help, stdout);
                 return 0;
         }
-        if (r < 0) {
+        if (r) {
                 fprintf(stderr, "Error: %s\n\n%s", error_message(&error), command_shuffle_service_help);
                 error_deinit(&error);
                 return 1;

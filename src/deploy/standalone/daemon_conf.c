@@ -12,6 +12,36 @@
 
 #include <unistd.h>
 
+static const struct daemon_option *option_of(const struct daemon_option *options, size_t n, const char *word)
+{
+        for (size_t i = 0; i < n; i++)
+                if (strcmp(options[i].name, word) == 0 || (options[i].other && strcmp(options[i].other, word) == 0))
+                        return &options[i];
+        return NULL;
+}
+
+int daemon_words_read(const struct daemon_option *options, size_t n, int argc, char *const *argv, const char **operand,
+                      const char *what, const char *form, struct fst_error *error)
+{
+        for (int i = 1; i < argc; i++) {
+                const struct daemon_option *o = option_of(options, n, argv[i]);
+                if (strcmp(argv[i], "--help") == 0)
+                        return DAEMON_WORDS_E_HELP;
+                if (o && i + 1 == argc)
+                        return error_set(error, DAEMON_WORDS_E_USAGE, "%s needs a value", argv[i]);
+                if (o)
+                        *o->value = argv[++i];
+                else if (!operand || argv[i][0] == '-')
+                        return error_set(error, DAEMON_WORDS_E_USAGE, "Unrecognized option: %s", argv[i]);
+                else if (*operand)
+                        return error_set(error, DAEMON_WORDS_E_USAGE, "more than one %s, %s and %s: write %s", what,
+                                         *operand, argv[i], form);
+                else
+                        *operand = argv[i];
+        }
+        return 0;
+}
+
 int daemon_environment(struct fst_error *error)
 {
         _cleanup_free_ char *folder = submit_conf_dir();

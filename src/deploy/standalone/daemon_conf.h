@@ -7,8 +7,28 @@
  */
 #pragma once
 
+#include <stddef.h>
+
 struct fst_conf;
 struct fst_error;
+
+enum {
+        DAEMON_WORDS_E_HELP = 1, /* --help was asked for */
+        DAEMON_WORDS_E_USAGE,    /* a word of the command line is not understood */
+};
+
+/* An option that has a value: "--host", "-h" (NULL: it has one name), and where the value goes. */
+struct daemon_option {
+        const char *name, *other, **value;
+};
+
+/*
+ * Read the words of a daemon's command line; @argv[0] is passed over. What is no option goes to @operand, which takes
+ * one (errors call it @what and say @form, how several are written); @operand NULL: none is taken. Values are borrowed
+ * from @argv. 0; DAEMON_WORDS_E_HELP; or DAEMON_WORDS_E_USAGE with @error.
+ */
+int daemon_words_read(const struct daemon_option *options, size_t n, int argc, char *const *argv, const char **operand,
+                      const char *what, const char *form, struct fst_error *error);
 
 /*
  * spark-env.sh of the configuration's folder, unless SPARK_ENV_LOADED says that it was read. First of all, before any

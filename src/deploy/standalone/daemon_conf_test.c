@@ -37,6 +37,41 @@ static void write_file(const char *name, const char *text)
         assert_int_equal(fclose(f), 0);
 }
 
+static int read_these(const char *line, const char **host, const char **operand, struct fst_error *error)
+{
+        static char words[256];
+        char *argv[16] = {words}, *rest = words;
+        int argc = 0;
+        const struct daemon_option options[] = {{"--host", "-h", host}};
+        snprintf(words, sizeof(words), "%s", line);
+        while ((argv[argc] = strsep(&rest, " ")))
+                argc++;
+        return daemon_words_read(options, 1, argc, argv, operand, "master", "a,b", error);
+}
+
+static void test_words(void **state)
+{
+        const char *host = NULL, *master = NULL;
+        struct fst_error error = FST_ERROR_INIT;
+        assert_int_equal(read_these("worker -h a m1 --host b", &host, &master, &error), 0);
+        assert_string_equal(host, "b");
+        assert_string_equal(master, "m1");
+        assert_int_equal(read_these("worker m --host b --help --no", &host, NULL, &error), DAEMON_WORDS_E_USAGE);
+        assert_string_equal(error_message(&error), "Unrecognized option: m");
+        master = NULL;
+        assert_int_equal(read_these("worker m -h b --help --no", &host, &master, &error), DAEMON_WORDS_E_HELP);
+        master = NULL;
+        assert_int_equal(read_these("worker m --host", &host, &master, &error), DAEMON_WORDS_E_USAGE);
+        assert_string_equal(error_message(&error), "--host needs a value");
+        master = NULL;
+        assert_int_equal(read_these("worker m -x", &host, &master, &error), DAEMON_WORDS_E_USAGE);
+        assert_string_equal(error_message(&error), "Unrecognized option: -x");
+        master = NULL;
+        assert_int_equal(read_these("worker m n", &host, &master, &error), DAEMON_WORDS_E_USAGE);
+        assert_string_equal(error_message(&error), "more than one master, m and n: write a,b");
+        error_deinit(&error);
+}
+
 static void test_order(void **state)
 {
         (void)state;
@@ -91,6 +126,7 @@ static void test_open_quote(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_words),
                 cmocka_unit_test(test_order),
                 cmocka_unit_test(test_properties_file),
                 cmocka_unit_test(test_open_quote),

@@ -18,32 +18,14 @@ struct words {
 
 static int read_words(struct words *w, int argc, char *const *argv, struct fst_error *error)
 {
-        const struct {
-                const char *name;
-                const char **value;
-        } options[] = {
-                {"--host", &w->host},
-                {"-h", &w->host},
-                {"--ip", &w->host},
-                {"-i", &w->host},
-                {"--port", &w->port},
-                {"-p", &w->port},
-                {"--webui-port", &w->web_ui_port},
-                {"--properties-file", &w->properties_file},
+        const struct daemon_option options[] = {
+                {"--host", "-h", &w->host},
+                {"--ip", "-i", &w->host},
+                {"--port", "-p", &w->port},
+                {"--webui-port", NULL, &w->web_ui_port},
+                {"--properties-file", NULL, &w->properties_file},
         };
-        for (int i = 1; i < argc; i += 2) {
-                size_t o = 0;
-                if (strcmp(argv[i], "--help") == 0)
-                        return MASTER_CONF_E_HELP;
-                while (o < ARRAY_SIZE(options) && strcmp(options[o].name, argv[i]) != 0)
-                        o++;
-                if (o == ARRAY_SIZE(options))
-                        return error_set(error, MASTER_CONF_E_USAGE, "Unrecognized option: %s", argv[i]);
-                if (i + 1 == argc)
-                        return error_set(error, MASTER_CONF_E_USAGE, "%s needs a value", argv[i]);
-                *options[o].value = argv[i + 1];
-        }
-        return 0;
+        return daemon_words_read(options, ARRAY_SIZE(options), argc, argv, NULL, NULL, NULL, error);
 }
 
 static int parse_port(const char *what, const char *text, int *port, struct fst_error *error)

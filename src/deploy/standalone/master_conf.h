@@ -7,6 +7,7 @@
 #pragma once
 
 #include "conf/conf.h"
+#include "deploy/standalone/daemon_conf.h"
 #include "deploy/standalone/master_core.h"
 
 struct fst_error;
@@ -21,8 +22,8 @@ struct master_conf {
 };
 
 enum {
-        MASTER_CONF_E_HELP = 1, /* --help was asked for */
-        MASTER_CONF_E_USAGE,    /* a word of the command line is not understood */
+        MASTER_CONF_E_HELP = DAEMON_WORDS_E_HELP,   /* --help was asked for */
+        MASTER_CONF_E_USAGE = DAEMON_WORDS_E_USAGE, /* a word of the command line is not understood */
 };
 
 /*

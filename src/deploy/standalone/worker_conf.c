@@ -24,37 +24,17 @@ struct words {
 
 static int read_words(struct words *w, int argc, char *const *argv, struct fst_error *error)
 {
-        const struct {
-                const char *name, *other;
-                const char **value;
-        } options[] = {
+        const struct daemon_option options[] = {
                 {"--host", "-h", &w->host},         {"--ip", "-i", &w->host},
                 {"--port", "-p", &w->port},         {"--webui-port", NULL, &w->web_ui_port},
                 {"--cores", "-c", &w->cores},       {"--memory", "-m", &w->memory},
                 {"--work-dir", "-d", &w->work_dir}, {"--properties-file", NULL, &w->properties_file},
         };
-        for (int i = 1; i < argc; i++) {
-                size_t o = 0;
-                if (strcmp(argv[i], "--help") == 0)
-                        return WORKER_CONF_E_HELP;
-                while (o < ARRAY_SIZE(options) && strcmp(options[o].name, argv[i]) != 0 &&
-                       (!options[o].other || strcmp(options[o].other, argv[i]) != 0))
-                        o++;
-                if (o == ARRAY_SIZE(options)) {
-                        if (argv[i][0] == '-')
-                                return error_set(error, WORKER_CONF_E_USAGE, "Unrecognized option: %s", argv[i]);
-                        if (w->masters)
-                                return error_set(error, WORKER_CONF_E_USAGE,
-                                                 "more than one master, %s and %s: write spark://host:port,host:port",
-                                                 w->masters, argv[i]);
-                        w->masters = argv[i];
-                } else {
-                        if (i + 1 == argc)
-                                return error_set(error, WORKER_CONF_E_USAGE, "%s needs a value", argv[i]);
-                        *options[o].value = argv[++i];
-                }
-        }
-        return w->masters ? 0 : error_set(error, WORKER_CONF_E_USAGE, "no master is named: write spark://host:port");
+        int r = daemon_words_read(options, ARRAY_SIZE(options), argc, argv, &w->masters, "master",
+                                  "spark://host:port,host:port", error);
+        if (r == 0 && !w->masters)
+                return error_set(error, WORKER_CONF_E_USAGE, "no master is named: write spark://host:port");
+        return r;
 }
 
 /*

@@ -8,6 +8,7 @@
 
 #include "base/word_list.h"
 #include "conf/conf.h"
+#include "deploy/standalone/daemon_conf.h"
 #include "deploy/standalone/log_roller.h"
 #include "deploy/standalone/registration.h"
 
@@ -37,8 +38,8 @@ struct worker_conf {
 };
 
 enum {
-        WORKER_CONF_E_HELP = 1, /* --help was asked for */
-        WORKER_CONF_E_USAGE,    /* a word of the command line is not understood */
+        WORKER_CONF_E_HELP = DAEMON_WORDS_E_HELP,   /* --help was asked for */
+        WORKER_CONF_E_USAGE = DAEMON_WORDS_E_USAGE, /* a word of the command line is not understood */
 };
 
 /*
