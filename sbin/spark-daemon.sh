@@ -23,7 +23,7 @@ SPARK_IDENT_STRING="${SPARK_IDENT_STRING:-${USER:-$(id -un)}}"
 SPARK_LOG_DIR="${SPARK_LOG_DIR:-$FIRESTEEL_HOME/logs}"
 SPARK_PID_DIR="${SPARK_PID_DIR:-/tmp}"
 SPARK_LOG_MAX_FILES="${SPARK_LOG_MAX_FILES:-5}"
-export SPARK_IDENT_STRING
+export SPARK_IDENT_STRING SPARK_LOG_DIR # daemons show their own logs
 name="spark-$SPARK_IDENT_STRING-$command-$instance"
 log="$SPARK_LOG_DIR/$name-$(uname -n).out"
 pid_file="$SPARK_PID_DIR/$name.pid"

@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import time
+import urllib.request
 
 import pytest
 
@@ -95,6 +96,12 @@ def test_a_cluster_comes_and_goes(home):
     home.wait_for(MASTER, f"Starting Spark master at spark://127.0.0.1:{home.port}\n")
     home.wait_for(WORKER, f"Successfully registered with master spark://127.0.0.1:{home.port}\n")
     assert home.run("spark-daemon.sh", "status", MASTER, "1") == (0, f"{MASTER} is running.\n")
+    for daemon, ui, sentence in ((MASTER, "MasterUI", "Starting Spark master at"),
+                                 (WORKER, "WorkerUI", "Successfully registered with master")):
+        port = re.search(rf"service '{ui}' on port (\d+)", home.log(daemon).read_text())[1]
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/log/?self&logType=out", timeout=PATIENCE) as answer:
+            own = answer.read().decode()  # of the two that are in the folder
+        assert sentence in own and f" of {home.folder}/logs/out ====\n" in own, own
     pids = home.pid(MASTER), home.pid(WORKER)
     assert home.run("start-master.sh") == (1, f"{MASTER} running as process {pids[0]}.  Stop it first.\n")
     status, said = home.run("decommission-worker.sh")

@@ -99,8 +99,12 @@ static const struct worker_view *view(void *owner)
 static int start(struct worker *w, struct fst_error *error)
 {
         char where[300];
-        struct worker_pages_options o = {
-                .loop = &w->loop, .conf = &w->conf.conf, .port = w->conf.web_ui_port, .view = view, .owner = w};
+        struct worker_pages_options o = {.loop = &w->loop,
+                                         .conf = &w->conf.conf,
+                                         .port = w->conf.web_ui_port,
+                                         .work_dir = w->conf.work_dir,
+                                         .view = view,
+                                         .owner = w};
         int r = worker_pages_new(&o, &w->pages, error);
         if (r < 0)
                 return r;

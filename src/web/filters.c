@@ -307,3 +307,11 @@ int filters_pass_call(const struct filters *f, const struct http_call *call, cha
                 .header = header_of_call, .context = call, .peer = call->peer, .now_s = (int64_t)time(NULL)};
         return filters_pass(f, &request, user, refusal);
 }
+
+const char *filters_user_header(const struct filters *f)
+{
+        for (size_t i = 0; f && i < f->list.len; i++)
+                if (!f->list.data[i].is_jws)
+                        return f->list.data[i].header;
+        return NULL;
+}

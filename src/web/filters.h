@@ -40,3 +40,6 @@ int filters_pass(const struct filters *f, const struct filter_request *request, 
 
 /* The same for a call. */
 int filters_pass_call(const struct filters *f, const struct http_call *call, char **user, const char **refusal);
+
+/* The header of firesteel.RemoteUserFilter; NULL: it is not among them. @f may be NULL. */
+const char *filters_user_header(const struct filters *f);

@@ -125,19 +125,21 @@ void html_put(struct buf *b, const char *format, ...)
 
 void html_begin(struct buf *b, const struct html_page *page)
 {
+        const char *base = page->base ? page->base : "";
         html_put(b,
                  "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                  "<link rel=\"icon\" href=\"data:,\">\n"
-                 "<link rel=\"stylesheet\" href=\"/static/firesteel.css\">\n<title>%s</title>\n</head>\n<body>\n"
-                 "<header><a class=\"brand\" href=\"/\">Firesteel <small>" FIRESTEEL_VERSION
+                 "<link rel=\"stylesheet\" href=\"%s/static/firesteel.css\">\n<title>%s</title>\n</head>\n<body>\n"
+                 "<header><a class=\"brand\" href=\"%s/\">Firesteel <small>" FIRESTEEL_VERSION
                  "</small></a>\n<h1>%s</h1>",
-                 page->title, page->title);
+                 base, page->title, base, page->title);
         if (page->subtitle)
                 html_put(b, "<p class=\"subtitle\">%s</p>", page->subtitle);
         buf_puts(b, "</header>\n<main>\n");
         if (page->back_url)
-                html_put(b, "<p><a href=\"%s\">&larr; %s</a></p>\n", page->back_url, page->back_text);
+                html_put(b, "<p><a href=\"%s%s\">&larr; %s</a></p>\n", *page->back_url == '/' ? base : "",
+                         page->back_url, page->back_text);
 }
 
 void html_end(struct buf *b, const struct html_page *page)
@@ -193,14 +195,16 @@ void html_state(struct buf *b, const char *state)
         html_put(b, "<span class=\"state %s\">%s</span>", look, state);
 }
 
-void html_kill_form(struct buf *b, const char *action, const char *id, const char *what, const char *token)
+void html_kill_form(struct buf *b, const char *base, const char *action, const char *id, const char *what,
+                    const char *token)
 {
-        html_put(b,
-                 " <form class=\"kill\" action=\"%s\" method=\"POST\"><input type=\"hidden\" name=\"id\" value=\"%s\">"
-                 "<input type=\"hidden\" name=\"terminate\" value=\"true\">"
-                 "<input type=\"hidden\" name=\"csrfToken\" value=\"%s\">"
-                 "<button type=\"submit\" title=\"End %s %s\">kill</button></form>",
-                 action, id, token, what, id);
+        html_put(
+                b,
+                " <form class=\"kill\" action=\"%s%s\" method=\"POST\"><input type=\"hidden\" name=\"id\" value=\"%s\">"
+                "<input type=\"hidden\" name=\"terminate\" value=\"true\">"
+                "<input type=\"hidden\" name=\"csrfToken\" value=\"%s\">"
+                "<button type=\"submit\" title=\"End %s %s\">kill</button></form>",
+                base, action, id, token, what, id);
 }
 
 const char html_style_sheet[] =

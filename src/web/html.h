@@ -25,9 +25,10 @@ void html_put(struct buf *b, const char *format, ...);
 void html_text(struct buf *b, const char *text, size_t len);
 
 struct html_page {
+        const char *base; /* what the site's links begin with: the request's; NULL: nothing */
         const char *title;
         const char *subtitle;             /* NULL: none */
-        const char *back_url, *back_text; /* a link above; NULL: none */
+        const char *back_url, *back_text; /* a link above, "/" of this site or elsewhere; NULL: none */
         const char *user;                 /* who asks; NULL: nobody is known */
 };
 
@@ -46,8 +47,10 @@ void html_table_end(struct buf *b, size_t n);
 /* A state as a coloured word. */
 void html_state(struct buf *b, const char *state);
 
-/* A form that ends something when its button is pressed: POST @action with id, terminate=true and the site's token. */
-void html_kill_form(struct buf *b, const char *action, const char *id, const char *what, const char *token);
+/* A form that ends something when its button is pressed: POST @base and @action with id, terminate=true and the site's
+ * token. */
+void html_kill_form(struct buf *b, const char *base, const char *action, const char *id, const char *what,
+                    const char *token);
 
 /* The style sheet that every page names, /static/firesteel.css. */
 extern const char html_style_sheet[];

@@ -55,7 +55,7 @@ static void tables_say_when_they_are_empty(void **state)
         assert_non_null(strstr(buf_text(&b), "(2)"));
         assert_non_null(strstr(buf_text(&b), "<th>Id</th><th class=\"number\">Cores</th>"));
         buf_reset(&b);
-        html_kill_form(&b, "/app/kill/", "a\"><b", "application", "t0ken");
+        html_kill_form(&b, "/gate", "/app/kill/", "a\"><b", "application", "t0ken");
         assert_null(strstr(buf_text(&b), "<b"
                                          "\""));
         assert_non_null(strstr(buf_text(&b), "value=\"a&quot;&gt;&lt;b\""));

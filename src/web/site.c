@@ -22,14 +22,15 @@ struct web_site {
         struct filters *filters;
         struct http_server *http, *https;
         char *frame_options, *xss, *transport, *frame_ancestors;
-        bool content_type_options;
+        char *base; /* NULL: none was configured */
+        bool content_type_options, context_first;
         char token[33]; /* hexadecimal, of this process */
 };
 
 /* A request with what it owns. */
 struct request {
         struct web_request request;
-        char *path, *user;
+        char *base, *path, *user;
 };
 
 /* ----------------------------------------------------------------------------------------------------- answers */
@@ -37,6 +38,7 @@ struct request {
 static void request_free(struct request *r)
 {
         form_deinit(&r->request.form);
+        free(r->base);
         free(r->path);
         free(r->user);
         free(r);
@@ -69,18 +71,24 @@ void web_answer_metrics(struct web_request *q, struct buf *text)
         answer(q, 200, "text/plain;charset=utf-8", text);
 }
 
+void web_answer(struct web_request *q, int status, const char *type, struct buf *body)
+{
+        answer(q, status, type, body);
+}
+
 void web_redirect(struct web_request *q, const char *location)
 {
-        http_call_set_header(q->call, "Location", location);
+        _cleanup_free_ char *whole = mem_printf("%s%s", *location == '/' ? q->base : "", location);
+        http_call_set_header(q->call, "Location", whole);
         answer(q, 302, NULL, NULL);
 }
 
 void web_refuse(struct web_request *q, int status, const char *sentence)
 {
         struct buf b = BUF_INIT;
-        struct html_page page = {.title = status == 404 ? "Not found" : "Refused", .user = q->user};
+        struct html_page page = {.base = q->base, .title = status == 404 ? "Not found" : "Refused", .user = q->user};
         html_begin(&b, &page);
-        html_put(&b, "<p>%s</p>\n<p><a href=\"/\">Back to the first page</a></p>\n", sentence);
+        html_put(&b, "<p>%s</p>\n<p><a href=\"%s/\">Back to the first page</a></p>\n", sentence, q->base);
         html_end(&b, &page);
         web_answer_html(q, status, &b);
 }
@@ -98,6 +106,11 @@ void web_wrong_method(struct web_request *q, const char *allow)
 }
 
 /* ------------------------------------------------------------------------------------------------------ rights */
+
+const char *web_user_header(const struct web_request *q)
+{
+        return filters_user_header(q->site->filters);
+}
 
 bool web_may_modify(const struct web_request *q)
 {
@@ -216,6 +229,60 @@ static bool read_request(struct request *r)
         return good;
 }
 
+/* "/gate" or "https://host/gate", without what could end an attribute, a header, or begin the name of a host. */
+static bool is_base(const char *text)
+{
+        static const char odd[] = "\"'<>\\^`{|}?# ";
+        if (text[0] != '/' && !text_starts_with(text, "http://") && !text_starts_with(text, "https://"))
+                return false;
+        if (text[0] == '/' && text[1] == '/')
+                return false;
+        for (const char *c = text; *c; c++)
+                if ((unsigned char)*c <= ' ' || (unsigned char)*c >= 0x7f || strchr(odd, *c))
+                        return false;
+        return true;
+}
+
+/* Without slashes at its end. */
+static char *base_copy(const char *text)
+{
+        size_t n = strlen(text);
+        while (n > 0 && text[n - 1] == '/')
+                n--;
+        return mem_strndup(text, n);
+}
+
+static char *base_of(const struct web_site *s, const struct http_call *call)
+{
+        const char *context = http_call_header(call, "X-Forwarded-Context");
+        if (context && !is_base(context))
+                context = NULL;
+        return context && (s->context_first || !s->base) ? base_copy(context) : mem_strdup(s->base ? s->base : "");
+}
+
+static int read_base(struct web_site *s, struct fst_error *error)
+{
+        const char *key = "spark.ui.reverseProxyUrl", *text = s->options.base;
+        bool proxied = false;
+        int r = conf_get_bool(s->options.conf, "spark.ui.reverseProxy", &proxied, error);
+        if (r < 0)
+                return r;
+        s->context_first = proxied && !text;
+        if (!text) {
+                key = "spark.ui.proxyBase";
+                text = conf_get_raw(s->options.conf, key);
+        }
+        if (!text) {
+                key = "APPLICATION_WEB_PROXY_BASE";
+                text = getenv(key);
+        }
+        if (text && *text && !is_base(text))
+                return error_set(error, -EINVAL, "%s is \"%s\": write a path (/gate) or a URL (https://host/gate)", key,
+                                 text);
+        s->base = text && *text ? base_copy(text) : NULL;
+        return 0;
+}
+
 static void on_call(void *owner, struct http_call *call)
 {
         struct web_site *s = owner;
@@ -223,6 +290,7 @@ static void on_call(void *owner, struct http_call *call)
         struct request *r = new0(struct request);
         struct web_request *q = &r->request;
         *q = (struct web_request){.site = s, .call = call, .method = call->method, .path = ""};
+        q->base = r->base = base_of(s, call);
         set_headers(s, call);
         int status = filters_pass_call(s->filters, call, &r->user, &refusal);
         if (status)
@@ -273,6 +341,8 @@ static int read_conf(struct web_site *s, struct fst_error *error)
                 r = conf_get_string(conf, "spark.ui.strictTransportSecurity", &s->transport, error);
         if (r == 0)
                 r = conf_get_bool(conf, "spark.ui.xContentTypeOptions.enabled", &s->content_type_options, error);
+        if (r == 0)
+                r = read_base(s, error);
         if (r < 0)
                 return r;
         bool usual = !framing || !*framing || strpbrk(framing, ";,\"'\r\n");
@@ -365,6 +435,7 @@ void web_site_free(struct web_site *s)
         free(s->frame_options);
         free(s->frame_ancestors);
         free(s->xss);
+        free(s->base);
         free(s->transport);
         free(s);
 }

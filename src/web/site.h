@@ -11,6 +11,10 @@
  *              web_not_found(q);
  *      }
  *
+ * Behind a proxy, links begin with where it has us: options.base, spark.ui.proxyBase, APPLICATION_WEB_PROXY_BASE of the
+ * environment, or what the proxy says itself in X-Forwarded-Context; with spark.ui.reverseProxy, a site without a base
+ * of its own is behind a master's proxy, which knows better than the configuration that both share.
+ *
  * With spark.ssl.standalone.enabled, pages are at the TLS port, and the other one redirects there.
  */
 #pragma once
@@ -28,6 +32,7 @@ struct web_site;
 struct web_request {
         struct web_site *site;
         const char *method; /* "GET" or "POST" */
+        const char *base;   /* before every link of ours: "", or where a proxy has this site: "/proxy/worker-1" */
         const char *path;   /* decoded, without slashes at its end: "/app"; "/" */
         struct form form;   /* the query; of a POST, its body as well, which comes first */
         const char *user;   /* NULL: nobody is known */
@@ -41,6 +46,7 @@ struct web_site_options {
         const char *name;            /* "MasterUI" */
         const char *host;            /* to listen on; NULL: SPARK_LOCAL_IP, or all addresses */
         int port;
+        const char *base; /* where a proxy in front of us has the pages: "https://gate/spark"; NULL: not said */
         /* Answer @q, now or later, by one of the functions below. */
         void (*serve)(void *owner, struct web_request *q);
         void *owner;
@@ -61,6 +67,9 @@ static inline bool web_is(const struct web_request *q, const char *path)
 {
         return strcmp(q->path, path) == 0;
 }
+
+/* The header in which a proxy that is believed says who asks; NULL: there is no such filter. */
+const char *web_user_header(const struct web_request *q);
 
 /* Whether who asks may change things. */
 bool web_may_modify(const struct web_request *q);
@@ -83,7 +92,8 @@ void web_answer_html(struct web_request *q, int status, struct buf *html);
 void web_answer_text(struct web_request *q, int status, struct buf *text);
 void web_answer_json(struct web_request *q, struct buf *json);    /* text/json, as Spark's pages */
 void web_answer_metrics(struct web_request *q, struct buf *text); /* Prometheus */
-void web_redirect(struct web_request *q, const char *location);
+void web_redirect(struct web_request *q, const char *location);   /* "/" and what is behind it is of this site */
+void web_answer(struct web_request *q, int status, const char *type, struct buf *body); /* any type; NULL: none */
 void web_not_found(struct web_request *q);
 void web_wrong_method(struct web_request *q, const char *allow);
 void web_refuse(struct web_request *q, int status, const char *sentence);

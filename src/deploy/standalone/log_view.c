@@ -29,7 +29,7 @@ void log_range_deinit(struct log_range *r)
 
 bool log_view_is_type(const char *type)
 {
-        return type && (strcmp(type, "stdout") == 0 || strcmp(type, "stderr") == 0);
+        return type && (strcmp(type, "stdout") == 0 || strcmp(type, "stderr") == 0 || strcmp(type, "out") == 0);
 }
 
 static bool is_plain_name(const char *name)
@@ -40,7 +40,7 @@ static bool is_plain_name(const char *name)
 /* The directory, or -ENOENT for everything that is none. */
 static int open_directory(const char *work_dir, const char *const *parts, int n_parts)
 {
-        int fd = open(work_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        int fd = open(work_dir, (n_parts ? O_PATH : O_RDONLY) | O_DIRECTORY | O_CLOEXEC);
         for (int i = 0; fd >= 0 && i < n_parts; i++) {
                 int next = is_plain_name(parts[i])
                                    ? openat(fd, parts[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -108,6 +108,27 @@ static int list_parts(int directory, const char *type, parts_t *parts, struct fs
         add_part(parts, dirfd(entries), type);
         closedir(entries);
         return 0;
+}
+
+char *log_view_own(const char *directory)
+{
+        DIR *entries = opendir(directory);
+        struct stat ours = {0}, st;
+        char *best = NULL;
+        bool found = false, known = fstat(STDOUT_FILENO, &ours) == 0 && S_ISREG(ours.st_mode);
+        for (const struct dirent *e; entries && !found && (e = readdir(entries));) {
+                if (!text_ends_with(e->d_name, ".out") ||
+                    fstatat(dirfd(entries), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+                        continue;
+                found = known && st.st_ino == ours.st_ino && st.st_dev == ours.st_dev;
+                if (!found && best && strcmp(best, e->d_name) < 0)
+                        continue;
+                free(best);
+                best = mem_strdup(e->d_name);
+        }
+        if (entries)
+                closedir(entries);
+        return best;
 }
 
 static void read_compressed(int fd, int64_t from, int64_t n, struct buf *out)

@@ -24,8 +24,14 @@ struct log_range {
 
 void log_range_deinit(struct log_range *r);
 
-/* "stdout" or "stderr". */
+/* "stdout", "stderr" or "out". */
 bool log_view_is_type(const char *type);
+
+/*
+ * The name, in @directory, of the file that is a daemon's own log: our standard output if that is one of its files,
+ * else the first whose name ends with ".out"; NULL: there is none. The caller owns it.
+ */
+char *log_view_own(const char *directory);
 
 /*
  * The bytes from *@offset, or, @offset NULL, the last ones; at most @bytes of them, and LOG_VIEW_MOST. @parts: the

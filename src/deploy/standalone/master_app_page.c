@@ -3,48 +3,51 @@
 #include "deploy/standalone/master_json.h"
 #include "deploy/standalone/master_pages_internal.h"
 
-static void put_log_links(struct buf *b, const struct master_worker *w, const char *app_id, int executor)
+/* @href: of its worker's pages, or NULL. */
+static void put_log_links(struct buf *b, const char *href, const char *app_id, int executor)
 {
         static const char *const types[] = {"stdout", "stderr"};
-        if (!w || !(text_starts_with(w->web_ui, "http://") || text_starts_with(w->web_ui, "https://")))
-                return;
-        for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+        for (size_t i = 0; href && i < ARRAY_SIZE(types); i++)
                 html_put(b, "%s<a href=\"%s/logPage/?appId=%q&amp;executorId=%d&amp;logType=%s\">%s</a>", i ? " " : "",
-                         w->web_ui, app_id, executor, types[i], types[i]);
+                         href, app_id, executor, types[i], types[i]);
 }
 
-static void put_executor_row(struct buf *b, const struct master *m, const struct master_executor *e, const char *app_id)
+static void put_executor_row(const struct master_pages *p, const struct web_request *q, struct buf *b,
+                             const struct master_executor *e, const char *app_id)
 {
+        const struct master *m = master_pages_state(p);
         const struct master_worker *w = e->worker ? e->worker : e->worker_id ? master_worker(m, e->worker_id) : NULL;
+        _cleanup_free_ char *href = w ? master_href(p, q, w->id, w->web_ui) : NULL;
         html_put(b, "<tr><td class=\"number\">%d</td><td>", e->id);
-        master_put_link(b, w ? w->web_ui : NULL, e->worker_id);
+        master_put_link(b, href, e->worker_id);
         html_put(b, "</td><td class=\"number\">%d</td><td class=\"number\">%m</td><td class=\"number\">%d</td><td>",
                  e->cores, e->memory, e->profile ? e->profile->id : 0);
         master_put_holds(b, e->worker, e->holds, e->n_holds);
         buf_puts(b, "</td><td>");
         html_state(b, executor_state_name(e->state));
         buf_puts(b, "</td><td>");
-        put_log_links(b, w, app_id, e->id);
+        put_log_links(b, href, app_id, e->id);
         buf_puts(b, "</td></tr>\n");
 }
 
 #define EXECUTOR_COLUMNS "#ExecutorID|Worker|#Cores|#Memory|#Resource Profile Id|Resources|State|Logs"
 
-static void put_executors(struct buf *b, const struct master *m, const struct master_app *app)
+static void put_executors(const struct master_pages *p, const struct web_request *q, struct buf *b,
+                          const struct master_app *app)
 {
         size_t n = 0;
         for (const struct master_executor *e = app->executors; e; e = e->next_in_app)
                 n++;
         html_table_begin(b, "executors", "Executor Summary", EXECUTOR_COLUMNS, n, "It has no executor.");
         for (const struct master_executor *e = app->executors; e; e = e->next_in_app)
-                put_executor_row(b, m, e, app->id);
+                put_executor_row(p, q, b, e, app->id);
         html_table_end(b, n);
         n = app->removed.len;
         if (n == 0)
                 return;
         html_table_begin(b, "removed-executors", "Removed Executors", EXECUTOR_COLUMNS, n, "");
         for (size_t i = n; i-- > 0;)
-                put_executor_row(b, m, app->removed.data[i], app->id);
+                put_executor_row(p, q, b, app->removed.data[i], app->id);
         html_table_end(b, n);
 }
 
@@ -94,11 +97,14 @@ static void put_app_facts(const struct master_pages *p, const struct web_request
         master_put_fact(b, "State");
         html_state(b, app_state_name(app->state));
         if (active && p->kill_enabled && web_may_modify(q))
-                html_kill_form(b, "/app/kill/", app->id, "application", web_form_token(q));
+                html_kill_form(b, q->base, "/app/kill/", app->id, "application", web_form_token(q));
         buf_puts(b, "</dd>\n");
+        _cleanup_free_ char *href = master_app_href(p, q, app);
         master_put_fact(b, "Application UI");
-        master_put_link(b, app->ended ? NULL : app->ui_url,
-                        app->ui_url && *app->ui_url ? "Application Detail UI" : "Disabled");
+        master_put_link(b, href,
+                        app->ended && href            ? "Application History UI"
+                        : app->ui_url && *app->ui_url ? "Application Detail UI"
+                                                      : "Disabled");
         buf_puts(b, "</dd>\n</dl>\n");
 }
 
@@ -112,10 +118,11 @@ void master_serve_app(struct master_pages *p, struct web_request *q)
         }
         struct buf b = BUF_INIT;
         _cleanup_free_ char *title = mem_printf("Application: %s", app->name);
-        struct html_page page = {.title = title, .back_url = "/", .back_text = "Back to Master", .user = q->user};
+        struct html_page page = {
+                .base = q->base, .title = title, .back_url = "/", .back_text = "Back to Master", .user = q->user};
         html_begin(&b, &page);
         put_app_facts(p, q, &b, app);
-        put_executors(&b, master_pages_state(p), app);
+        put_executors(p, q, &b, app);
         html_end(&b, &page);
         web_answer_html(q, 200, &b);
 }

@@ -3,13 +3,31 @@
 #include "deploy/standalone/master_json.h"
 #include "deploy/standalone/master_pages_internal.h"
 
-/* An address from elsewhere as a link, if it is one. */
+char *master_app_href(const struct master_pages *p, const struct web_request *q, const struct master_app *app)
+{
+        if (!app->ended)
+                return master_href(p, q, app->id, app->ui_url);
+        return master_is_link(p->history_url) ? mem_printf("%s/history/%s", p->history_url, app->id) : NULL;
+}
+
 void master_put_link(struct buf *b, const char *url, const char *text)
 {
-        if (url && (text_starts_with(url, "http://") || text_starts_with(url, "https://")))
+        if (url)
                 html_put(b, "<a href=\"%s\">%s</a>", url, text);
         else
                 html_put(b, "%s", text);
+}
+
+bool master_is_link(const char *url)
+{
+        return url && (text_starts_with(url, "http://") || text_starts_with(url, "https://"));
+}
+
+char *master_href(const struct master_pages *p, const struct web_request *q, const char *id, const char *url)
+{
+        if (!master_is_link(url))
+                return NULL;
+        return p->proxy ? mem_printf("%s/proxy/%s", q->base, id) : mem_strdup(url);
 }
 
 void master_put_needs(struct buf *b, const struct owned_needs *needs)
@@ -63,7 +81,7 @@ static void put_summed_resources(struct buf *b, const struct master *m)
         vec_deinit(&sums);
 }
 
-static void put_summary(const struct master_pages *p, struct buf *b)
+static void put_summary(const struct master_pages *p, const struct web_request *q, struct buf *b)
 {
         const struct master *m = master_pages_state(p);
         struct master_sums s = master_sums(m);
@@ -83,7 +101,10 @@ static void put_summary(const struct master_pages *p, struct buf *b)
         }
         master_put_fact(b, "Status");
         html_state(b, master_status_name(m->status));
-        buf_puts(b, " (<a href=\"/environment/\">Environment</a>, <a href=\"/json/\">JSON</a>)</dd>\n");
+        html_put(b,
+                 " (<a href=\"%s/environment/\">Environment</a>, <a href=\"%s/logPage/?self&amp;logType=out\">Log</a>, "
+                 "<a href=\"%s/json/\">JSON</a>)</dd>\n",
+                 q->base, q->base, q->base);
         master_put_fact(b, "Workers");
         html_put(b, "%d Alive, %d Dead, %d Decommissioned, %d Unknown</dd>\n", s.workers, m->n_dead, decommissioned,
                  unknown);
@@ -113,10 +134,12 @@ static int by_worker_id(const void *a, const void *b)
         return strcmp((*(const struct master_worker *const *)a)->id, (*(const struct master_worker *const *)b)->id);
 }
 
-static void put_worker_row(struct buf *b, const struct master_worker *w, bool resources)
+static void put_worker_row(const struct master_pages *p, const struct web_request *q, struct buf *b,
+                           const struct master_worker *w, bool resources)
 {
+        _cleanup_free_ char *href = w->state == WORKER_ALIVE ? master_href(p, q, w->id, w->web_ui) : NULL;
         buf_puts(b, "<tr><td>");
-        master_put_link(b, w->state == WORKER_ALIVE ? w->web_ui : NULL, w->id);
+        master_put_link(b, href, w->id);
         html_put(b, "</td><td>%s:%d</td><td>", w->host, w->port);
         html_state(b, worker_state_name(w->state));
         html_put(b, "</td><td class=\"number\">%d (%d Used)</td><td class=\"number\">%m (%m Used)</td>", w->cores,
@@ -129,8 +152,9 @@ static void put_worker_row(struct buf *b, const struct master_worker *w, bool re
         buf_puts(b, resources ? "</td></tr>\n" : "</tr>\n");
 }
 
-static void put_workers(struct buf *b, const struct master *m)
+static void put_workers(const struct master_pages *p, const struct web_request *q, struct buf *b)
 {
+        const struct master *m = master_pages_state(p);
         VEC(const struct master_worker *) list = {0};
         bool resources = false;
         for (const struct master_worker *w = m->workers; w; w = w->next)
@@ -146,7 +170,7 @@ static void put_workers(struct buf *b, const struct master *m)
                                    : "Worker Id|Address|State|#Cores|#Memory",
                          list.len, "No worker has registered yet.");
         for (size_t i = 0; i < list.len; i++)
-                put_worker_row(b, list.data[i], resources);
+                put_worker_row(p, q, b, list.data[i], resources);
         html_table_end(b, list.len);
         vec_deinit(&list);
 }
@@ -156,11 +180,12 @@ static void put_app_row(const struct master_pages *p, const struct web_request *
 {
         const struct app_profile *profile = app->profiles.len ? app->profiles.data[0] : NULL;
         bool active = app->state == APP_RUNNING || app->state == APP_WAITING;
-        html_put(b, "<tr><td><a href=\"/app/?appId=%q\">%s</a>", app->id, app->id);
+        html_put(b, "<tr><td><a href=\"%s/app/?appId=%q\">%s</a>", q->base, app->id, app->id);
         if (active && p->kill_enabled && web_may_modify(q))
-                html_kill_form(b, "/app/kill/", app->id, "application", web_form_token(q));
+                html_kill_form(b, q->base, "/app/kill/", app->id, "application", web_form_token(q));
         buf_puts(b, "</td><td>");
-        master_put_link(b, app->ended ? NULL : app->ui_url, app->name);
+        _cleanup_free_ char *href = master_app_href(p, q, app);
+        master_put_link(b, href, app->name);
         html_put(b, "</td><td class=\"number\">%d</td><td class=\"number\">%m</td><td>", app->cores_granted,
                  profile ? profile->memory : (int64_t)0);
         master_put_needs(b, profile ? &profile->needs : NULL);
@@ -202,9 +227,10 @@ static void put_driver_row(const struct master_pages *p, const struct web_reques
         html_put(b, "<tr><td>%s", d->id);
         if (duration && p->kill_enabled && (d->state == DRIVER_RUNNING || d->state == DRIVER_SUBMITTED) &&
             web_may_modify(q))
-                html_kill_form(b, "/driver/kill/", d->id, "driver", web_form_token(q));
+                html_kill_form(b, q->base, "/driver/kill/", d->id, "driver", web_form_token(q));
         html_put(b, "</td><td>%t</td><td>", d->submitted);
-        master_put_link(b, w && w->state == WORKER_ALIVE ? w->web_ui : NULL, d->worker_id ? d->worker_id : "None");
+        _cleanup_free_ char *href = w && w->state == WORKER_ALIVE ? master_href(p, q, w->id, w->web_ui) : NULL;
+        master_put_link(b, href, d->worker_id ? d->worker_id : "None");
         buf_puts(b, "</td><td>");
         html_state(b, driver_state_name(d->state));
         html_put(b, "</td><td class=\"number\">%d</td><td class=\"number\">%m</td><td>", d->cores, d->memory);
@@ -248,11 +274,12 @@ static void put_completed_drivers(const struct master_pages *p, const struct web
 void master_serve_overview(struct master_pages *p, struct web_request *q)
 {
         struct buf b = BUF_INIT;
-        _cleanup_free_ char *title = mem_printf("Spark Master at %s", p->options.master_url);
-        struct html_page page = {.title = title, .user = q->user};
+        _cleanup_free_ char *title =
+                p->title ? mem_strdup(p->title) : mem_printf("Spark Master at %s", p->options.master_url);
+        struct html_page page = {.base = q->base, .title = title, .user = q->user};
         html_begin(&b, &page);
-        put_summary(p, &b);
-        put_workers(&b, master_pages_state(p));
+        put_summary(p, q, &b);
+        put_workers(p, q, &b);
         put_apps(p, q, &b);
         put_drivers(p, q, &b);
         put_completed_apps(p, q, &b);

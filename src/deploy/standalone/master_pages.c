@@ -4,19 +4,54 @@
 #include "deploy/standalone/master_json.h"
 #include "deploy/standalone/master_pages_internal.h"
 
+extern char **environ;
+
+static bool begins_with_one_of(const char *name, const char *prefixes)
+{
+        for (const char *at = prefixes; at && *at; at += strspn(at, ", ")) {
+                size_t n = strcspn(at, ", ");
+                if (n > 0 && strncmp(name, at, n) == 0)
+                        return true;
+                at += n;
+        }
+        return false;
+}
+
+static void put_variables(const struct master_pages *p, struct buf *b)
+{
+        size_t n = 0;
+        for (char **v = environ; v && *v; v++)
+                n += begins_with_one_of(*v, p->shown_variables);
+        if (n == 0)
+                return;
+        html_table_begin(b, "variables", "Environment Variables", "Name|Value", n, "");
+        for (char **v = environ; *v; v++) {
+                const char *equals = strchr(*v, '=');
+                if (!equals || !begins_with_one_of(*v, p->shown_variables))
+                        continue;
+                _cleanup_free_ char *name = mem_strndup(*v, (size_t)(equals - *v));
+                html_put(b, "<tr><td>%s</td><td>%s</td></tr>\n", name, redactor_value(&p->redactor, name, equals + 1));
+        }
+        html_table_end(b, n);
+}
+
 static void serve_environment(struct master_pages *p, struct web_request *q)
 {
         struct buf b = BUF_INIT;
         const struct strmap *set = &p->options.conf->set;
         struct strmap_entry **sorted = strmap_sorted(set);
-        struct html_page page = {
-                .title = "Environment", .back_url = "/", .back_text = "Back to Master", .user = q->user};
+        struct html_page page = {.base = q->base,
+                                 .title = "Environment",
+                                 .back_url = "/",
+                                 .back_text = "Back to Master",
+                                 .user = q->user};
         html_begin(&b, &page);
         html_table_begin(&b, "properties", "Spark Properties", "Name|Value", set->count, "Nothing was set.");
         for (size_t i = 0; i < set->count; i++)
                 html_put(&b, "<tr><td>%s</td><td>%s</td></tr>\n", sorted[i]->key,
                          redactor_value(&p->redactor, sorted[i]->key, sorted[i]->value));
         html_table_end(&b, set->count);
+        put_variables(p, &b);
         html_end(&b, &page);
         free(sorted);
         web_answer_html(q, 200, &b);
@@ -54,6 +89,21 @@ static void serve_app_json(struct master_pages *p, struct web_request *q)
         web_answer_json(q, &b);
 }
 
+static void serve_log(struct master_pages *p, struct web_request *q)
+{
+        log_pages_serve(p->logs, q);
+}
+
+/* For the proxy: a worker, or an application that runs. */
+static char *find_pages(void *owner, const char *id)
+{
+        const struct master *m = master_pages_state(owner);
+        const struct master_worker *w = master_worker(m, id);
+        const struct master_app *app = w ? NULL : master_app(m, id);
+        const char *url = w ? w->web_ui : app ? app->ui_url : NULL;
+        return master_is_link(url) ? mem_strdup(url) : NULL;
+}
+
 /* ---------------------------------------------------------------------------------------------------- the site */
 
 static const struct {
@@ -69,6 +119,8 @@ static const struct {
         {"/driver/kill", false, master_serve_driver_kill},
         {"/workers/kill", false, master_serve_decommission},
         {"/environment", false, serve_environment},
+        {"/log", false, serve_log},
+        {"/logPage", false, serve_log},
         {"/metrics/master/json", false, master_serve_metrics},
         {"/metrics/master/prometheus", false, master_serve_metrics},
         {"/metrics/applications/json", false, master_serve_app_metrics},
@@ -77,6 +129,9 @@ static const struct {
 
 static void serve(void *owner, struct web_request *q)
 {
+        struct master_pages *p = owner;
+        if (p->proxy && web_proxy_is(q))
+                return web_proxy_serve(p->proxy, q);
         for (size_t i = 0; i < ARRAY_SIZE(routes); i++) {
                 size_t n = strlen(routes[i].path);
                 if (web_is(q, routes[i].path) ||
@@ -89,11 +144,23 @@ static void serve(void *owner, struct web_request *q)
 static int read_conf(struct master_pages *p, struct fst_error *error)
 {
         const struct fst_conf *conf = p->options.conf;
+        bool proxied = false;
         int r = conf_get_bool(conf, "spark.ui.killEnabled", &p->kill_enabled, error);
+        if (r == 0)
+                r = conf_get_bool(conf, "spark.ui.reverseProxy", &proxied, error);
+        if (r == 0 && proxied)
+                p->proxy = web_proxy_new(&(struct web_proxy_options){
+                        .loop = p->options.loop, .conf = conf, .find = find_pages, .owner = p});
         if (r == 0)
                 r = conf_get_bool(conf, "spark.decommission.enabled", &p->decommission_enabled, error);
         if (r == 0)
                 r = conf_get_string(conf, "spark.master.ui.decommission.allow.mode", &p->decommission_mode, error);
+        if (r == 0)
+                r = conf_get_string(conf, "spark.master.ui.title", &p->title, error);
+        if (r == 0)
+                r = conf_get_string(conf, "spark.master.ui.historyServerUrl", &p->history_url, error);
+        if (r == 0)
+                r = conf_get_string(conf, "spark.master.ui.visibleEnvVarPrefixes", &p->shown_variables, error);
         if (r == 0)
                 r = redactor_init(&p->redactor, conf, error);
         return r;
@@ -111,6 +178,10 @@ int master_pages_new(const struct master_pages_options *options, struct master_p
                                         .serve = serve,
                                         .owner = p};
         int r = read_conf(p, error);
+        p->logs = log_pages_new(
+                &(struct log_pages_options){.loop = options->loop, .daemon = "master", .log_dir = "logs"});
+        if (p->proxy)
+                site.base = conf_get_raw(options->conf, "spark.ui.reverseProxyUrl");
         if (r == 0)
                 r = web_site_new(&site, &p->site, error);
         if (r < 0) {
@@ -126,9 +197,14 @@ void master_pages_free(struct master_pages *p)
         if (!p)
                 return;
         master_deeds_end(p);
+        log_pages_free(p->logs);
+        web_proxy_free(p->proxy);
         web_site_free(p->site);
         redactor_deinit(&p->redactor);
         free(p->decommission_mode);
+        free(p->title);
+        free(p->history_url);
+        free(p->shown_variables);
         free(p);
 }
 

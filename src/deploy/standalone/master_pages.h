@@ -4,6 +4,8 @@
  *      /                      workers, applications and drivers, with buttons that end them
  *      /app/?appId=ID         an application: its executors and where their logs are
  *      /environment/          the configuration, secrets left out
+ *      /logPage/?self&logType=out  /log/…    the master's own log: log_pages.h
+ *      /proxy/ID/…            with spark.ui.reverseProxy: the pages of a worker or application (web/proxy.h)
  *      /json/  /json/FIELD  /json/clusterutilization  /app/json/?appId=ID
  *      /metrics/master/json  /metrics/applications/json, and …/prometheus
  *      POST /app/kill/  /driver/kill/       id=ID&terminate=true  (spark.ui.killEnabled, spark.modify.acls)

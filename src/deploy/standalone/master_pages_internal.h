@@ -7,9 +7,11 @@
 
 #include "base/text.h"
 #include "conf/redact.h"
+#include "deploy/standalone/log_pages.h"
 #include "deploy/standalone/master_pages.h"
 #include "deploy/standalone/master_state.h"
 #include "web/html.h"
+#include "web/proxy.h"
 #include "web/site.h"
 
 #define MASTER_PAGES_LOG "MasterWebUI"
@@ -27,7 +29,11 @@ struct master_pages {
         struct redactor redactor;
         bool kill_enabled, decommission_enabled;
         char *decommission_mode;
+        char *title, *history_url,
+                *shown_variables; /* spark.master.ui.title, .historyServerUrl (NULL), .visibleEnvVarPrefixes */
         struct waiting *waiting;
+        struct log_pages *logs;
+        struct web_proxy *proxy; /* NULL: spark.ui.reverseProxy is off */
 };
 
 static inline const struct master *master_pages_state(const struct master_pages *p)
@@ -47,8 +53,20 @@ void master_serve_app_metrics(struct master_pages *p, struct web_request *q);
 /* Whoever waits for a driver's end is told that this master ends. */
 void master_deeds_end(struct master_pages *p);
 
-/* Parts of a page: an address from elsewhere as a link, if it is one; "2 gpu"; "gpu: [0, 1]"; "<dt>…</dt><dd>". */
-void master_put_link(struct buf *b, const char *url, const char *text);
+/* Whether an address that came from elsewhere is one of pages; a "javascript:" is none. */
+bool master_is_link(const char *url);
+
+/*
+ * Where people reach the pages of the worker or application @id that says it is at @url: there, or with
+ * spark.ui.reverseProxy here, under /proxy/. NULL if @url is no address. The caller owns it.
+ */
+char *master_href(const struct master_pages *p, const struct web_request *q, const char *id, const char *url);
+
+/* The pages of an application: its own, or when it has ended the history server's. As master_href. */
+char *master_app_href(const struct master_pages *p, const struct web_request *q, const struct master_app *app);
+
+/* Parts of a page: a link, or with @href NULL its text; "2 gpu"; "gpu: [0, 1]"; "<dt>…</dt><dd>". */
+void master_put_link(struct buf *b, const char *href, const char *text);
 void master_put_needs(struct buf *b, const struct owned_needs *needs);
 void master_put_holds(struct buf *b, const struct master_worker *w, const struct resource_hold *holds, int n);
 void master_put_fact(struct buf *b, const char *name);

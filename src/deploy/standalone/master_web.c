@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "deploy/standalone/master_pages.h"
 #include "deploy/standalone/master_server_internal.h"
 #include "deploy/standalone/rest_server.h"
@@ -87,7 +88,7 @@ static char *web_ui_of(const struct master_server *s)
         bool behind = false;
         char text[300];
         if (conf_get_bool(conf, "spark.ui.reverseProxy", &behind, NULL) == 0 && behind && proxy)
-                return mem_strdup(proxy);
+                return mem_printf("%s%s", proxy, text_ends_with(proxy, "/") ? "" : "/");
         return mem_printf("%s://%s", master_pages_are_secure(s->pages) ? "https" : "http",
                           host_port_text(s->conf->public_host, master_pages_port(s->pages), text, sizeof(text)));
 }
@@ -111,6 +112,13 @@ static int start_pages(struct master_server *s, struct fst_error *error)
         s->web_ui = web_ui_of(s);
         log_info("MasterWebUI", "Bound MasterWebUI to %s, and started at %s", options.host ? options.host : "0.0.0.0",
                  s->web_ui);
+        bool proxied = false;
+        if (conf_get_bool(&s->conf->conf, "spark.ui.reverseProxy", &proxied, NULL) == 0 && proxied)
+                log_info(
+                        MASTER_LOG,
+                        "Spark Master is acting as a reverse proxy. Master, Workers and Applications UIs are available "
+                        "at %s",
+                        s->web_ui);
         return 0;
 }
 

@@ -191,6 +191,8 @@ static int read_keys(struct worker_conf *c, struct fst_error *error)
         if ((r = read_numbers(c, error)) ||
             (r = conf_get_bool(&c->conf, "spark.worker.cleanup.enabled", &c->cleanup, error)) ||
             (r = conf_get_bool(&c->conf, "spark.decommission.enabled", &c->decommission, error)) ||
+            (r = conf_get_bool(&c->conf, "spark.worker.preferConfiguredMasterAddress", &c->prefer_configured_master,
+                               error)) ||
             (r = conf_get_ms(&c->conf, "spark.worker.driverTerminateTimeout", &c->driver_patience, error)) ||
             (r = conf_get_string(&c->conf, "spark.worker.idPattern", &c->id_pattern, error)) ||
             (r = log_rolling_read(&c->conf, &c->rolling, error)) ||

@@ -34,6 +34,7 @@ struct worker_conf {
         bool cleanup;                            /* spark.worker.cleanup.enabled, … */
         int64_t cleanup_interval, cleanup_after; /* ms */
         bool decommission;                       /* spark.decommission.enabled */
+        bool prefer_configured_master;           /* spark.worker.preferConfiguredMasterAddress */
         int decommission_signal;
 };
 

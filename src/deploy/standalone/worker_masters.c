@@ -246,9 +246,11 @@ static void take_registered(struct worker_masters *m, struct link *l, const stru
                 message->body, message->len, &firesteel__standalone__worker_registered__descriptor, &memory, NULL);
         if (!r || !fits(m, l, r->version))
                 return;
+        _cleanup_free_ char *reached = mem_printf("spark://%s", l->address);
+        const char *named = m->conf->prefer_configured_master ? reached : r->master_url;
         if (r->again && worker_masters_leads(m, l->peer))
-                log_warn("Worker", "Duplicate registration at master %s", r->master_url);
-        log_info("Worker", "Successfully registered with master %s", r->master_url);
+                log_warn("Worker", "Duplicate registration at master %s", named);
+        log_info("Worker", "Successfully registered with master %s", named);
         taken(m, l, r->master_url, r->master_web_ui);
 }
 

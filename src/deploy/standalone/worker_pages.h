@@ -2,13 +2,9 @@
  * The pages of a standalone worker (port 8081), its JSON, logs and metrics.
  *
  *      /                  executors and drivers, running and finished
- *      /logPage/?appId=APP&executorId=N&logType=stdout    a piece of a log; offset=, byteLength= (102400)
- *      /logPage/?driverId=DRIVER&logType=stderr
- *      /log/?…            the same as plain text, its first line "==== Bytes 0-10 of 20 of /work/… ===="
+ *      /logPage/  /log/   logs, also the worker's own: log_pages.h
  *      /json/             as Spark's JsonProtocol has it
  *      /metrics/json  /metrics/prometheus
- *
- * Logs are read by threads of libuv's: a slow disk holds up nothing.
  */
 #pragma once
 
@@ -25,6 +21,7 @@ struct worker_pages_options {
         const struct fst_conf *conf; /* borrowed */
         const char *host;            /* to listen on; NULL: SPARK_LOCAL_IP, or all addresses */
         int port;
+        const char *work_dir; /* borrowed */
         const struct worker_view *(*view)(void *owner);
         void *owner;
 };

@@ -72,7 +72,8 @@ static void make_link(const char *target, const char *name)
 static void start(void)
 {
         struct fst_error error = FST_ERROR_INIT;
-        struct worker_pages_options o = {.loop = &t.f.loop, .conf = &t.conf, .host = "127.0.0.1", .view = view_of};
+        struct worker_pages_options o = {
+                .loop = &t.f.loop, .conf = &t.conf, .host = "127.0.0.1", .work_dir = t.work, .view = view_of};
         worker_pages_free(t.pages);
         t.pages = NULL;
         if (worker_pages_new(&o, &t.pages, &error) < 0)

@@ -49,7 +49,7 @@ struct worker_server {
         struct worker_view view;
         struct executor_resources resources;
         struct resource_addresses *addresses;
-        char *id, *url, *web_ui, *program, *secret;
+        char *id, *url, *web_ui, *log_ui, *program, *secret;
         struct security *security;
         struct shuffle_service *shuffle; /* NULL: spark.shuffle.service.enabled is false */
         struct rpc_env *rpc;
@@ -653,6 +653,20 @@ int worker_server_new(uv_loop_t *loop, const struct worker_conf *conf, void (*en
         return 0;
 }
 
+/* Where people find the logs of what runs here: behind the master's proxy, if that is where they are to look. */
+static char *log_ui_of(const struct worker_server *s)
+{
+        const struct fst_conf *conf = &s->conf->conf;
+        const char *proxy = conf_get_raw(conf, "spark.ui.reverseProxyUrl");
+        bool proxied = false;
+        if (!*s->web_ui || conf_get_bool(conf, "spark.ui.reverseProxy", &proxied, NULL) || !proxied)
+                return mem_strdup(s->web_ui);
+        size_t n = proxy ? strlen(proxy) : 0;
+        while (n > 0 && proxy[n - 1] == '/')
+                n--;
+        return mem_printf("%.*s/proxy/%s", (int)n, proxy ? proxy : "", s->id);
+}
+
 void worker_server_start(struct worker_server *s, const char *web_ui)
 {
         Firesteel__Standalone__RegisterWorker m = FIRESTEEL__STANDALONE__REGISTER_WORKER__INIT;
@@ -660,7 +674,8 @@ void worker_server_start(struct worker_server *s, const char *web_ui)
         struct arena arena = ARENA_INIT;
         size_t len;
         s->web_ui = mem_strdup(web_ui);
-        s->context.web_ui = s->web_ui;
+        s->log_ui = log_ui_of(s);
+        s->context.web_ui = s->log_ui;
         if (*web_ui)
                 log_info("Worker", "WorkerWebUI is available at %s", web_ui);
         m.version = &version;
@@ -729,6 +744,7 @@ void worker_server_free(struct worker_server *s)
         free(s->id);
         free(s->url);
         free(s->web_ui);
+        free(s->log_ui);
         free(s->program);
         free(s->secret);
         free(s);
