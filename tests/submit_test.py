@@ -5,12 +5,15 @@ import json
 import os
 import queue
 import re
+import select
 import signal
 import subprocess
 import threading
 import urllib.parse
 
 import pytest
+
+from dry_run_test import r_application
 
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "build", "src")
 
@@ -286,6 +289,47 @@ def test_a_signal_while_preparing_leaves_nothing(tmp_path, sent, status):
             assert process.wait(60) == status
             assert os.listdir(temporary) == []
     assert [p for p in ivy.rglob("*") if p.suffix == ".part"] == []
+
+
+def test_a_signal_ends_r_and_what_r_has_started(tmp_path):
+    there = environment(tmp_path, **r_application(tmp_path))
+    os.mkfifo(tmp_path / "held")
+    held = os.open(tmp_path / "held", os.O_RDONLY | os.O_NONBLOCK)
+    (tmp_path / "bin" / "R").write_text(f"""#!/bin/sh
+        trap '' INT TERM HUP
+        exec 9>{tmp_path}/held  # it has an end when none of them runs any more
+        sleep 1000 &
+        echo begun >&9
+        wait
+    """)
+    process = subprocess.Popen([os.path.join(BIN, "spark-submit"), "--dry-run", "--master", "yarn", "--jars", "r.jar", "app.R"],
+                               cwd=tmp_path, env=there, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    said = b""
+    while not said:  # before R has opened it, it is at its end
+        assert process.poll() is None
+        said = os.read(held, 100) if select.select([held], [], [], 0.01)[0] else b""
+    process.terminate()
+    assert process.wait(60) == 143
+    assert select.select([held], [], [], 60)[0] and (said, os.read(held, 100)) == (b"begun\n", b"")
+    os.close(held)
+    assert os.listdir(tmp_path / "tmp") == []
+
+
+@pytest.mark.parametrize("words, manager", [
+    (["--master", "yarn"], "YARN in client mode"), (["--master", "yarn", "--deploy-mode", "cluster"], "YARN in cluster mode"),
+    (["--master", "k8s://https://127.0.0.1:1"], "Kubernetes in client mode"),
+    (["--master", "k8s://https://127.0.0.1:1", "--deploy-mode", "cluster"], "Kubernetes in cluster mode"),
+])
+def test_a_manager_that_is_not_built_is_refused_before_anything_is_fetched(tmp_path, words, manager):
+    files = {"app.c": b"int main(void) { return 0; }", "one.jar": b"x"}
+    with site(files, stalls=files) as (url, begun):
+        done = subprocess.run([os.path.join(BIN, "spark-submit"), *words, "--jars", f"{url}/one.jar", "--packages", "g:a:1",
+                               "--repositories", url, f"{url}/app.c"], cwd=tmp_path, capture_output=True, text=True, timeout=60,
+                              env=environment(tmp_path, HADOOP_CONF_DIR=str(tmp_path), HOME=str(tmp_path),
+                                              DEFAULT_ARTIFACT_REPOSITORY=url), check=False)
+    assert done.returncode == 1
+    assert begun.empty()
+    assert done.stderr == (f"Error: submitting to {manager} is not built yet: --dry-run shows what would be submitted\n")
 
 
 def test_a_signal_while_the_application_runs_leaves_nothing(tmp_path):

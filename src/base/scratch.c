@@ -24,6 +24,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of adding and forgetting; handlers do without */
 static _Atomic(char *) all[MOST];
+static _Atomic(pid_t) groups[MOST];
 static _Atomic(pid_t) owner; /* the process that added them: not its forked children */
 
 void scratch_add(const char *path)
@@ -77,6 +78,26 @@ void scratch_remove(const char *path)
         scratch_forget(path);
 }
 
+static void replace_group(pid_t before, pid_t after)
+{
+        for (size_t i = 0; i < MOST; i++) {
+                pid_t expected = before;
+                if (atomic_compare_exchange_strong(&groups[i], &expected, after))
+                        return;
+        }
+}
+
+void scratch_add_group(pid_t group)
+{
+        atomic_store(&owner, getpid());
+        replace_group(0, group);
+}
+
+void scratch_forget_group(pid_t group)
+{
+        replace_group(group, 0);
+}
+
 /* ---------------------------------------------------------------------------------------------- within a handler */
 
 /* What the kernel writes for getdents64. */
@@ -127,6 +148,11 @@ void scratch_remove_all(void)
         int kept = errno;
         if (atomic_load(&owner) != getpid())
                 return;
+        for (size_t i = 0; i < MOST; i++) {
+                pid_t group = atomic_exchange(&groups[i], 0);
+                if (group)
+                        kill(-group, SIGKILL);
+        }
         for (size_t i = 0; i < MOST; i++) {
                 const char *path = atomic_exchange(&all[i], NULL);
                 if (path)

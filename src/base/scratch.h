@@ -11,6 +11,8 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
 struct fst_error;
 
 /* Make a folder named @prefix, a dash and six letters, as *@path, the caller's. -errno with @error. */
@@ -24,6 +26,10 @@ void scratch_forget(const char *path);
 
 /* Remove it with all that is in it, and forget it. NULL is allowed. */
 void scratch_remove(const char *path);
+
+/* From now on the process group @group of a child, which is not waited for yet, is killed before scratch is removed. */
+void scratch_add_group(pid_t group);
+void scratch_forget_group(pid_t group);
 
 /*
  * SIGINT, SIGTERM and SIGHUP, unless they are ignored, remove all scratch and end the process with status 128 + signal,

@@ -8,6 +8,7 @@
 #include "exec/app_compiler.h"
 
 #include "base/buf.h"
+#include "base/command.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -17,9 +18,9 @@
 
 #include <firesteel/types.h>
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -27,8 +28,6 @@
 #include <unistd.h>
 
 #define RETRIES 3
-
-extern char **environ;
 
 typedef VEC(char *) words;
 
@@ -57,6 +56,18 @@ static void add_split(words *w, const char *text)
 
 static char *home;
 
+/* @path is cut. */
+static void find_home_above(char *path)
+{
+        for (char *slash; (slash = strrchr(path, '/')) && !home;) {
+                *slash = 0;
+                _cleanup_free_ char *header = mem_printf("%s/include/firesteel/firesteel.h", path);
+                if (access(header, R_OK) == 0)
+                        home = mem_strdup(path);
+        }
+}
+
+/* This library may be within somebody else's program. */
 static void find_home(void)
 {
         const char *set = getenv("FIRESTEEL_HOME");
@@ -65,14 +76,13 @@ static void find_home(void)
                 home = mem_strdup(set);
                 return;
         }
-        ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+        Dl_info library;
+        bool named = dladdr((void *)find_home, &library) && library.dli_fname && strchr(library.dli_fname, '/');
+        if (named && realpath(library.dli_fname, path))
+                find_home_above(path);
+        ssize_t n = home ? 0 : readlink("/proc/self/exe", path, sizeof(path) - 1);
         path[n > 0 ? n : 0] = 0;
-        for (char *slash; (slash = strrchr(path, '/')) && !home;) {
-                *slash = 0;
-                _cleanup_free_ char *header = mem_printf("%s/include/firesteel/firesteel.h", path);
-                if (access(header, R_OK) == 0)
-                        home = mem_strdup(path);
-        }
+        find_home_above(path);
 }
 
 const char *app_compiler_home(void)
@@ -130,10 +140,11 @@ static int find_compiler(words *command, struct fst_error *error)
 
 static int require_home(struct fst_error *error)
 {
-        return app_compiler_home() ? 0
-                                   : error_set(error, -ENOENT,
-                                               "include/firesteel/firesteel.h is nowhere above this program: set "
-                                               "FIRESTEEL_HOME to the folder that Firesteel is installed in");
+        return app_compiler_home()
+                       ? 0
+                       : error_set(error, -ENOENT,
+                                   "include/firesteel/firesteel.h is nowhere above this library or program: set "
+                                   "FIRESTEEL_HOME to the folder that Firesteel is installed in");
 }
 
 /* ------------------------------------------------------------------------------------------------ the command */
@@ -148,27 +159,18 @@ static void add_fixed_flags(words *command, const char *folder)
         vec_push(command, mem_printf("-ffile-prefix-map=%s/include=firesteel", home));
 }
 
-/* Run @command in @folder (NULL: here) and wait. -ENOEXEC with @error when it fails. */
-static int run_command(words *command, const char *folder, const char *what, struct fst_error *error)
+/* Run @command in @folder (NULL: here) and wait; @said as in app_compiler. -ENOEXEC with @error when it fails. */
+static int run_command(words *command, const char *folder, const char *what, struct buf *said, struct fst_error *error)
 {
         vec_push(command, NULL);
-        posix_spawn_file_actions_t actions;
-        posix_spawn_file_actions_init(&actions);
-        int r = folder ? posix_spawn_file_actions_addchdir_np(&actions, folder) : 0;
-        pid_t child = 0;
-        if (r == 0)
-                r = posix_spawn(&child, command->data[0], &actions, NULL, command->data, environ);
-        posix_spawn_file_actions_destroy(&actions);
-        if (r != 0)
-                return error_set(error, -r, "starting the compiler %s: %s", command->data[0], strerror(r));
-        int status;
-        while (waitpid(child, &status, 0) < 0) {
-                if (errno != EINTR)
-                        return error_errno(error, "waiting for the compiler %s", command->data[0]);
-        }
+        int status, r = command_run(&(struct command){.words = command->data, .folder = folder, .said = said}, &status);
+        if (r < 0)
+                return error_set(error, r, "running the compiler %s: %s", command->data[0], strerror(-r));
         if (WIFSIGNALED(status))
                 return error_set(error, -ENOEXEC, "compiling %s: %s was killed by signal %d", what, command->data[0],
                                  WTERMSIG(status));
+        if (WEXITSTATUS(status) != 0 && said)
+                return error_set(error, -ENOEXEC, "%s does not compile:\n%s", what, buf_text(said));
         if (WEXITSTATUS(status) != 0)
                 return error_set(error, -ENOEXEC, "%s does not compile: see the messages of %s above", what,
                                  command->data[0]);
@@ -195,7 +197,7 @@ int app_compiler_build(const char *const *sources, int n_sources, const char *ou
         for (; flags && *flags; flags++)
                 add(&command, *flags);
         add(&command, "-lm");
-        return run_command(&command, NULL, sources[0], error);
+        return run_command(&command, NULL, sources[0], NULL, error);
 }
 
 /* ------------------------------------------------------------------------------------------------- one C file */
@@ -291,7 +293,7 @@ static int job_compile(struct job *job, const struct app_compiler *self, char **
         scratch_add(rule);
         scratch_add(object);
         log_info("SparkSubmit", "Compiling %s with %s", self->source, command.data[0]);
-        int r = run_command(&command, job->folder, self->source, error);
+        int r = run_command(&command, job->folder, self->source, self->messages, error);
         _cleanup_(buf_deinit) struct buf dependencies = BUF_INIT;
         if (r == 0) {
                 r = app_cache_read(rule, &dependencies);

@@ -8,17 +8,20 @@
 
 #include <stdbool.h>
 
+struct buf;
 struct fst_error;
 
 struct app_compiler {
         const char *source; /* the C file */
         const char *flags;  /* further flags for cc, separated by blanks, "" or NULL; relative ones: from its folder */
         const char *local_dir; /* where to keep the result if the home folder cannot be written; NULL: /tmp */
+        struct buf *messages;  /* what the compiler says is added here; NULL: it goes to standard error */
 };
 
 /*
  * The shared object for @self->source in *@out, owned by the caller; compiled now if it must be. -ENOENT with @error
- * when there is no compiler (what to install), -ENOEXEC when it failed: its messages are on standard error already.
+ * when there is no compiler (what to install), -ENOEXEC when it failed: its messages are on standard error already, or
+ * in @error.
  */
 int app_compiler_run(const struct app_compiler *self, char **out, struct fst_error *error);
 
@@ -36,7 +39,8 @@ int app_compiler_build(const char *const *sources, int n_sources, const char *ou
 int app_compiler_dependencies(const char *text, int (*visit)(void *context, const char *path), void *context);
 
 /*
- * Firesteel's home: the nearest folder above this program that holds include/firesteel, or $FIRESTEEL_HOME. NULL when
+ * Firesteel's home: $FIRESTEEL_HOME, or the nearest folder above this library, then above this program, that holds
+ * include/firesteel. NULL when
  * there is none. Borrowed, for ever.
  */
 const char *app_compiler_home(void);

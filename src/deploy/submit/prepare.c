@@ -289,6 +289,23 @@ static void check_proxy_classpath(struct preparation *p)
 
 /* -------------------------------------------------------------------------------------------------------- the whole */
 
+/* Drivers here are native ones: those of a JVM are prepared by Spark itself. */
+static int check_built(const struct preparation *p, struct fst_error *error)
+{
+        static const char *const names[] = {[MANAGER_YARN] = "YARN",
+                                            [MANAGER_STANDALONE] = "a standalone master",
+                                            [MANAGER_MESOS] = "Mesos",
+                                            [MANAGER_KUBERNETES] = "Kubernetes",
+                                            [MANAGER_LOCAL] = "a local master"};
+        enum cluster_manager manager = p->s->manager;
+        bool built = manager == MANAGER_STANDALONE || manager == (p->s->cluster_mode ? MANAGER_MESOS : MANAGER_LOCAL);
+        if (!p->s->only_built || built)
+                return 0;
+        return error_set(error, -ENOTSUP,
+                         "submitting to %s in %s mode is not built yet: --dry-run shows what would be submitted",
+                         names[manager], p->s->cluster_mode ? "cluster" : "client");
+}
+
 static int prepare(struct preparation *p, struct fst_error *error)
 {
         int r = choose_gateway(p, error);
@@ -300,6 +317,8 @@ static int prepare(struct preparation *p, struct fst_error *error)
                 r = choose_mode(p, error);
         if (r == 0)
                 r = choose_proxy_classpath(p, error);
+        if (r == 0)
+                r = check_built(p, error);
         if (r == 0)
                 r = preparation_resolve_files(p, error);
         if (r == 0)

@@ -1,9 +1,11 @@
 /*
  * See r_packages.h. R writes to the same descriptor as we do, so what we said is flushed before it starts. Its
- * environment is ours with the two variables that let it find SparkR and the packages built before.
+ * environment is ours with the two variables that let it find SparkR and the packages built before. A signal that ends
+ * us ends R and what R has started.
  */
 #include "deploy/submit/r_packages.h"
 
+#include "base/command.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/scratch.h"
@@ -11,9 +13,6 @@
 #include "deploy/submit/r_sources.h"
 #include "io/uri.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,28 +95,12 @@ static int run(char *const *command, int fd, char *const *variables)
         vec_push(&environment, variables[0]);
         vec_push(&environment, variables[1]);
         vec_push(&environment, NULL);
-        posix_spawn_file_actions_t actions;
-        posix_spawnattr_t attributes; /* a thread's blocked signals are not R's */
-        sigset_t none;
-        pid_t child;
-        int status;
-        sigemptyset(&none);
-        posix_spawnattr_init(&attributes);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-        posix_spawn_file_actions_init(&actions);
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
-        posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-        int r = posix_spawnp(&child, command[0], &actions, &attributes, command, environment.data);
-        posix_spawnattr_destroy(&attributes);
-        posix_spawn_file_actions_destroy(&actions);
+        const struct command r_command = {
+                .words = command, .environment = environment.data, .output = fd, .no_input = true, .own_group = true};
+        int status, r = command_run(&r_command, &status);
         vec_deinit(&environment);
-        if (r != 0)
-                return -r;
-        while (waitpid(child, &status, 0) < 0)
-                if (errno != EINTR)
-                        return -errno;
+        if (r < 0)
+                return r;
         return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -70,31 +70,18 @@ static int prepare(struct submit_arguments *a, struct submission *s, struct fst_
         return r;
 }
 
-static int not_built(const struct submission *s, struct fst_error *error)
-{
-        static const char *const names[] = {[MANAGER_YARN] = "YARN",
-                                            [MANAGER_STANDALONE] = "a standalone master",
-                                            [MANAGER_MESOS] = "Mesos",
-                                            [MANAGER_KUBERNETES] = "Kubernetes",
-                                            [MANAGER_LOCAL] = "a local master"};
-        return error_set(error, -ENOTSUP,
-                         "submitting to %s in cluster mode is not built yet: --dry-run shows what would be submitted",
-                         names[s->manager]);
-}
-
 /* The driver runs in the cluster. A master that turns out to speak no REST is asked by its gateway. */
 static int run_in_cluster(struct submit_arguments *a, int *status, struct fst_error *error)
 {
         bool without_rest = false;
         for (;;) {
-                _cleanup_(submission_deinit) struct submission s = {.without_rest = without_rest, .progress = stderr};
+                _cleanup_(submission_deinit) struct submission s = {
+                        .without_rest = without_rest, .only_built = true, .progress = stderr};
                 int r = prepare(a, &s, error);
                 if (r < 0)
                         return r;
                 if (s.main_class && strcmp(s.main_class, SUBMIT_CLASS_GATEWAY) == 0)
                         return gateway_submit(&s, status, error);
-                if (!s.main_class || strcmp(s.main_class, SUBMIT_CLASS_REST) != 0)
-                        return not_built(&s, error);
                 r = rest_submit(&s, status, error);
                 if (r != FST_REST_E_NO_SERVER)
                         return r;
@@ -135,7 +122,7 @@ static int bring_files(struct submission *s, struct remote_files *files, struct 
 
 static int run_native(struct submit_arguments *a, int *status, struct fst_error *error)
 {
-        _cleanup_(submission_deinit) struct submission s = {.progress = stderr};
+        _cleanup_(submission_deinit) struct submission s = {.only_built = true, .progress = stderr};
         struct remote_files *files = NULL;
         int r = prepare(a, &s, error);
         if (r == 0)

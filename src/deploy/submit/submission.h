@@ -37,6 +37,9 @@ enum cluster_manager { MANAGER_YARN, MANAGER_STANDALONE, MANAGER_MESOS, MANAGER_
 struct submission {
         /* Said by the caller before submission_prepare: the master was no REST server, so take the gateway. */
         bool without_rest;
+        /* … it is going to be run: a manager that is not built yet is refused (-ENOTSUP) before anything is downloaded,
+         * resolved or compiled. */
+        bool only_built;
         /* Where what takes its time is told: what Ivy prints, what R prints. NULL: nobody is told. */
         FILE *progress;
 

@@ -7,6 +7,7 @@
  */
 #include "deploy/submit/preparation.h"
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "deploy/submit/jar_manifest.h"
@@ -216,8 +217,13 @@ static int compile_for_cluster(struct preparation *p, struct fst_error *error)
         if (!source)
                 return error_set(error, -ENOTSUP,
                                  "%s cannot be compiled here: it names a file on the cluster's machines", here);
-        struct app_compiler compiler = {.source = source, .flags = strmap_get(&p->s->conf, "spark.firesteel.cc.flags")};
+        _cleanup_(buf_deinit) struct buf said = BUF_INIT;
+        struct app_compiler compiler = {.source = source,
+                                        .flags = strmap_get(&p->s->conf, "spark.firesteel.cc.flags"),
+                                        .messages = p->s->progress == stderr ? NULL : &said};
         r = app_compiler_run(&compiler, &object, error);
+        if (p->s->progress && said.len > 0)
+                fputs(buf_text(&said), p->s->progress);
         if (r < 0)
                 return r;
         free(p->a->primary_resource);
