@@ -14,6 +14,8 @@ from dry_run_test import r_application
 
 from sanitizers import SANITIZED
 
+from standalone_cluster import Cluster, free_port
+
 from standalone_master import Master
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -247,6 +249,79 @@ def test_freed_handles_are_silent(submitter, master):
     assert [len(app.heard) for app in apps] == [1] * 20
 
 
+# ---------------------------------------------------------------------------------------------- without a REST server
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    cluster = Cluster(tmp_path)
+    yield cluster
+    cluster.close()
+
+
+def by_gateway(submitter, url, *arguments, rest="false", application=LAUNCHED):
+    """REST is off, or on although the port is the master's own."""
+    app = submitter.new("--master", url, "--deploy-mode", "cluster", "--conf", f"spark.master.rest.enabled={rest}",
+                        "--driver-memory", "64m", "--executor-memory", "256m", "--conf", "spark.log.level=OFF", application, *arguments)
+    assert app.parsed == 0 and app.call("set_watch", 20) == 0
+    return app.listen()
+
+
+@pytest.mark.parametrize("rest", ["false", "true"])
+def test_drivers_by_the_legacy_gateway(submitter, cluster, capfd, rest):
+    master = cluster.master()
+    cluster.worker(master.url)
+    app, fails = (by_gateway(submitter, master.url, word, rest=rest) for word in ("count", "quit"))
+    for each, state in ((app, "FINISHED"), (fails, "FAILED")):
+        assert each.call("start") == 0
+        assert each.end() == state, each.text("error")
+        assert each.text("id").startswith("driver-")
+        assert each.heard[0] == "id" and each.heard[-1] == state
+        assert json.loads(each.text("answer"))["driverState"] == state
+        assert json.loads(each.text("prepared"))["mainClass"] == "org.apache.spark.deploy.ClientApp"
+    assert capfd.readouterr() == ("", "")
+
+
+def test_stop_and_kill_by_the_legacy_gateway(submitter, cluster, tmp_path):
+    master = cluster.master()
+    cluster.worker(master.url)
+    for how in ("stop", "kill"):
+        app = by_gateway(submitter, master.url, "wait", str(tmp_path / how))
+        assert app.call("start") == 0
+        submitter.dispatch_until((tmp_path / how).exists)
+        submitter.dispatch_until(lambda: app.state() == "RUNNING")
+        assert app.call(how) == 0
+        assert app.end() == "KILLED"
+
+
+def test_what_the_legacy_gateway_refuses_fails(submitter, cluster, tmp_path):
+    master = cluster.master()
+    (tmp_path / "a.jar").touch()
+    app = submitter.new("--master", master.url, "--deploy-mode", "cluster", "--class", "A", str(tmp_path / "a.jar")).listen()
+    assert app.call("start") == 0
+    assert app.end() == "FAILED" and app.heard == ["FAILED"]
+    assert "cannot run on this cluster" in app.text("error")
+
+
+@pytest.mark.parametrize("rest", ["false", "true"])
+def test_nobody_at_the_legacy_gateway(submitter, rest):
+    address = f"127.0.0.1:{free_port()}"
+    app = by_gateway(submitter, f"spark://{address}", rest=rest)
+    assert app.call("start") == 0 and app.end() == "FAILED"
+    assert app.text("error") == f"No master is available: {address}: Connection refused"
+
+
+def test_a_master_by_its_gateway_that_goes_away(submitter, cluster):
+    master = cluster.master()  # without workers the driver waits
+    app = submitter.new("--master", master.url, "--deploy-mode", "cluster", "--conf",
+                        "spark.firesteel.submit.masterTimeout=100ms", LAUNCHED, "count")
+    assert app.call("set_watch", 20) == 0 and app.call("start") == 0
+    submitter.dispatch_until(lambda: app.state() == "SUBMITTED")
+    master.kill()
+    assert app.end() == "LOST"
+    assert "No master is available" in app.text("error")
+
+
 # --------------------------------------------------------------------------------------------------------------- words
 
 
@@ -282,6 +357,21 @@ def test_packages_are_looked_for_in_silence(submitter, tmp_path, capfd):
                         "--conf", f"spark.jars.ivy={tmp_path}/ivy", "--class", "x", "a.jar")
     assert app.call("prepare") < 0
     assert "unresolved dependency: g#a;1: not found" in app.text("error")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_the_compiler_says_is_in_the_error(submitter, tmp_path, capfd):
+    (tmp_path / "wrong.c").write_text("int main(void) { return nobody; }\n")
+    (tmp_path / "odd.c").write_text("#warning how odd\nint main(void) { return 0; }\n")
+    words = ["--master", "spark://127.0.0.1:1", "--deploy-mode", "cluster"]
+    wrong, odd = (submitter.new(*words, str(tmp_path / name)) for name in ("wrong.c", "odd.c"))
+    assert wrong.call("prepare") < 0
+    said = wrong.text("error")
+    assert said.startswith(f"{tmp_path}/wrong.c does not compile:\n") and "nobody" in said
+    with open(tmp_path / "err", "wb") as err:
+        assert odd.call("set_output", -1, err.fileno()) == 0
+    assert odd.call("prepare") == 0, odd.text("error")
+    assert "how odd" in (tmp_path / "err").read_text()
     assert capfd.readouterr() == ("", "")
 
 

@@ -22,10 +22,12 @@
  *      fst_submit_free(app);
  *      fst_submit_close(s);
  *
- * Where the driver runs in a cluster (a standalone master or Mesos dispatcher, by REST) the submission is made and
- * watched in this process. Where it runs here (--deploy-mode client: native, JVM, Python, R) the application is a child
- * process, as SparkLauncher has it, which tells its states over Spark's launcher socket. Nothing is printed, no signal
- * handler is installed, and no state of this process is changed but for the descriptors and threads of the submitter.
+ * Where the driver runs in a cluster (a standalone master or Mesos dispatcher) the submission is made and watched in
+ * this process: by REST, or by the legacy gateway of a standalone master that has no REST server at that port or is not
+ * to be asked by it (spark.master.rest.enabled=false). Where it runs here (--deploy-mode client: native, JVM, Python,
+ * R) the application is a child process, as SparkLauncher has it, which tells its states over Spark's launcher socket.
+ * Nothing is printed, no signal handler is installed, and no state of this process is changed but for the descriptors
+ * and threads of the submitter.
  *
  * Threads. Every function may be called from any thread. Callbacks run nowhere but inside fst_submit_dispatch, on the
  * thread that calls it, one at a time; they may call any function of this header but fst_submit_dispatch and

@@ -155,6 +155,14 @@ static bool is_stopped(const struct gateway_client *c)
         return c->stopped && __atomic_load_n(c->stopped, __ATOMIC_RELAXED);
 }
 
+/* Nobody has looked since the last question: connections that have ended meanwhile are to be found out before they are
+ * used again. Reading that one has ended and closing it are two turns of the loop. */
+static void catch_up(struct gateway_client *c)
+{
+        for (int i = 0; i < 3; i++)
+                uv_run(&c->loop, UV_RUN_NOWAIT);
+}
+
 static void ask_once(struct gateway_client *c, uint16_t type, const ProtobufCMessage *message)
 {
         c->question++;
@@ -188,6 +196,7 @@ static int ask(struct gateway_client *c, uint16_t type, const ProtobufCMessage *
         int64_t give_up = now_ms() + c->standby_ms;
         c->answer = answer;
         c->answered = false;
+        catch_up(c);
         for (;;) {
                 ask_once(c, type, message);
                 if (c->answered)
@@ -197,7 +206,7 @@ static int ask(struct gateway_client *c, uint16_t type, const ProtobufCMessage *
                 /* who may have heard it is not asked again, and who is away does not lead */
                 if (c->standing_by == 0 || (c->status && c->status != -ENOTCONN))
                         return not_answered(c, error);
-                if (now_ms() > give_up)
+                if (now_ms() >= give_up)
                         return error_set(error, -EAGAIN, "None of the masters leads");
                 for (int64_t until = now_ms() + STANDBY_PAUSE_MS; now_ms() < until && !is_stopped(c);)
                         uv_run(&c->loop, UV_RUN_ONCE);
@@ -356,4 +365,9 @@ void gateway_client_free(struct gateway_client *c)
 void gateway_client_set_stopped(struct gateway_client *c, const int *stopped)
 {
         c->stopped = stopped;
+}
+
+void gateway_client_set_patience(struct gateway_client *c, int64_t ms)
+{
+        c->standby_ms = ms;
 }

@@ -56,6 +56,10 @@ void gateway_client_free(struct gateway_client *client); /* NULL is allowed */
 /* Calls end early with -ECANCELED once *@stopped is not 0. NULL: they do not. */
 void gateway_client_set_stopped(struct gateway_client *client, const int *stopped);
 
+/* How long it is asked again while no master leads, before -EAGAIN; without this call for as long as
+ * spark.firesteel.submit.masterTimeout says. */
+void gateway_client_set_patience(struct gateway_client *client, int64_t ms);
+
 /*
  * Ask; *@answer (GATEWAY_ANSWER_INIT before) has what the leader said, success or not. FST_GATEWAY_E_NO_MASTER with
  * @error; or negative with @error: -EPROTO it is of another version or no Firesteel master, -ETIMEDOUT it does not

@@ -115,7 +115,7 @@ static void master_start(struct master *m)
         uv_async_init(&m->loop, &m->end, on_end);
         m->end.data = m;
         assert_int_equal(rpc_env_new(&m->loop, &options, &m->env, NULL), 0);
-        assert_int_equal(rpc_env_listen(m->env, "127.0.0.1", NULL, 0, 0, NULL), 0);
+        assert_int_equal(rpc_env_listen(m->env, "127.0.0.1", NULL, m->port, 0, NULL), 0);
         assert_int_equal(rpc_env_register(m->env, STANDALONE_MASTER_ENDPOINT, &master_class, m, NULL), 0);
         m->port = rpc_env_port(m->env);
         assert_int_equal(pthread_create(&m->thread, NULL, run, m), 0);
@@ -193,6 +193,42 @@ static void the_leader_is_found_and_waited_for(void **state)
         master_end(&b);
         assert_int_equal(a.launches, 0);
         assert_int_equal(b.launches, 1);
+}
+
+static void without_patience_nobody_is_waited_for(void **state)
+{
+        struct master m = {.standby = -1};
+        _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
+        _cleanup_(gateway_answer_deinit) struct gateway_answer answer = GATEWAY_ANSWER_INIT;
+        struct fst_error error = FST_ERROR_INIT;
+        master_start(&m);
+        struct gateway_client *c = client_for(m.port, 0, &conf);
+        gateway_client_set_patience(c, 0);
+        assert_int_equal(launch(c, &conf, &answer, &error), -EAGAIN);
+        assert_string_equal(error_message(&error), "None of the masters leads");
+        gateway_client_free(c);
+        master_end(&m);
+        error_deinit(&error);
+}
+
+/* Nothing of a launch went to the connection that has ended, so that it need not fail. */
+static void a_master_may_restart_between_questions(void **state)
+{
+        struct master m = {0};
+        _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
+        _cleanup_(gateway_answer_deinit) struct gateway_answer status = GATEWAY_ANSWER_INIT, launched = status;
+        master_start(&m);
+        struct gateway_client *c = client_for(m.port, 0, &conf);
+        assert_int_equal(gateway_client_status(c, "driver-7", &status, NULL), 0);
+        master_end(&m);
+        m.closed = false;
+        master_start(&m);
+        assert_int_equal(launch(c, &conf, &launched, NULL), 0);
+        assert_true(launched.success);
+        gateway_client_free(c);
+        master_end(&m);
+        assert_int_equal(m.launches, 1);
+        gateway_answer_deinit(&launched);
 }
 
 static void one_that_is_away_does_not_matter(void **state)
@@ -294,6 +330,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(drivers_are_launched_asked_and_killed),
                 cmocka_unit_test(the_leader_is_found_and_waited_for),
+                cmocka_unit_test(without_patience_nobody_is_waited_for),
+                cmocka_unit_test(a_master_may_restart_between_questions),
                 cmocka_unit_test(one_that_is_away_does_not_matter),
                 cmocka_unit_test(a_refusal_is_an_answer),
                 cmocka_unit_test(waiting_ends_when_it_is_told_to),

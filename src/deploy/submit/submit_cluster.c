@@ -1,6 +1,6 @@
 /*
  * Jobs of a submitter: to submit, and for applications in a cluster to ask and to kill, through the master's REST
- * server. On a worker's thread, which blocks for as long as they take.
+ * server or, where it has none, its legacy gateway. On a worker's thread, which blocks for as long as they take.
  *
  * The states of a driver become those of SparkAppHandle. One that a master has not known ten times running is LOST, as
  * is one whose master has not answered for spark.firesteel.submit.masterTimeout; until then the master may restart.
@@ -9,29 +9,11 @@
 
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "deploy/submit/cluster_client.h"
 #include "deploy/submit/driver_state.h"
 #include "deploy/submit/rest_client.h"
 
-extern char **environ;
-
-enum { UNKNOWN_MOST = 10 };
-
-static int client_for(const char *wanted, fst_submitter *s, struct rest_client **client, char **master,
-                      struct fst_error *error)
-{
-        if (*client && strcmp(*master, wanted) == 0)
-                return 0;
-        rest_client_free(*client);
-        free(*master);
-        *client = NULL;
-        *master = NULL;
-        int r = rest_client_new(wanted, client, error);
-        if (r < 0)
-                return r;
-        *master = mem_strdup(wanted);
-        rest_client_set_stopped(*client, &s->stopping);
-        return 0;
-}
+enum { UNKNOWN_MOST = 10, NO_LEADER_PAUSE_MS = 500 };
 
 /* Under the lock: keep the answer, and what it complains of. False: the server did not do what it was asked. */
 static bool take_answer(fst_submission *app, const struct rest_answer *answer)
@@ -46,40 +28,19 @@ static bool take_answer(fst_submission *app, const struct rest_answer *answer)
 
 /* -------------------------------------------------------------------------------------------------- submitting */
 
-static int no_rest(struct fst_error *error, const char *master)
+/* Prepare; again without the REST server, if it is none. What was prepared before is forgotten. */
+static int prepare(fst_submission *app, bool without_rest, struct fst_error *error)
 {
-        return error_set(error, -ENOTSUP,
-                         "%s is not a REST server, and programs submit by nothing else: use the master's REST server "
-                         "(spark.master.rest.enabled=true, port 6066)",
-                         master);
-}
-
-/* What was prepared, as a request to the master: 0 with an answer, or negative. */
-static int create(fst_submission *app, struct rest_client **client, char **master, struct rest_answer *answer,
-                  struct fst_error *error)
-{
-        const struct submission *p = &app->prepared;
-        const char *to = strmap_get(&p->conf, "spark.master");
-        if (!p->main_class || strcmp(p->main_class, SUBMIT_CLASS_GATEWAY) == 0)
-                return no_rest(error, to ? to : "the master");
-        if (strcmp(p->main_class, SUBMIT_CLASS_REST) != 0)
-                return error_set(error, -ENOTSUP, "cluster deploy mode is not built yet for master '%s'", to ? to : "");
-        if (!to || p->arguments.len < 2)
-                return error_set(error, -EINVAL, "Usage: RestSubmissionClient [app resource] [main class] [app args*]");
-        _cleanup_(strmap_deinit) struct strmap environment = STRMAP_INIT;
-        rest_environment(environ, strmap_get(&p->conf, "spark.firesteel.compat"), &environment);
-        struct rest_create request = {
-                .app_resource = p->arguments.data[0],
-                .main_class = p->arguments.data[1],
-                .app_args = p->arguments.data + 2,
-                .n_app_args = p->arguments.len - 2,
-                .properties = &p->conf,
-                .environment = &environment,
-        };
-        int r = client_for(to, app->submitter, client, master, error);
-        if (r == 0)
-                r = rest_client_create(*client, &request, answer, error);
-        return r == FST_REST_E_NO_SERVER && !error->message ? no_rest(error, to) : r > 0 ? -ENOTCONN : r;
+        pthread_mutex_lock(&app->preparing);
+        if (without_rest && !app->prepared.without_rest) {
+                submission_deinit(&app->prepared);
+                app->prepared = (struct submission){.without_rest = true};
+                app->is_prepared = false;
+        }
+        app->prepared.only_built = true;
+        int r = submission_prepare_all(app, error);
+        pthread_mutex_unlock(&app->preparing);
+        return r;
 }
 
 static int interval(fst_submission *app, int64_t *ms, int64_t *away_ms)
@@ -93,53 +54,80 @@ static int interval(fst_submission *app, int64_t *ms, int64_t *away_ms)
         return r;
 }
 
-static int submit_to_cluster(fst_submission *app, struct rest_client **client, char **master, struct fst_error *error)
+/* Whether it is worth asking again later; then it is going to be. */
+static bool wait_for_leader(fst_submission *app, int64_t away_most)
+{
+        int64_t now = submitter_now_ms();
+        pthread_mutex_lock(&app->submitter->lock);
+        app->away_since_ms = app->away_since_ms ? app->away_since_ms : now;
+        bool again = now - app->away_since_ms < away_most;
+        if (again)
+                submitter_queue_job(app, JOB_START, now + NO_LEADER_PAUSE_MS);
+        pthread_mutex_unlock(&app->submitter->lock);
+        return again;
+}
+
+/* Under the lock: the master has answered. */
+static void take_submitted(fst_submission *app, const struct rest_answer *answer, int64_t every)
+{
+        const struct cluster_place place = cluster_place_of(&app->prepared);
+        app->away_since_ms = 0;
+        if (!take_answer(app, answer)) {
+                submission_set_state(app, FST_SUBMIT_FAILED);
+                return;
+        }
+        free(app->master);
+        app->master = mem_strdup(place.master);
+        if (answer->submission_id)
+                submission_set_id(app, answer->submission_id);
+        submission_set_state(app, FST_SUBMIT_SUBMITTED);
+        if (answer->submission_id && app->cancelled)
+                submitter_queue_job(app, JOB_KILL, submitter_now_ms());
+        if (answer->submission_id && every > 0)
+                submitter_queue_job(app, JOB_POLL, submitter_now_ms() + every);
+}
+
+static int submit_to_cluster(fst_submission *app, struct cluster_client *client, struct fst_error *error)
 {
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
         int64_t every = 0, away = 0;
-        pthread_mutex_lock(&app->preparing);
-        int r = submission_prepare_all(app, error);
-        pthread_mutex_unlock(&app->preparing);
+        int r = prepare(app, false, error);
+        if (r == 0 && interval(app, &every, &away) < 0)
+                r = error_set(error, -EINVAL, "spark.firesteel.submit.reportInterval and masterTimeout must be times");
         if (r == 0)
-                r = interval(app, &every, &away) < 0
-                            ? error_set(error, -EINVAL,
-                                        "spark.firesteel.submit.reportInterval and masterTimeout must be times")
-                            : create(app, client, master, &answer, error);
+                r = cluster_client_submit(client, &app->prepared, &answer, error);
+        if (r == FST_REST_E_NO_SERVER) {
+                error_deinit(error);
+                r = prepare(app, true, error);
+                if (r == 0)
+                        r = cluster_client_submit(client, &app->prepared, &answer, error);
+        }
+        if (r == -EAGAIN && wait_for_leader(app, away)) {
+                error_deinit(error);
+                return 0;
+        }
         if (r < 0)
                 return r;
         pthread_mutex_lock(&app->submitter->lock);
-        if (!take_answer(app, &answer)) {
-                submission_set_state(app, FST_SUBMIT_FAILED);
-        } else {
-                free(app->master);
-                app->master = mem_strdup(*master);
-                if (answer.submission_id)
-                        submission_set_id(app, answer.submission_id);
-                submission_set_state(app, FST_SUBMIT_SUBMITTED);
-                if (answer.submission_id && app->cancelled)
-                        submitter_queue_job(app, JOB_KILL, submitter_now_ms());
-                if (answer.submission_id && every > 0)
-                        submitter_queue_job(app, JOB_POLL, submitter_now_ms() + every);
-        }
+        take_submitted(app, &answer, every);
         pthread_mutex_unlock(&app->submitter->lock);
         return 0;
 }
 
 /* --kill, --status: one request, whose answer is the end of it. */
-static int operate(fst_submission *app, struct rest_client **client, char **master, struct fst_error *error)
+static int operate(fst_submission *app, struct cluster_client *client, struct fst_error *error)
 {
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
         const char *to = submit_arguments_master(&app->args);
         if (!rest_client_supports(to))
                 return error_set(error, -ENOTSUP,
                                  "No external SparkSubmitOperations clients found for master url: '%s'", to);
-        int r = client_for(to, app->submitter, client, master, error);
-        if (r == 0)
-                r = app->args.action == SUBMIT_ACTION_KILL
-                            ? rest_client_kill(*client, app->args.submission, &answer, error)
-                            : rest_client_status(*client, app->args.submission, true, &answer, error);
+        const struct cluster_place place = {.master = to};
+        int r = app->args.action == SUBMIT_ACTION_KILL
+                        ? cluster_client_kill(client, &place, app->args.submission, &answer, error)
+                        : cluster_client_status(client, &place, app->args.submission, &answer, error);
         if (r != 0)
-                return r < 0 ? r : -ENOTCONN;
+                return r;
         pthread_mutex_lock(&app->submitter->lock);
         submission_set_id(app, app->args.submission);
         submission_set_state(app, take_answer(app, &answer) ? FST_SUBMIT_FINISHED : FST_SUBMIT_FAILED);
@@ -153,7 +141,7 @@ static bool in_cluster(const fst_submission *app)
         return (mode && strcmp(mode, "cluster") == 0) || strcmp(master, "yarn-cluster") == 0;
 }
 
-static int start(fst_submission *app, struct rest_client **client, char **master, struct fst_error *error)
+static int start(fst_submission *app, struct cluster_client *client, struct fst_error *error)
 {
         pthread_mutex_lock(&app->preparing);
         int r = submission_complete(app, error);
@@ -168,9 +156,9 @@ static int start(fst_submission *app, struct rest_client **client, char **master
         if (cancelled)
                 return 0;
         if (app->args.action != SUBMIT_ACTION_SUBMIT)
-                return operate(app, client, master, error);
+                return operate(app, client, error);
         if (in_cluster(app))
-                return submit_to_cluster(app, client, master, error);
+                return submit_to_cluster(app, client, error);
         pthread_mutex_lock(&app->submitter->lock);
         app->is_child = true;
         submitter_queue_command(app, COMMAND_SPAWN);
@@ -208,15 +196,14 @@ static void take_silence(fst_submission *app, int64_t away_most, struct fst_erro
                 submission_set_state(app, FST_SUBMIT_LOST);
 }
 
-static void poll_master(fst_submission *app, bool again, struct rest_client **client, char **master)
+static void poll_master(fst_submission *app, bool again, struct cluster_client *client)
 {
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
         struct fst_error error = FST_ERROR_INIT;
         int64_t every = 0, away = 0;
         interval(app, &every, &away);
-        int r = client_for(app->master, app->submitter, client, master, &error);
-        if (r == 0)
-                r = rest_client_status(*client, app->id, true, &answer, &error);
+        const struct cluster_place place = cluster_place_of(&app->prepared);
+        int r = cluster_client_status(client, &place, app->id, &answer, &error);
         pthread_mutex_lock(&app->submitter->lock);
         if (r == 0)
                 take_status(app, &answer);
@@ -228,13 +215,12 @@ static void poll_master(fst_submission *app, bool again, struct rest_client **cl
         error_deinit(&error);
 }
 
-static void kill_driver(fst_submission *app, struct rest_client **client, char **master)
+static void kill_driver(fst_submission *app, struct cluster_client *client)
 {
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
         struct fst_error error = FST_ERROR_INIT;
-        int r = client_for(app->master, app->submitter, client, master, &error);
-        if (r == 0)
-                r = rest_client_kill(*client, app->id, &answer, &error);
+        const struct cluster_place place = cluster_place_of(&app->prepared);
+        int r = cluster_client_kill(client, &place, app->id, &answer, &error);
         pthread_mutex_lock(&app->submitter->lock);
         if (r != 0)
                 submission_set_error(app, error_message(&error));
@@ -244,15 +230,15 @@ static void kill_driver(fst_submission *app, struct rest_client **client, char *
         error_deinit(&error);
 }
 
-void submit_job_run(fst_submission *app, enum submit_job kind, struct rest_client **client, char **master)
+void submit_job_run(fst_submission *app, enum submit_job kind, struct cluster_client *client)
 {
         struct fst_error error = FST_ERROR_INIT;
         if (kind == JOB_START) {
-                if (start(app, client, master, &error) < 0)
+                if (start(app, client, &error) < 0)
                         submission_fail(app, &error);
         } else if (kind == JOB_KILL) {
-                kill_driver(app, client, master);
+                kill_driver(app, client);
         } else {
-                poll_master(app, kind == JOB_POLL, client, master);
+                poll_master(app, kind == JOB_POLL, client);
         }
 }

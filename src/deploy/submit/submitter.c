@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "deploy/submit/rest_client.h"
+#include "deploy/submit/cluster_client.h"
 #include "exec/program.h"
 
 #include <poll.h>
@@ -157,8 +157,7 @@ static void wait_for_work(fst_submitter *s, int64_t next)
 static void *worker_main(void *context)
 {
         fst_submitter *s = context;
-        struct rest_client *client = NULL;
-        char *master = NULL;
+        struct cluster_client client = {.stopped = &s->stopping};
         log_set_quiet(true);
         pthread_mutex_lock(&s->lock);
         while (!s->stopping) {
@@ -171,13 +170,12 @@ static void *worker_main(void *context)
                 bool wanted = !job.app->freed || job.kind == JOB_START || job.kind == JOB_KILL;
                 pthread_mutex_unlock(&s->lock);
                 if (wanted)
-                        submit_job_run(job.app, job.kind, &client, &master);
+                        submit_job_run(job.app, job.kind, &client);
                 pthread_mutex_lock(&s->lock);
                 submission_unref(job.app);
         }
         pthread_mutex_unlock(&s->lock);
-        rest_client_free(client);
-        free(master);
+        cluster_client_deinit(&client);
         return NULL;
 }
 

@@ -21,7 +21,7 @@
 #include <pthread.h>
 
 struct child_run;
-struct rest_client;
+struct cluster_client;
 
 enum { SUBMITTER_WORKERS = 4 };
 
@@ -94,9 +94,9 @@ struct fst_submission {
         int state, exit_status, pid;
         char *id, *error, *answer, *json;
         struct buf warnings;
-        char *master;          /* that has taken it */
+        char *master;          /* that has taken it, NULL before: what was prepared stays as it is from then on */
         int unknown_times;     /* that it was not known there */
-        int64_t away_since_ms; /* since when no master answers; 0: it does */
+        int64_t away_since_ms; /* since when no master answers, or none leads; 0: one does */
 
         char **environment;    /* of the child, taken when it was started; constant afterwards */
         struct child_run *run; /* the loop thread's */
@@ -120,8 +120,8 @@ void submission_fail(fst_submission *app, struct fst_error *error);
 int submission_complete(fst_submission *app, struct fst_error *error);
 int submission_prepare_all(fst_submission *app, struct fst_error *error);
 
-/* submit_cluster.c: a job, on a worker's thread; @client is the worker's, for the master *@master. */
-void submit_job_run(fst_submission *app, enum submit_job kind, struct rest_client **client, char **master);
+/* submit_cluster.c: a job, on a worker's thread; @client is the worker's. */
+void submit_job_run(fst_submission *app, enum submit_job kind, struct cluster_client *client);
 
 /* submit_child.c: on the loop's thread. */
 extern const struct launcher_client_ops submit_child_ops;
