@@ -15,8 +15,10 @@ static const struct command {
         {"compile", "compile C files into a shared object that submit takes", command_compile, command_compile_help},
         {"driver", "run an application's driver beside a worker: what workers start", command_driver,
          command_driver_help},
+        {"entrypoint", "what a container runs first", command_entrypoint, command_entrypoint_help},
         {"executor", "run an application's tasks: what cluster managers start", command_executor,
          command_executor_help},
+        {"image", "write a container image of this Firesteel", command_image, command_image_help},
         {"master", "the master of a standalone cluster", command_master, command_master_help},
         {"shuffle-service", "serve map outputs, also when their executors are gone", command_shuffle_service,
          command_shuffle_service_help},
@@ -86,6 +88,8 @@ int firesteel_main(int argc, char **argv)
                 return command_submit(argc, argv);
         if (strcmp(called, "spark-class") == 0)
                 return command_class(argc, argv);
+        if (strcmp(called, "entrypoint.sh") == 0)
+                return command_entrypoint(argc, argv);
         if (command_is_shell(called))
                 return command_shell(called, argc, argv);
         if (argc < 2) {

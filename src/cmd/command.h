@@ -1,7 +1,7 @@
 /*
  * The commands of the one program. It decides by the name it is called by: `spark-submit` is `firesteel submit`,
- * `spark-class` is `firesteel class`, Spark's shells have names of their own (command_shell); as `firesteel` its first
- * word names the command.
+ * `spark-class` is `firesteel class`, Spark's shells have names of their own (command_shell), `entrypoint.sh` is what
+ * containers start; as `firesteel` its first word names the command.
  */
 #pragma once
 
@@ -17,7 +17,9 @@ int command_submit(int argc, char **argv);
 int command_class(int argc, char **argv);
 int command_compile(int argc, char **argv);
 int command_driver(int argc, char **argv);
+int command_entrypoint(int argc, char **argv);
 int command_executor(int argc, char **argv);
+int command_image(int argc, char **argv);
 int command_master(int argc, char **argv);
 int command_shuffle_service(int argc, char **argv);
 int command_simulate(int argc, char **argv);
@@ -28,7 +30,9 @@ extern const char command_submit_help[];
 extern const char command_class_help[];
 extern const char command_compile_help[];
 extern const char command_driver_help[];
+extern const char command_entrypoint_help[];
 extern const char command_executor_help[];
+extern const char command_image_help[];
 extern const char command_master_help[];
 extern const char command_shuffle_service_help[];
 extern const char command_simulate_help[];

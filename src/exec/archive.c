@@ -49,8 +49,7 @@ static int unpack(const struct archive_library *lib, struct archive *in, struct 
 {
         struct archive_entry *entry;
         int r, e = 0;
-        lib->archive_read_support_filter_all(in);
-        lib->archive_read_support_format_all(in);
+        lib->read_all(in);
         lib->archive_write_disk_set_options(out, FLAGS);
         if (lib->archive_read_open_filename(in, path, 1 << 16) != ARCHIVE_OK)
                 return error_set(error, -EINVAL, "%s", archive_library_why(lib, in));

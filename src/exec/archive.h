@@ -1,6 +1,6 @@
 /*
  * Unpacking archives of the application (--archives, spark.archives): .zip, .jar, .tar, .tar.gz, .tgz, .tar.zst and
- * whatever else libarchive reads. It is loaded when the first archive comes: it needs more memory and time to load than
+ * whatever else io/archive_library.h reads. It is loaded when the first archive comes: it needs more memory and time than
  * the rest of the program.
  */
 #pragma once

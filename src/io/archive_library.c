@@ -2,35 +2,33 @@
 #include "io/archive_library.h"
 
 #include "base/error.h"
+#include "net/on_demand.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
+#include <stdlib.h>
 
-#define LIBRARY "libarchive.so.13"
-
-static struct archive_library library;
+static const struct archive_library *library;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static const char *missing; /* a sentence, when it cannot be loaded */
+static struct fst_error missing; /* when it cannot be loaded; kept for ever */
 
 static void load(void)
 {
-        void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-        if (!handle) {
-                missing = "archives are read by libarchive, which is not there: install the package libarchive13";
+        on_demand_fn module;
+        if (on_demand_load("archive", "libfiresteel-archive.so", ARCHIVE_MODULE_SYMBOL, &module, &missing) < 0)
                 return;
-        }
-#define FIND(name)                                                                                                     \
-        if (!(library.name = (__typeof__(&name))dlsym(handle, #name)))                                                 \
-                missing = LIBRARY " has no " #name;
-        ARCHIVE_LIBRARY_FUNCTIONS(FIND)
+        const struct archive_library *found = module();
+        if (found->abi == ARCHIVE_LIBRARY_ABI)
+                library = found;
+        else
+                error_set(&missing, -ELIBBAD, "libfiresteel-archive.so is of another version: install firesteel again");
 }
 
 int archive_library_load(const struct archive_library **out, struct fst_error *error)
 {
         pthread_once(&once, load);
-        if (missing)
-                return error_set(error, -ENOTSUP, "%s", missing);
-        *out = &library;
+        if (!library)
+                return error_set(error, -ENOTSUP, "%s", error_message(&missing));
+        *out = library;
         return 0;
 }
 

@@ -5,13 +5,16 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/word_list.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 #include <limits.h>
 #include <unistd.h>
 
-/* Installed beside the library; in the build tree from src/, fuzz/ or tests/, and bench/micro/. */
-static const char *const places[] = {"firesteel/", "net/", "../src/net/", "../../src/net/", ""};
+/* From the library's folder: where it is installed, and in the build tree from src/, fuzz/ or tests/, bench/micro/. */
+static const char *const roots[] = {"", "../src/", "../../src/"};
+static const char *const rooms[] = {"firesteel/", "net/", "io/", ""};
 
 /* The folder of the object that holds this function, with a slash; NULL if the system does not say. */
 static char *own_folder(void)
@@ -50,6 +53,31 @@ static const char *package_of(const char *message)
         return NULL;
 }
 
+static const char *root_of(size_t place)
+{
+        return roots[place / ARRAY_SIZE(rooms)];
+}
+
+static const char *room_of(size_t place)
+{
+        return rooms[place % ARRAY_SIZE(rooms)];
+}
+
+static int load(const char *what, const char *path, const char *symbol, on_demand_fn *out, struct fst_error *error)
+{
+        void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+        if (!handle) {
+                const char *why = dlerror(), *package = package_of(why);
+                return error_set(error, -ELIBBAD, "cannot load the %s module: %s%s%s", what, why,
+                                 package ? "; it is in Debian's package " : "", package ? package : "");
+        }
+        void *found = dlsym(handle, symbol);
+        if (!found)
+                return error_set(error, -ELIBBAD, "%s is no %s module; install firesteel again", path, what);
+        memcpy(out, &found, sizeof(found));
+        return 0;
+}
+
 int on_demand_load(const char *what, const char *file, const char *symbol, on_demand_fn *out, struct fst_error *error)
 {
         _cleanup_free_ char *folder = own_folder();
@@ -57,23 +85,32 @@ int on_demand_load(const char *what, const char *file, const char *symbol, on_de
         if (!folder) /* never what lies in the working directory */
                 return error_set(error, -ENOENT, "the %s module %s is not found: it is not known where firesteel is",
                                  what, file);
-        for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-                _cleanup_free_ char *path = mem_printf("%s%s%s", folder, places[i], file);
-                if (access(path, R_OK) != 0) {
-                        buf_printf(&tried, "%s%s%s", tried.len ? ", " : "", folder, places[i]);
-                        continue;
-                }
-                void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-                if (!handle) {
-                        const char *why = dlerror(), *package = package_of(why);
-                        return error_set(error, -ELIBBAD, "cannot load the %s module: %s%s%s", what, why,
-                                         package ? "; it is in Debian's package " : "", package ? package : "");
-                }
-                void *found = dlsym(handle, symbol);
-                if (!found)
-                        return error_set(error, -ELIBBAD, "%s is no %s module; install firesteel again", path, what);
-                memcpy(out, &found, sizeof(found));
-                return 0;
+        for (size_t i = 0; i < ARRAY_SIZE(roots) * ARRAY_SIZE(rooms); i++) {
+                _cleanup_free_ char *path = mem_printf("%s%s%s%s", folder, root_of(i), room_of(i), file);
+                if (access(path, R_OK) == 0)
+                        return load(what, path, symbol, out, error);
+                buf_printf(&tried, "%s%s%s%s", tried.len ? ", " : "", folder, root_of(i), room_of(i));
         }
         return error_set(error, -ENOENT, "the %s module %s is missing; looked in %s", what, file, buf_text(&tried));
+}
+
+int on_demand_list(struct word_list *out, struct fst_error *error)
+{
+        _cleanup_free_ char *folder = own_folder();
+        size_t before = out->len;
+        for (size_t i = 0; i < ARRAY_SIZE(roots) * ARRAY_SIZE(rooms) && folder; i++) {
+                if (out->len > before && i % ARRAY_SIZE(rooms) == 0) /* other roots lead to the same folders */
+                        break;
+                _cleanup_free_ char *pattern = mem_printf("%s%s%slibfiresteel-*.so", folder, root_of(i), room_of(i));
+                glob_t found;
+                if (glob(pattern, 0, NULL, &found) != 0)
+                        continue;
+                for (size_t k = 0; k < found.gl_pathc; k++)
+                        word_list_add(out, found.gl_pathv[k]);
+                globfree(&found);
+        }
+        return out->len > before ? 0
+                                 : error_set(error, -ENOENT,
+                                             "the modules of this program (libfiresteel-*.so) are not found near %s",
+                                             folder ? folder : "it");
 }

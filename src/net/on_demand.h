@@ -10,6 +10,7 @@
 #pragma once
 
 struct fst_error;
+struct word_list;
 
 typedef const void *(*on_demand_fn)(void);
 
@@ -19,3 +20,6 @@ typedef const void *(*on_demand_fn)(void);
  * not there and Debian's package of it. The caller keeps the answer: a second call would search again. Any thread.
  */
 int on_demand_load(const char *what, const char *file, const char *symbol, on_demand_fn *out, struct fst_error *error);
+
+/* The paths of all modules that there are, appended to @out. -ENOENT with @error when none is found. */
+int on_demand_list(struct word_list *out, struct fst_error *error);

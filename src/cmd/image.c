@@ -1,0 +1,152 @@
+/* firesteel image build: a container image of this program; see deploy/image/image.h. */
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/scratch.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "base/word_list.h"
+#include "cmd/command.h"
+#include "deploy/image/image.h"
+#include "exec/app_compiler.h"
+
+#include <stdio.h>
+
+const char command_image_help[] =
+        "Usage: firesteel image build [OPTIONS]\n"
+        "\n"
+        "Write a container image of this Firesteel with all that it needs, without a daemon and without root. The same\n"
+        "files make the same image. Load it with docker load -i, podman load -i, ctr images import, or skopeo copy\n"
+        "oci-archive:FILE docker://REGISTRY/NAME.\n"
+        "\n"
+        "  -t, --tag NAME[:TAG]   what it is called (default: firesteel:" FIRESTEEL_VERSION ")\n"
+        "  -o, --output FILE      the archive (default: NAME-TAG.tar)\n"
+        "  -a, --add FROM[:TO]    a file or folder to put in, at the absolute path TO (default: below " IMAGE_APP_FOLDER
+        ");\n"
+        "                         a C file is compiled first, as spark-submit does. May be given several times\n"
+        "  -u, --user UID         the number of the user that it runs as (default: 185)\n";
+
+struct words {
+        const char *output;
+        struct image_options options;
+        VEC(struct image_added) added;
+        struct word_list owned; /* paths that were made up */
+};
+
+static int usage(const char *problem, const char *word)
+{
+        fprintf(stderr, "Error: %s%s%s\n\n%s", problem, word ? " " : "", word ? word : "", command_image_help);
+        return 2;
+}
+
+static const char *own(struct words *w, char *text)
+{
+        word_list_take(&w->owned, text);
+        return text;
+}
+
+/* "FROM", "FROM:TO"; a C file becomes what it is compiled to. */
+static int add(struct words *w, const char *word, struct fst_error *error)
+{
+        const char *colon = strstr(word, ":/");
+        const char *from = own(w, colon ? mem_strndup(word, (size_t)(colon - word)) : mem_strdup(word));
+        const char *to = colon ? colon + 1 : NULL;
+        size_t n = strlen(from);
+        while (n > 1 && from[n - 1] == '/')
+                n--;
+        from = own(w, mem_strndup(from, n));
+        const char *slash = strrchr(from, '/'), *name = slash ? slash + 1 : from;
+        if (text_ends_with(from, ".c")) {
+                char *compiled;
+                if (!to)
+                        to = own(w, mem_printf(IMAGE_APP_FOLDER "/%.*s.so", (int)strlen(name) - 2, name));
+                int r = app_compiler_run(&(struct app_compiler){.source = from}, &compiled, error);
+                if (r < 0)
+                        return r;
+                from = own(w, compiled);
+        }
+        if (!to)
+                to = own(w, mem_printf(IMAGE_APP_FOLDER "/%s", name));
+        vec_push(&w->added, (struct image_added){.from = from, .to = to});
+        return 0;
+}
+
+static int parse_user(const char *text, int *user)
+{
+        char *end;
+        long number = strtol(text, &end, 10);
+        if (end == text || *end || number < 0 || number > 0x7ffffffe)
+                return usage("--user needs the number of a user, not", text);
+        *user = (int)number;
+        return 0;
+}
+
+static int parse(struct words *w, int argc, char **argv, struct fst_error *error)
+{
+        static const char *const names[][2] = {{"--tag", "-t"}, {"--output", "-o"}, {"--add", "-a"}, {"--user", "-u"}};
+        for (int i = 2; i < argc; i++) {
+                size_t k = 0, n = 0;
+                for (; k < ARRAY_SIZE(names); k++) {
+                        n = strlen(names[k][0]);
+                        if (strcmp(argv[i], names[k][1]) == 0 ||
+                            (strncmp(argv[i], names[k][0], n) == 0 && (argv[i][n] == '=' || argv[i][n] == '\0')))
+                                break;
+                }
+                if (k == ARRAY_SIZE(names))
+                        return usage("unknown option", argv[i]);
+                bool inside = argv[i][1] == '-' && argv[i][n] == '=';
+                if (!inside && i + 1 == argc)
+                        return usage("a value is missing after", argv[i]);
+                const char *value = inside ? argv[i] + n + 1 : argv[++i];
+                int r = 0;
+                if (k == 0)
+                        w->options.name = value;
+                else if (k == 1)
+                        w->options.output = value;
+                else
+                        r = k == 2 ? add(w, value, error) : parse_user(value, &w->options.user);
+                if (r)
+                        return r;
+        }
+        return 0;
+}
+
+/* "registry/team/firesteel:1" is written to firesteel-1.tar. */
+static const char *default_output(struct words *w)
+{
+        const char *slash = strrchr(w->options.name, '/'), *last = slash ? slash + 1 : w->options.name;
+        const char *colon = strchr(last, ':');
+        return own(w, mem_printf("%.*s-%s.tar", colon ? (int)(colon - last) : (int)strlen(last), last,
+                                 colon ? colon + 1 : "latest"));
+}
+
+int command_image(int argc, char **argv)
+{
+        struct words w = {.options = {.name = "firesteel:" FIRESTEEL_VERSION, .user = IMAGE_USER}};
+        struct fst_error error = FST_ERROR_INIT;
+        struct image_report report;
+        if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+                return fputs(command_image_help, stdout) < 0 || fflush(stdout) != 0;
+        if (argc < 2)
+                return usage("say what is to be done: firesteel image build", NULL);
+        if (strcmp(argv[1], "build") != 0)
+                return usage("there is only 'firesteel image build', not", argv[1]);
+        scratch_remove_on_signals();
+        int r = parse(&w, argc, argv, &error);
+        if (r == 0) {
+                if (!w.options.output)
+                        w.options.output = default_output(&w);
+                w.options.added = w.added.data;
+                w.options.n_added = w.added.len;
+                r = image_build(&w.options, &report, &error);
+        }
+        if (r < 0)
+                fprintf(stderr, "Error: %s\n", error_message(&error));
+        else if (r == 0)
+                printf("%s (%s): %.1f MB compressed, %.1f MB in %zu files, %zu of them libraries\n%s\n",
+                       w.options.output, w.options.name, (double)report.compressed / 1e6,
+                       (double)report.uncompressed / 1e6, report.files, report.libraries, report.digest);
+        error_deinit(&error);
+        vec_deinit(&w.added);
+        word_list_deinit(&w.owned);
+        return r < 0 || fflush(stdout) != 0 ? 1 : r;
+}

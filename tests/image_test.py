@@ -1,0 +1,138 @@
+"""firesteel image build: the same bytes each time, and all that a driver needs where nothing else is."""
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tarfile
+
+import pytest
+
+from sanitizers import SANITIZED
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
+PATIENCE = 300
+MOST = 15_000_000  # compressed bytes
+
+pytestmark = pytest.mark.skipif(bool(SANITIZED), reason="a sanitizer's library is no part of an image")
+
+
+def build(folder, *words):
+    return subprocess.run([os.path.join(BIN, "firesteel"), "image", "build", *words], cwd=folder, text=True,
+                          capture_output=True, timeout=PATIENCE, check=False)
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("image")
+    done = build(folder, "--tag", "test.local/fire:1", "--add", f"{TOP}/examples/spark_pi.c",
+                 "--add", f"{TOP}/examples/wordcount.c:/opt/wordcount.so", "--add", f"{TOP}/conf:/opt/more")
+    assert done.returncode == 0, done.stderr
+    (folder / "said").write_text(done.stdout)
+    with tarfile.open(folder / "fire-1.tar") as archive:
+        archive.extractall(folder / "layout", filter="data")
+    return folder
+
+
+def blob(image, digest):
+    data = (image / "layout" / "blobs" / "sha256" / digest.removeprefix("sha256:")).read_bytes()
+    assert hashlib.sha256(data).hexdigest() == digest.removeprefix("sha256:")
+    return data
+
+
+def test_it_is_a_layout_whose_digests_hold(image):
+    index = json.loads((image / "layout" / "index.json").read_text())
+    [entry] = index["manifests"]
+    assert entry["annotations"] == {"io.containerd.image.name": "test.local/fire:1", "org.opencontainers.image.ref.name": "1"}
+    assert entry["digest"] in (image / "said").read_text()
+    manifest = json.loads(blob(image, entry["digest"]))
+    config = json.loads(blob(image, manifest["config"]["digest"]))
+    assert sum(layer["size"] for layer in manifest["layers"]) <= MOST
+    assert config["config"]["Entrypoint"] == ["/opt/entrypoint.sh"] and config["config"]["User"] == "185"
+    names = []
+    for layer, diff_id in zip(manifest["layers"], config["rootfs"]["diff_ids"], strict=True):
+        plain = subprocess.run(["gzip", "-dc"], input=blob(image, layer["digest"]), capture_output=True, check=True).stdout
+        assert "sha256:" + hashlib.sha256(plain).hexdigest() == diff_id
+        assert len(plain) >= layer["size"]
+        names.append(len(plain))
+    assert len(names) == 3
+    [docker] = json.loads((image / "layout" / "manifest.json").read_text())
+    assert docker["RepoTags"] == ["test.local/fire:1"]
+    assert docker["Config"] == "blobs/sha256/" + manifest["config"]["digest"].removeprefix("sha256:")
+    assert docker["Layers"] == ["blobs/sha256/" + x["digest"].removeprefix("sha256:") for x in manifest["layers"]]
+
+
+def test_the_same_files_make_the_same_bytes(image, tmp_path):
+    more = ["--add", f"{TOP}/examples/spark_pi.c", "--add", f"{TOP}/examples/wordcount.c:/opt/wordcount.so",
+            "--add", f"{TOP}/conf:/opt/more"]
+    assert build(tmp_path, "-t", "test.local/fire:1", "-o", "again.tar", *more).returncode == 0
+    assert (tmp_path / "again.tar").read_bytes() == (image / "fire-1.tar").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def root(image):
+    """The image's files, as a container has them; and how to run in them: a process 1 of its own, with /proc."""
+    folder = image / "root"
+    folder.mkdir()
+    for layer in json.loads((image / "layout" / "manifest.json").read_text())[0]["Layers"]:
+        with tarfile.open(image / "layout" / layer) as archive:
+            archive.extractall(folder, filter=lambda entry, _: entry)
+    (folder / "proc").mkdir()
+    (folder / "dev").mkdir()
+    (folder / "dev" / "null").touch()
+    isolate = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", f"--mount-proc={folder}/proc",
+               "chroot", str(folder)]
+    if subprocess.run([*isolate, "/opt/spark/bin/firesteel", "--version"], capture_output=True, check=False).returncode:
+        pytest.skip("this machine lets nobody make a user namespace with a /proc of its own")
+    yield isolate
+    shutil.rmtree(folder)
+
+
+def run(root, *words, **variables):
+    environment = {"PATH": f"/nowhere:{os.environ['PATH']}"} | variables
+    return subprocess.run([*root, "/opt/entrypoint.sh", *words], env=environment, text=True, capture_output=True,
+                          timeout=PATIENCE, check=False)
+
+
+def test_a_driver_runs_where_nothing_else_is(root):
+    done = run(root, "driver", "--master", "local-cluster[1,1,1024]", "--conf", "spark.driver.host=127.0.0.1",
+               "/opt/app/spark_pi.so", "4", SPARK_DRIVER_BIND_ADDRESS="127.0.0.1")
+    assert done.returncode == 0, done.stderr
+    assert "Pi is roughly 3.1" in done.stdout
+
+
+def test_a_driver_of_spark_2_3_runs_by_its_environment(root):
+    done = run(root, "driver", SPARK_DRIVER_BIND_ADDRESS="127.0.0.1", SPARK_DRIVER_CLASS="main", SPARK_DRIVER_ARGS="3",
+               SPARK_MOUNTED_CLASSPATH="/opt/app/*", SPARK_JAVA_OPT_0="-Dspark.master=local[2]")
+    assert done.returncode == 0, done.stderr
+    assert "Pi is roughly 3.1" in done.stdout
+
+
+def test_what_is_missing_is_named(root):
+    done = run(root, "executor")
+    assert done.returncode == 1 and "SPARK_DRIVER_URL is not set" in done.stderr
+    done = run(root, "sh")
+    assert done.returncode == 127 and "pass-through mode" in done.stdout and "sh cannot be started" in done.stderr
+    assert run(root).returncode == 1
+
+
+@pytest.mark.parametrize("words, message", [
+    (["--tag", "Upper"], "'Upper' is no name of an image"),
+    (["--add", "/nowhere"], "/nowhere: No such file"),
+    (["--add", f"{TOP}/LICENSE:/opt/spark/../x"], "write an absolute path"),
+    (["--add", f"{TOP}/LICENSE:/x", "--add", f"{TOP}/README.md:/x"], "two files of the image are to be /x"),
+    (["--output", "/nowhere/x.tar"], "/nowhere/x.tar cannot be written"),
+])
+def test_what_cannot_be_leaves_nothing(tmp_path, words, message):
+    done = build(tmp_path, *words)
+    assert done.returncode == 1 and message in done.stderr, done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("words, message", [
+    (["--user", "me"], "--user needs the number of a user, not me"), (["--tag"], "a value is missing after --tag"),
+    (["--colour", "red"], "unknown option --colour")])
+def test_wrong_words_ask_for_the_usage(tmp_path, words, message):
+    done = build(tmp_path, *words)
+    assert done.returncode == 2 and message in done.stderr and "Usage:" in done.stderr
