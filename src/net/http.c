@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "net/http_module.h"
+#include "net/http_internal.h"
 #include "net/on_demand.h"
 
 #include <pthread.h>
@@ -34,18 +34,26 @@ static int load_locked(struct fst_error *error)
         return 0;
 }
 
-int http_client_new(struct http_client **out, struct fst_error *error)
+int http_ops_load(const struct http_ops **ops, struct fst_error *error)
 {
         pthread_mutex_lock(&module.lock);
         int r = module.ops ? 0 : load_locked(error);
+        *ops = module.ops;
         pthread_mutex_unlock(&module.lock);
+        return r;
+}
+
+int http_client_new(struct http_client **out, struct fst_error *error)
+{
+        const struct http_ops *ops;
+        int r = http_ops_load(&ops, error);
         if (r < 0)
                 return r;
-        struct http_handle *handle = module.ops->handle_new();
+        struct http_handle *handle = ops->handle_new();
         if (!handle)
                 return error_set(error, -ENOMEM, "no memory for an http client");
         struct http_client *client = new0(struct http_client);
-        *client = (struct http_client){.ops = module.ops, .handle = handle};
+        *client = (struct http_client){.ops = ops, .handle = handle};
         *out = client;
         return 0;
 }
@@ -105,20 +113,13 @@ char *http_printable_line(const char *line)
         return buf_steal(&out);
 }
 
-/* One exchange. */
-struct exchange {
-        const struct http_request *request;
-        struct http_answer *answer;
-        int result;       /* why a function below ended it */
-        const char *what; /* is too large */
-        size_t limit;
-};
-
 #define MAX_HEADERS (256u << 10)
 
-static int take_header(void *context, const char *line, size_t n)
+int http_exchange_header(void *context, const char *line, size_t n)
 {
-        struct exchange *x = context;
+        struct http_exchange *x = context;
+        if (x->result < 0)
+                return x->result;
         /* Each answer begins with its status: those of redirections and of a proxy are forgotten. */
         if (n >= 5 && memcmp(line, "HTTP/", 5) == 0)
                 buf_reset(&x->answer->headers);
@@ -133,10 +134,14 @@ static int take_header(void *context, const char *line, size_t n)
 
 static int take_body(void *context, int status, const char *data, size_t n)
 {
-        struct exchange *x = context;
+        struct http_exchange *x = context;
+        if (x->result < 0)
+                return x->result;
         if (x->request->sink && status >= 200 && status < 300) {
                 int r = x->request->sink(x->request->context, data, n);
-                return r == 0 ? 0 : (x->result = r < 0 ? r : -ECANCELED);
+                if (r != 0 && x->result == 0)
+                        x->result = r < 0 ? r : -ECANCELED;
+                return x->result;
         }
         if (n > x->limit - x->answer->body.len)
                 return x->result = -EFBIG;
@@ -144,29 +149,41 @@ static int take_body(void *context, int status, const char *data, size_t n)
         return 0;
 }
 
-int http_perform(struct http_client *client, const struct http_request *request, struct http_answer *answer,
-                 struct fst_error *error)
+void http_exchange_init(struct http_exchange *x, const struct http_request *request, struct http_answer *answer)
 {
-        struct exchange x = {.request = request,
-                             .answer = answer,
-                             .what = "answer is",
-                             .limit = request->max_answer ? request->max_answer : HTTP_MAX_ANSWER};
-        struct http_receiver receiver = {.header = take_header, .body = take_body, .context = &x};
-        char message[512] = "";
+        *x = (struct http_exchange){.request = request,
+                                    .answer = answer,
+                                    .what = "answer is",
+                                    .limit = request->max_answer ? request->max_answer : HTTP_MAX_ANSWER};
+        x->receiver = (struct http_receiver){.header = http_exchange_header, .body = take_body, .context = x};
         buf_reset(&answer->body);
         buf_reset(&answer->headers);
         free(steal(answer->url));
-        int r = client->ops->perform(client->handle, request, &receiver, message, sizeof(message));
+}
+
+int http_exchange_finish(struct http_exchange *x, int r, const char *message, struct fst_error *error)
+{
         if (r < 0) {
-                _cleanup_free_ char *url = http_printable_url(request->url ? request->url : "(no URL)");
-                if (x.result == -EFBIG)
-                        return error_set(error, -EFBIG, "%s: the %s larger than %zu bytes", url, x.what, x.limit);
-                if (x.result < 0)
-                        return error_set(error, x.result, "%s: the transfer was ended: %s", url, strerror(-x.result));
+                const char *said = x->request->url;
+                _cleanup_free_ char *url = http_printable_url(said && *said ? said : "(no URL)");
+                if (x->result == -EFBIG)
+                        return error_set(error, -EFBIG, "%s: the %s larger than %zu bytes", url, x->what, x->limit);
+                if (x->result < 0)
+                        return error_set(error, x->result, "%s: the transfer was ended: %s", url, strerror(-x->result));
                 return error_set(error, r, "%s: %s", url, message);
         }
-        answer->status = receiver.status;
-        if (receiver.url[0])
-                answer->url = mem_strdup(receiver.url);
+        x->answer->status = x->receiver.status;
+        if (x->receiver.url[0])
+                x->answer->url = mem_strdup(x->receiver.url);
         return 0;
+}
+
+int http_perform(struct http_client *client, const struct http_request *request, struct http_answer *answer,
+                 struct fst_error *error)
+{
+        struct http_exchange x;
+        char message[512] = "";
+        http_exchange_init(&x, request, answer);
+        int r = client->ops->perform(client->handle, request, &x.receiver, message, sizeof(message));
+        return http_exchange_finish(&x, r, message, error);
 }

@@ -38,7 +38,8 @@ struct http_request {
         size_t body_len;
 
         int64_t connect_timeout_ms; /* HTTP_CONNECT_TIMEOUT_MS */
-        int64_t timeout_ms;         /* of the whole: none, but what stands still for HTTP_STALL_TIMEOUT_MS ends */
+        int64_t timeout_ms;         /* of the whole: none, but what stands still for too long ends: */
+        int64_t stall_timeout_ms;   /* HTTP_STALL_TIMEOUT_MS, in whole seconds; negative: it may */
         size_t max_answer;          /* bytes of body taken into memory: HTTP_MAX_ANSWER */
 
         const char *user_password; /* "name:password": basic authentication, or the key of aws_sigv4 */
@@ -46,10 +47,15 @@ struct http_request {
         const char *aws_sigv4;     /* "aws:amz:REGION:SERVICE": user_password signs the request */
         bool negotiate;            /* Kerberos (SPNEGO) with the ticket of this user */
 
-        bool follow;   /* redirections, at most 20; name and password go to the first host only */
-        bool direct;   /* no proxy, whatever the environment says */
-        bool insecure; /* take any certificate */
+        bool follow;       /* redirections, at most 20; name and password go to the first host only */
+        bool direct;       /* no proxy, whatever the environment says */
+        const char *proxy; /* this one, whatever the environment says */
+
+        bool insecure;                              /* take any certificate */
         const char *ca_file, *cert_file, *key_file; /* PEM */
+        const char *ca_data, *cert_data, *key_data; /* the same as texts; they win */
+        bool ca_only;                               /* ca_file and ca_data are all that is trusted, not the system */
+        const char *tls_name;                       /* that the certificate must have, in place of the URL's host */
 
         /*
          * Called with the body of a 2xx answer as it comes, instead of answer.body (which still takes that of others).

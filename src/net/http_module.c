@@ -1,23 +1,16 @@
 /*
  * The http module: libcurl behind net/http.h. It is a shared object of its own and uses nothing of the core.
  *
- * One easy handle to a client: its connections, names and TLS sessions stay from request to request, its options do
- * not.
+ * Here: what a request's fields mean to libcurl, and requests one at a time, with one easy handle to a client: its
+ * connections, names and TLS sessions stay from request to request, its options do not. Many at once: http_multi.c.
  */
-#include "net/http_module.h"
+#include "net/http_module_internal.h"
 
-#include <curl/curl.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-struct http_handle {
-        CURL *curl;
-        const struct http_request *request;
-        struct http_receiver *receiver;
-};
 
 #define NETWORK "http,https,ftp,ftps"
 
@@ -85,7 +78,7 @@ static bool is_loopback(const char *url)
         return false;
 }
 
-static int error_code(const struct http_handle *h, CURLcode code)
+int http_error_code(const struct http_handle *h, CURLcode code)
 {
         long number = 0;
         switch (code) {
@@ -174,13 +167,27 @@ static void set_identity(CURL *curl, const struct http_request *q)
                 curl_easy_setopt(curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_NEGOTIATE);
                 curl_easy_setopt(curl, CURLOPT_USERPWD, ":");
         }
-        const char *ca = trusted(q->ca_file);
-        if (ca)
-                curl_easy_setopt(curl, CURLOPT_CAINFO, ca);
-        if (q->cert_file)
-                curl_easy_setopt(curl, CURLOPT_SSLCERT, q->cert_file);
-        if (q->key_file)
-                curl_easy_setopt(curl, CURLOPT_SSLKEY, q->key_file);
+}
+
+/* A file, or a text that stays as long as the request. */
+static void set_pem(CURL *curl, CURLoption file_option, const char *file, CURLoption data_option, const char *data)
+{
+        if (data) {
+                struct curl_blob blob = {(void *)data, strlen(data), CURL_BLOB_NOCOPY};
+                curl_easy_setopt(curl, data_option, &blob);
+        } else if (file) {
+                curl_easy_setopt(curl, file_option, file);
+        }
+}
+
+static void set_trust(CURL *curl, const struct http_request *q)
+{
+        bool said = q->ca_file || q->ca_data;
+        set_pem(curl, CURLOPT_CAINFO, trusted(q->ca_file), CURLOPT_CAINFO_BLOB, q->ca_data);
+        if (said && q->ca_only)
+                curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
+        set_pem(curl, CURLOPT_SSLCERT, q->cert_file, CURLOPT_SSLCERT_BLOB, q->cert_data);
+        set_pem(curl, CURLOPT_SSLKEY, q->key_file, CURLOPT_SSLKEY_BLOB, q->key_data);
         if (q->insecure) {
                 curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
                 curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
@@ -197,11 +204,16 @@ static void set_limits(CURL *curl, const struct http_request *q)
                          (long)(q->connect_timeout_ms > 0 ? q->connect_timeout_ms : HTTP_CONNECT_TIMEOUT_MS));
         if (q->timeout_ms > 0)
                 curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)q->timeout_ms);
-        curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-        curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)(HTTP_STALL_TIMEOUT_MS / 1000));
+        if (q->stall_timeout_ms >= 0) {
+                int64_t stall = q->stall_timeout_ms > 0 ? q->stall_timeout_ms : HTTP_STALL_TIMEOUT_MS;
+                curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+                curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)((stall + 999) / 1000));
+        }
         curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, q->follow ? 1L : 0L);
         curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 20L);
-        if (q->direct || is_loopback(q->url))
+        if (q->proxy)
+                curl_easy_setopt(curl, CURLOPT_PROXY, q->proxy);
+        else if (q->direct || is_loopback(q->url))
                 curl_easy_setopt(curl, CURLOPT_PROXY, "");
 }
 
@@ -233,7 +245,7 @@ no_memory:
         return -ENOMEM;
 }
 
-static void finish(struct http_handle *h)
+void http_finish(struct http_handle *h)
 {
         long status = 0, redirects = 0;
         const char *url = NULL;
@@ -245,23 +257,59 @@ static void finish(struct http_handle *h)
                 strcpy(h->receiver->url, url);
 }
 
-static int perform(struct http_handle *h, const struct http_request *q, struct http_receiver *receiver, char *message,
-                   size_t size)
+/*
+ * The certificate's name is what libcurl takes from the URL: so it gets a URL with that name, is told where to connect
+ * in truth, and the header says what the host is called.
+ */
+static int set_host(CURL *curl, const struct http_request *q, struct curl_slist **headers,
+                    struct curl_slist **connect_to)
 {
-        char text[CURL_ERROR_SIZE] = "";
-        struct curl_slist *headers = NULL;
-        if (!q->url) {
-                snprintf(message, size, "a request needs a URL");
-                return -EINVAL;
+        if (!q->tls_name)
+                return curl_easy_setopt(curl, CURLOPT_URL, q->url) == CURLE_OK ? 0 : -ENOMEM;
+        char *host = NULL, *port = NULL, *url = NULL, *line = NULL, *to = NULL;
+        struct curl_slist *next = NULL;
+        int r = -ENOMEM;
+        CURLU *u = curl_url();
+        if (!u || curl_url_set(u, CURLUPART_URL, q->url, 0) != CURLUE_OK ||
+            curl_url_get(u, CURLUPART_HOST, &host, 0) != CURLUE_OK ||
+            curl_url_get(u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) != CURLUE_OK ||
+            curl_url_set(u, CURLUPART_HOST, q->tls_name, 0) != CURLUE_OK ||
+            curl_url_get(u, CURLUPART_URL, &url, 0) != CURLUE_OK) {
+                r = u ? -EINVAL : -ENOMEM;
+                goto over;
         }
-        if (make_headers(q, &headers) < 0) {
-                snprintf(message, size, "no memory");
-                return -ENOMEM;
+        if (asprintf(&to, "::%s:%s", host, port) < 0 || !(*connect_to = curl_slist_append(NULL, to)) ||
+            asprintf(&line, "Host: %s:%s", host, port) < 0 || !(next = curl_slist_append(*headers, line)))
+                goto over;
+        *headers = next;
+        curl_easy_setopt(curl, CURLOPT_CONNECT_TO, *connect_to);
+        r = curl_easy_setopt(curl, CURLOPT_URL, url) == CURLE_OK ? 0 : -ENOMEM;
+over:
+        curl_free(host);
+        curl_free(port);
+        curl_free(url);
+        curl_url_cleanup(u);
+        free(line);
+        free(to);
+        return r;
+}
+
+int http_configure(struct http_handle *h, const struct http_request *q, struct http_receiver *receiver,
+                   char text[CURL_ERROR_SIZE], struct curl_slist **headers, struct curl_slist **connect_to,
+                   char *message, size_t size)
+{
+        int r = q->url && *q->url ? make_headers(q, headers) : -EINVAL;
+        if (r == 0)
+                r = set_host(h->curl, q, headers, connect_to);
+        if (r < 0) {
+                snprintf(message, size, "%s",
+                         r == -ENOMEM        ? "no memory"
+                         : q->url && *q->url ? "this is no URL"
+                                             : "a request needs a URL");
+                return r;
         }
         h->request = q;
         h->receiver = receiver;
-        curl_easy_reset(h->curl); /* options only: connections are kept */
-        curl_easy_setopt(h->curl, CURLOPT_URL, q->url);
         curl_easy_setopt(h->curl, CURLOPT_ERRORBUFFER, text);
         curl_easy_setopt(h->curl, CURLOPT_HEADERFUNCTION, on_header);
         curl_easy_setopt(h->curl, CURLOPT_HEADERDATA, h);
@@ -272,19 +320,33 @@ static int perform(struct http_handle *h, const struct http_request *q, struct h
                 curl_easy_setopt(h->curl, CURLOPT_XFERINFOFUNCTION, on_progress);
                 curl_easy_setopt(h->curl, CURLOPT_XFERINFODATA, h);
         }
-        if (headers)
-                curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER, headers);
+        if (*headers)
+                curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER, *headers);
         set_method(h->curl, q);
         set_identity(h->curl, q);
+        set_trust(h->curl, q);
         set_limits(h->curl, q);
-        CURLcode code = curl_easy_perform(h->curl);
+        return 0;
+}
+
+static int perform(struct http_handle *h, const struct http_request *q, struct http_receiver *receiver, char *message,
+                   size_t size)
+{
+        char text[CURL_ERROR_SIZE] = "";
+        struct curl_slist *headers = NULL, *connect_to = NULL;
+        curl_easy_reset(h->curl); /* options only: connections are kept */
+        int r = http_configure(h, q, receiver, text, &headers, &connect_to, message, size);
+        CURLcode code = r == 0 ? curl_easy_perform(h->curl) : CURLE_OK;
         curl_slist_free_all(headers);
+        curl_slist_free_all(connect_to);
+        if (r < 0)
+                return r;
         if (code == CURLE_OK) {
-                finish(h);
+                http_finish(h);
                 return 0;
         }
         snprintf(message, size, "%s", text[0] ? text : curl_easy_strerror(code));
-        return error_code(h, code);
+        return http_error_code(h, code);
 }
 
 static const struct http_ops ops = {
@@ -292,6 +354,12 @@ static const struct http_ops ops = {
         .handle_new = handle_new,
         .handle_free = handle_free,
         .perform = perform,
+        .multi_new = http_multi_new,
+        .multi_free = http_multi_free,
+        .multi_begin = http_multi_begin,
+        .multi_end = http_multi_end,
+        .multi_act = http_multi_act,
+        .multi_next = http_multi_next,
 };
 
 __attribute__((visibility("default"))) const struct http_ops *firesteel_http_module(void);

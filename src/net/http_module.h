@@ -3,7 +3,7 @@
 
 #include "net/http.h"
 
-#define HTTP_ABI 1
+#define HTTP_ABI 2
 #define HTTP_MODULE_SYMBOL "firesteel_http_module" /* const struct http_ops *f(void) */
 
 struct http_handle;
@@ -15,7 +15,22 @@ struct http_receiver {
         void *context;
         int status;
         char url[2048]; /* the last one, if there were redirections and it fits; else "" */
+
+        /* Of requests under way together: */
+        bool sent;       /* some of the request may have arrived */
+        int connections; /* that were made for it */
 };
+
+/* What requests under way together want of the loop. */
+enum { HTTP_READ = 1, HTTP_WRITE = 2, HTTP_FAILED = 4 };
+struct http_hooks {
+        /* Watch @fd for @events, 0: no longer. The answer is the next call's @slot, which begins as NULL. */
+        void *(*watch)(void *context, int fd, int events, void *slot);
+        /* Call multi_act without a socket in @ms from now, once; negative: do not. */
+        void (*timer)(void *context, int64_t ms);
+};
+struct http_multi;
+struct http_easy;
 
 struct http_ops {
         uint32_t abi;                            /* HTTP_ABI */
@@ -24,4 +39,16 @@ struct http_ops {
         /* 0, or negative as http_perform has it with a sentence that does not name the URL. */
         int (*perform)(struct http_handle *handle, const struct http_request *request, struct http_receiver *receiver,
                        char *message, size_t size);
+
+        /* Requests under way together; NULL: no memory. @hooks is copied. Freed only when all requests have ended. */
+        struct http_multi *(*multi_new)(const struct http_hooks *hooks, void *context);
+        void (*multi_free)(struct http_multi *multi);
+        /* Begin one. @request and @receiver stay until it has ended. As perform; then it has ended. */
+        int (*multi_begin)(struct http_multi *multi, const struct http_request *request, struct http_receiver *receiver,
+                           bool http1, void *owner, struct http_easy **out, char *message, size_t size);
+        void (*multi_end)(struct http_easy *easy); /* not from within a receiver's function */
+        /* The socket is ready; @fd -1: the time has come. Calls receivers and hooks. */
+        void (*multi_act)(struct http_multi *multi, int fd, int events);
+        /* The next one that has ended by itself: what perform would have answered. False: there is none. */
+        bool (*multi_next)(struct http_multi *multi, void **owner, int *result, char *message, size_t size);
 };

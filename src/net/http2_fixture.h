@@ -1,0 +1,180 @@
+/*
+ * For tests: just enough of a server of HTTP/2 without TLS (net/tls_fixture.h goes before it) to see requests side by
+ * side on one connection. It does not read headers (they are compressed); what it does with a request stands in its
+ * body, which the answer repeats:
+ *
+ *      "…"            answered at once; a request without a body is answered "ok"
+ *      "together N"   answered when N of these are there at the same time
+ *      "reset"        the stream is reset;  "refused": and the request was not looked at
+ *      "away"         the connection says that it goes, and goes
+ *      "never"        not answered
+ *
+ * One connection after another, at most 64, each on its thread.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define HTTP2_FIXTURE_STREAMS 4096
+
+struct http2_fixture {
+        int port, listening, connections, requests, most; /* requests that were there at the same time */
+        pthread_t thread;
+        struct http2_connection {
+                struct http2_fixture *server;
+                int fd;
+                pthread_t thread;
+                struct buf in, body[HTTP2_FIXTURE_STREAMS]; /* by half of the stream's number */
+                unsigned waiting[HTTP2_FIXTURE_STREAMS], n_waiting;
+        } * connection[64];
+};
+
+static inline bool http2_send(int fd, unsigned type, unsigned flags, unsigned stream, const void *data, size_t n)
+{
+        unsigned char head[9] = {
+                (unsigned char)(n >> 16),      (unsigned char)(n >> 8),      (unsigned char)n,
+                (unsigned char)type,           (unsigned char)flags,         (unsigned char)(stream >> 24),
+                (unsigned char)(stream >> 16), (unsigned char)(stream >> 8), (unsigned char)stream};
+        _cleanup_(buf_deinit) struct buf out = BUF_INIT;
+        buf_append(&out, head, sizeof(head));
+        buf_append(&out, data, n);
+        for (size_t sent = 0; sent < out.len;) {
+                ssize_t w = send(fd, out.data + sent, out.len - sent, MSG_NOSIGNAL);
+                if (w <= 0)
+                        return false;
+                sent += (size_t)w;
+        }
+        return true;
+}
+
+static inline void http2_answer(struct http2_connection *c, unsigned stream)
+{
+        struct buf *body = &c->body[stream / 2 % HTTP2_FIXTURE_STREAMS];
+        const char *text = body->len ? body->data : "ok";
+        http2_send(c->fd, 1, 4, stream, "\x88", 1); /* :status 200 */
+        http2_send(c->fd, 0, 1, stream, text, strlen(text));
+        buf_deinit(body);
+}
+
+static inline bool http2_request(struct http2_connection *c, unsigned stream)
+{
+        const char *text = buf_text(&c->body[stream / 2 % HTTP2_FIXTURE_STREAMS]);
+        unsigned n;
+        __atomic_add_fetch(&c->server->requests, 1, __ATOMIC_SEQ_CST);
+        if (sscanf(text, "together %u", &n) == 1) {
+                c->waiting[c->n_waiting++] = stream;
+                if ((int)c->n_waiting > c->server->most)
+                        c->server->most = (int)c->n_waiting;
+                if (c->n_waiting == n) {
+                        for (unsigned i = 0; i < n; i++)
+                                http2_answer(c, c->waiting[i]);
+                        c->n_waiting = 0;
+                }
+        } else if (strcmp(text, "reset") == 0 || strcmp(text, "refused") == 0) {
+                return http2_send(c->fd, 3, 0, stream, text[2] == 's' ? "\0\0\0\2" : "\0\0\0\7", 4);
+        } else if (strcmp(text, "away") == 0) {
+                http2_send(c->fd, 7, 0, 0, "\0\0\0\0\0\0\0\0", 8);
+                return false;
+        } else if (strcmp(text, "never") != 0) {
+                http2_answer(c, stream);
+        }
+        return true;
+}
+
+static inline bool http2_frame(struct http2_connection *c, unsigned type, unsigned flags, unsigned stream,
+                               const char *data, size_t n)
+{
+        if (type == 4 && !(flags & 1))
+                return http2_send(c->fd, 4, 1, 0, NULL, 0);
+        if (type == 6 && !(flags & 1))
+                return http2_send(c->fd, 6, 1, 0, data, n);
+        if (type == 0 && n > 0) { /* make room for as much again */
+                unsigned char more[4] = {0, (unsigned char)(n >> 16), (unsigned char)(n >> 8), (unsigned char)n};
+                buf_append(&c->body[stream / 2 % HTTP2_FIXTURE_STREAMS], data, n);
+                http2_send(c->fd, 8, 0, 0, more, 4);
+                http2_send(c->fd, 8, 0, stream, more, 4);
+        }
+        return (type != 0 && type != 1) || !(flags & 1) || http2_request(c, stream);
+}
+
+static inline void *http2_connection_main(void *argument)
+{
+        struct http2_connection *c = argument;
+        size_t at = 24; /* behind the preface */
+        char piece[16384];
+        http2_send(c->fd, 4, 0, 0, NULL, 0);
+        for (bool on = true; on;) {
+                ssize_t got = recv(c->fd, piece, sizeof(piece), 0);
+                if (got <= 0)
+                        break;
+                buf_append(&c->in, piece, (size_t)got);
+                while (on && c->in.len >= at + 9) {
+                        const unsigned char *h = (const unsigned char *)c->in.data + at;
+                        size_t n = (size_t)h[0] << 16 | (size_t)h[1] << 8 | h[2];
+                        if (c->in.len < at + 9 + n)
+                                break;
+                        unsigned stream = (unsigned)h[5] << 24 | (unsigned)h[6] << 16 | (unsigned)h[7] << 8 | h[8];
+                        on = http2_frame(c, h[3], h[4], stream, (const char *)h + 9, n);
+                        at += 9 + n;
+                }
+        }
+        shutdown(c->fd, SHUT_RDWR);
+        return NULL;
+}
+
+static inline void *http2_fixture_main(void *argument)
+{
+        struct http2_fixture *server = argument;
+        int fd;
+        while (server->connections < (int)ARRAY_SIZE(server->connection) &&
+               (fd = accept4(server->listening, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+                struct http2_connection *c = new0(struct http2_connection);
+                c->server = server;
+                c->fd = fd;
+                server->connection[server->connections] = c;
+                if (pthread_create(&c->thread, NULL, http2_connection_main, c) != 0)
+                        abort();
+                __atomic_add_fetch(&server->connections, 1, __ATOMIC_SEQ_CST);
+        }
+        return NULL;
+}
+
+static inline void http2_fixture_start(struct http2_fixture *server)
+{
+        struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        socklen_t len = sizeof(address);
+        *server = (struct http2_fixture){0};
+        server->listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (server->listening < 0 || bind(server->listening, (struct sockaddr *)&address, len) < 0 ||
+            listen(server->listening, 16) < 0 ||
+            getsockname(server->listening, (struct sockaddr *)&address, &len) < 0 ||
+            pthread_create(&server->thread, NULL, http2_fixture_main, server) != 0) {
+                perror("http2 fixture");
+                abort();
+        }
+        server->port = ntohs(address.sin_port);
+}
+
+static inline void http2_fixture_stop(struct http2_fixture *server)
+{
+        shutdown(server->listening, SHUT_RDWR);
+        pthread_join(server->thread, NULL);
+        close(server->listening);
+        for (int i = 0; i < server->connections; i++) {
+                struct http2_connection *c = server->connection[i];
+                shutdown(c->fd, SHUT_RDWR);
+                pthread_join(c->thread, NULL);
+                close(c->fd);
+                for (size_t j = 0; j < HTTP2_FIXTURE_STREAMS; j++)
+                        buf_deinit(&c->body[j]);
+                buf_deinit(&c->in);
+                free(c);
+        }
+}
