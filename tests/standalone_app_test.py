@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from standalone_cluster import BIN, Cluster, wait_for
+from standalone_cluster import BIN, Cluster, free_port, wait_for
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -243,9 +243,7 @@ def test_an_application_does_not_notice_that_its_master_was_restarted(cluster, b
 
 
 def test_another_master_takes_over(cluster, built):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     first = cluster.master(**recovery(cluster))
     both = f"{first.url},127.0.0.1:{port}"
     cluster.worker(both, cores=2)
@@ -334,6 +332,36 @@ def test_a_driver_runs_in_the_cluster(cluster, way):
     assert ("Falling back to legacy submission gateway" in submit.log()) == (way == "fallback")
     assert ("ClientEndpoint: Driver successfully submitted as driver-" in submit.log()) == (way != "rest")
     master.says(r"Removing driver: driver-\d{14}-\d{4} \(FINISHED\)")
+
+
+def driver_process(cluster):
+    """The process of the one driver that runs."""
+    found = [pid for pid, line in cluster.marked().items() if line.startswith("firesteel driver ")]
+    return found[0] if len(found) == 1 else None
+
+
+def test_a_driver_that_begins_again_finds_the_master_that_follows(cluster, built):
+    # Of the second master the submission says nothing, and its ports are others than the first one's.
+    port = free_port()
+    first = cluster.master(spark_master_rest_enabled="true", spark_master_rest_port=0, **recovery(cluster))
+    rest = first.says(r"REST server .* port (\d+)").group(1)
+    worker = cluster.worker(f"{first.url},127.0.0.1:{port}", cores=3, memory="3g")
+    folder = cluster.folder / "steps"
+    folder.mkdir()
+    submit = cluster_mode(cluster, f"spark://127.0.0.1:{rest}", True, "--supervise", built, "steps", folder, 2,
+                          wait=False, conf=["spark.driver.memory=300m"])
+    assert submit.end() == 0, submit.log()
+    (folder / "0").touch()
+    said = lambda: "".join(path.read_text() for path in worker.work.glob("driver-*/stdout"))
+    wait_for(lambda: said().count("counted 4 in job 0") == 1, "the first job")
+    first.kill()
+    second = cluster.master(port, **recovery(cluster))
+    second.says("Recovery complete")
+    os.kill(driver_process(cluster), signal.SIGKILL)
+    wait_for(lambda: said().count("counted 4 in job 0") == 2, "the first job, again")
+    (folder / "1").touch()
+    second.says(r"Removing driver: driver-\d{14}-\d{4} \(FINISHED\)")
+    assert said().count("counted 4 in job 1") == 1
 
 
 def test_a_driver_is_killed_by_the_gateway(cluster, built):

@@ -263,6 +263,22 @@ static void prepared(uv_work_t *work, int status)
                 start_process(d);
 }
 
+/*
+ * The masters that this worker knows, in place of those that the submission names: a REST server knows the others by
+ * its own ports only, and one that was not asked may lead when the driver begins again.
+ */
+static void put_masters(struct driver_runner *d)
+{
+        _cleanup_(buf_deinit) struct buf masters = BUF_INIT;
+        const struct word_list *known = &d->context->conf->masters;
+        const char *named = strmap_get(&d->preparation.conf, "spark.master");
+        if (named && !text_starts_with(named, "spark://"))
+                return;
+        for (size_t i = 0; i < known->len; i++)
+                buf_printf(&masters, "%s%s", i ? "," : "spark://", known->data[i]);
+        strmap_set(&d->preparation.conf, "spark.master", buf_text(&masters));
+}
+
 /* What the submission said as properties, and, of genuine clients, as options of a JVM. */
 static void take_properties(struct driver_runner *d)
 {
@@ -279,6 +295,7 @@ static void take_properties(struct driver_runner *d)
                 strmap_set(conf, c->properties[i]->key, c->properties[i]->value);
         _cleanup_free_ char *cores = mem_printf("%d", d->state.cores);
         strmap_set_if_missing(conf, "spark.driver.cores", cores);
+        put_masters(d);
 }
 
 /* Why it cannot run here; NULL: it can. The caller owns it. */

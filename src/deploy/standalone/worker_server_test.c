@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/remove_tree.h"
+#include "conf/properties.h"
 #include "deploy/standalone/standalone_wire.h"
 #include "net/socket.h"
 #include "rpc/rpc.h"
@@ -674,6 +675,10 @@ static void test_drivers(void **state)
         assert_string_equal(out, "ok two words\n");
         assert_int_equal(strncmp(err, "Launch Command: \"firesteel\" \"driver\" ", 37), 0);
         assert_non_null(strstr(conf, "spark.some.key=\\ a \\\\ value\n"));
+        struct strmap properties = {0};
+        assert_int_equal(properties_load(&properties, path, NULL), 0);
+        assert_string_equal(strmap_get(&properties, "spark.master"), m->url); /* whatever the submission said */
+        strmap_deinit(&properties);
         assert_int_equal(stat(path, &st), 0);
         assert_int_equal(st.st_mode & 0777, 0600); /* it may hold secrets of the application */
         close_world(&w);
