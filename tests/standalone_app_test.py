@@ -364,6 +364,27 @@ def test_a_driver_that_begins_again_finds_the_master_that_follows(cluster, built
     assert said().count("counted 4 in job 1") == 1
 
 
+def test_a_driver_that_ends_while_its_master_is_frozen_is_not_run_again(cluster, built):
+    port = free_port()
+    first = cluster.master(**recovery(cluster))
+    worker = cluster.worker(f"{first.url},127.0.0.1:{port}", cores=3, memory="3g")
+    folder = cluster.folder / "tasks"
+    folder.mkdir()
+    submit = cluster_mode(cluster, first.url, False, "--supervise", built, "hold", folder, 1, wait=False,
+                          conf=["spark.driver.memory=300m"])
+    driver = submit.says(r"Driver successfully submitted as (driver-\S+)").group(1)
+    wait_for(lambda: list(folder.iterdir()), "a task")
+    first.process.send_signal(signal.SIGSTOP)
+    (folder / "go").touch()
+    worker.says(f"Driver {driver} exited successfully")
+    first.kill()
+    second = cluster.master(port, spark_deploy_recoveryTimeout="1s", **recovery(cluster))
+    second.says("Recovery complete")
+    second.says(rf"Removing driver: {driver} \(FINISHED\)")
+    assert "Re-launching" not in second.log()
+    assert [path.name for path in worker.work.glob("driver-*")] == [driver]
+
+
 def test_a_driver_is_killed_by_the_gateway(cluster, built):
     master = cluster.master()
     cluster.worker(master.url, cores=2, memory="3g")

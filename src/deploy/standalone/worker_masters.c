@@ -25,11 +25,20 @@ struct link {
 
 /* A state that must become known. */
 struct report {
-        struct worker_masters *masters;
         uint16_t type;
-        bool asked;
+        int asked; /* the link of the master that was asked last; -1: nobody, or the connection is lost */
         size_t len;
         uint8_t body[];
+};
+
+/*
+ * Whether a master has kept a report: its answer comes when that is stored. One that stands still does not answer, and
+ * another may lead meanwhile: then that one is asked, too, and the late answer of the first counts for nothing.
+ */
+struct question {
+        struct worker_masters *masters;
+        struct report *report; /* NULL: it is known by now */
+        int asked;
 };
 
 struct worker_masters {
@@ -48,6 +57,7 @@ struct worker_masters {
         bool was_taken; /* once, by anybody */
         bool closed;
         VEC(struct report *) reports;
+        VEC(struct question *) questions; /* without an answer */
 };
 
 /* ------------------------------------------------------------------------------------------------- the clock */
@@ -177,7 +187,10 @@ static void timer_closed(uv_handle_t *handle)
         struct worker_masters *m = handle->data;
         for (size_t i = 0; i < m->reports.len; i++)
                 free(m->reports.data[i]);
+        for (size_t i = 0; i < m->questions.len; i++)
+                free(m->questions.data[i]);
         vec_deinit(&m->reports);
+        vec_deinit(&m->questions);
         registration_free(m->registration);
         free(m->links);
         free(m->introduction);
@@ -352,6 +365,9 @@ void worker_masters_disconnected(struct worker_masters *m, struct rpc_peer *peer
         if (worker_masters_leads(m, peer))
                 log_error("Worker", "Connection to master failed! Waiting for master to reconnect... (%s)", why);
         link_drop(l);
+        for (size_t i = 0; i < m->reports.len; i++)
+                if (m->reports.data[i]->asked == l->number)
+                        m->reports.data[i]->asked = -1;
         registration_unreachable(m->registration, l->number, now_ms());
         set_timer(m);
 }
@@ -391,29 +407,56 @@ void worker_masters_send(struct worker_masters *m, uint16_t type, const Protobuf
                 rpc_send_packed(leader(m), type, body, NULL);
 }
 
-static void reported(void *owner, struct rpc_answer *answer)
+static void forget_report(struct worker_masters *m, struct report *report)
 {
-        struct report *report = owner;
-        struct worker_masters *m = report->masters;
-        report->asked = false;
-        for (size_t i = 0; answer->peer && i < m->reports.len; i++)
+        for (size_t i = 0; i < m->questions.len; i++)
+                if (m->questions.data[i]->report == report)
+                        m->questions.data[i]->report = NULL;
+        for (size_t i = 0; i < m->reports.len; i++)
                 if (m->reports.data[i] == report) {
                         memmove(&m->reports.data[i], &m->reports.data[i + 1],
                                 (m->reports.len - i - 1) * sizeof(*m->reports.data));
                         m->reports.len--;
-                        free(report);
-                        return;
+                        break;
                 }
-        send_reports(m); /* nothing, unless it was only slow */
+        free(report);
 }
 
+static void reported(void *owner, struct rpc_answer *answer)
+{
+        struct question *question = owner;
+        struct worker_masters *m = question->masters;
+        struct report *report = question->report;
+        for (size_t i = 0; i < m->questions.len; i++)
+                if (m->questions.data[i] == question) {
+                        m->questions.data[i] = m->questions.data[--m->questions.len];
+                        break;
+                }
+        if (report && answer->status == 0 && worker_masters_leads(m, answer->peer)) {
+                forget_report(m, report);
+        } else if (report && !answer->peer && report->asked == question->asked) {
+                report->asked = -1;
+                send_reports(m); /* nothing, unless it was only slow */
+        }
+        free(question);
+}
+
+/* Those of which the one that leads was not asked. */
 static void send_reports(struct worker_masters *m)
 {
-        for (size_t i = 0; leader(m) && i < m->reports.len; i++) {
+        int number = registration_leader(m->registration);
+        for (size_t i = 0; number >= 0 && i < m->reports.len; i++) {
                 struct report *report = m->reports.data[i];
-                if (!report->asked && rpc_send(leader(m), report->type, report->body, report->len, NULL) == 0)
-                        report->asked =
-                                rpc_ask(leader(m), MASTER(STANDALONE_NONE), NULL, 0, NULL, 0, reported, report) == 0;
+                if (report->asked == number)
+                        continue;
+                struct question *question = new0(struct question);
+                *question = (struct question){m, report, number};
+                if (rpc_ask(leader(m), report->type, report->body, report->len, NULL, 0, reported, question)) {
+                        free(question);
+                        continue;
+                }
+                vec_push(&m->questions, question);
+                report->asked = number;
         }
 }
 
@@ -421,8 +464,8 @@ void worker_masters_report(struct worker_masters *m, uint16_t type, const Protob
 {
         size_t len = protobuf_c_message_get_packed_size(body);
         struct report *report = mem_zero(sizeof(*report) + len);
-        report->masters = m;
         report->type = type;
+        report->asked = -1;
         report->len = protobuf_c_message_pack(body, report->body);
         vec_push(&m->reports, report);
         send_reports(m);

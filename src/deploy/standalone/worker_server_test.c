@@ -37,6 +37,9 @@ struct played_master {
         char *url;
         int heartbeats;
         bool closed;
+        bool frozen; /* it answers nothing; what it is asked waits in calls */
+        struct rpc_call *calls[4];
+        size_t n_calls;
 };
 
 struct world {
@@ -149,6 +152,20 @@ static void receive(void *owner, struct rpc_message *message)
                 buf_puts(&m->heard, "decommissioning\n");
         else if (message->type == TYPE(WORKER_HEARTBEAT))
                 m->heartbeats++;
+        if (message->ask && m->frozen) {
+                assert_true(m->n_calls < ARRAY_SIZE(m->calls));
+                m->calls[m->n_calls++] = rpc_message_defer(message);
+        } else if (message->ask) {
+                rpc_reply(message, TYPE(STANDALONE_NONE), NULL, 0, NULL);
+        }
+}
+
+static void thaw(struct played_master *m)
+{
+        while (m->n_calls)
+                rpc_call_reply(m->calls[--m->n_calls], TYPE(STANDALONE_NONE), NULL, 0, NULL);
+        m->frozen = false;
+        rpc_env_flush(m->env);
 }
 
 static const struct rpc_endpoint_class master_class = {.receive = receive};
@@ -528,6 +545,18 @@ static void test_strangers_give_no_orders(void **state)
         close_world(&w);
 }
 
+static void take_over(struct world *w, struct played_master *m)
+{
+        Firesteel__Standalone__MasterChanged changed = FIRESTEEL__STANDALONE__MASTER_CHANGED__INIT;
+        Firesteel__Standalone__Version version = standalone_version();
+        changed.version = &version;
+        changed.master_url = m->url;
+        changed.master_web_ui = (char *)"";
+        buf_reset(&m->heard);
+        say(m, TYPE(MASTER_CHANGED), &changed.base);
+        wait_for(w, heard(m, "state\n"));
+}
+
 /* What ended while no master was there is told to the next, before what runs. */
 static void test_master_is_lost(void **state)
 {
@@ -556,20 +585,52 @@ static void test_master_is_lost(void **state)
         assert_int_equal(sscanf(children, "%d", &pid), 1);
         kill(pid, SIGKILL);
         wait_for(&w, worker_server_view(w.server)->executors.len == 0);
-        Firesteel__Standalone__MasterChanged changed = FIRESTEEL__STANDALONE__MASTER_CHANGED__INIT;
-        Firesteel__Standalone__Version version = standalone_version();
-        changed.version = &version;
-        changed.master_url = other->url;
-        changed.master_web_ui = (char *)"";
-        buf_reset(&other->heard);
-        say(other, TYPE(MASTER_CHANGED), &changed.base);
-        wait_for(&w, heard(other, "state\n"));
+        take_over(&w, other);
         const char *told =
                 strstr(buf_text(&other->heard), "executor app-1/0 EXITED (Command exited with code 137 (SIGKILL");
         assert_non_null(told);
         assert_true(told < strstr(buf_text(&other->heard), "state\n"));
         assert_false(heard(other, "app-1/1")); /* the old one had that */
         assert_string_equal(worker_server_view(w.server)->master_url, other->url);
+        close_world(&w);
+}
+
+/*
+ * A leader stands still with the news of a driver's end in its hands, and another leads: that one is told as well, or
+ * it would start the driver again. What the first says when it awakes changes nothing.
+ */
+static void test_news_reach_the_master_that_follows_a_frozen_one(void **state)
+{
+        struct world w;
+        (void)state;
+        open_world(&w);
+        open_master(&w, LEADS);
+        open_master(&w, STANDS_BY);
+        start_worker(&w, "");
+        struct played_master *m = &w.masters[0], *other = &w.masters[1];
+        _cleanup_free_ char *url = write_application(&w);
+        wait_for(&w, heard(m, "state\n") && other->ref);
+        m->frozen = other->frozen = true;
+        launch_driver(m, &(struct driver){.id = "driver-1", .url = url, .arguments = {"ok"}, .supervise = true});
+        wait_for(&w, heard(m, "driver driver-1 FINISHED ()\n"));
+        take_over(&w, other);
+        const char *told = strstr(buf_text(&other->heard), "driver driver-1 FINISHED ()\n");
+        assert_non_null(told);
+        assert_true(told < strstr(buf_text(&other->heard), "state\n"));
+        thaw(m);
+        wait_for(&w, other->n_calls == 1);
+        /* The second ends before it has answered, and the first leads again. */
+        rpc_peer_close(other->worker, "the master is gone");
+        other->role = SILENT;
+        wait_for(&w, !worker_server_view(w.server)->connected);
+        take_over(&w, m);
+        assert_non_null(strstr(buf_text(&m->heard), "driver driver-1 FINISHED ()\n"));
+        /* It has answered: nobody needs be told again. */
+        rpc_send(m->ref, TYPE(RECONNECT_WORKER), NULL, 0, NULL);
+        buf_reset(&m->heard);
+        wait_for(&w, heard(m, "state\n"));
+        assert_false(heard(m, "driver-1"));
+        thaw(other);
         close_world(&w);
 }
 
@@ -743,6 +804,7 @@ int main(void)
                 cmocka_unit_test(test_launches_that_cannot_be),
                 cmocka_unit_test(test_strangers_give_no_orders),
                 cmocka_unit_test(test_master_is_lost),
+                cmocka_unit_test(test_news_reach_the_master_that_follows_a_frozen_one),
                 cmocka_unit_test(test_reconnects),
                 cmocka_unit_test(test_refused),
                 cmocka_unit_test(test_decommission),
