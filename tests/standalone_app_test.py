@@ -263,6 +263,21 @@ def test_another_master_takes_over(cluster, built):
     second.says("Received unregister request from application app-")
 
 
+def test_an_application_that_came_while_masters_stood_by_is_called(cluster, built):
+    first = cluster.master(**recovery(cluster))
+    second = cluster.master(**recovery(cluster))
+    both = f"{first.url},127.0.0.1:{second.port}"
+    first.process.send_signal(signal.SIGSTOP)
+    # It would ask again by itself after minutes.
+    app = hold(cluster, built, both, "app", 1, conf=["spark.firesteel.standalone.registrationTimeout=1h"])
+    app.says(f"Connecting to master spark://127.0.0.1:{second.port}")
+    app.release()
+    first.kill()
+    second.says("I have been elected leader! New state: ALIVE")
+    cluster.worker(both)
+    finish(app, 1)
+
+
 def test_executors_that_cannot_start_end_the_application(cluster, built):
     master = cluster.master(spark_deploy_maxExecutorRetries=2)
     cluster.worker(master.url, cores=1)

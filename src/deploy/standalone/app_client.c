@@ -302,8 +302,10 @@ static void take_registered(struct master_link *l, const Firesteel__Standalone__
 static void take_change(struct master_link *l)
 {
         struct app_client *c = l->client;
-        if (!*c->app_id) /* it cannot mean us; the registration is under way */
+        if (!*c->app_id) { /* it stood by when we asked */
+                introduce(c, (int)(l - c->links));
                 return;
+        }
         log_info(LOG, "Master has changed, new master is at %s", l->url);
         take_leader(l);
         tell_state(c);

@@ -370,6 +370,29 @@ static void another_master_takes_over(void **state)
         world_deinit(&w);
 }
 
+/* Nobody led when the application came: it need not wait for its next attempt, which is a minute away. */
+static void a_master_that_stood_by_calls(void **state)
+{
+        struct world w;
+        struct master m = {.in_standby = true};
+        Firesteel__Standalone__Version version = standalone_version();
+        Firesteel__Standalone__MasterChanged changed = FIRESTEEL__STANDALONE__MASTER_CHANGED__INIT;
+        world_init(&w);
+        master_open(&m, &w);
+        open_client(&w, INT64_C(3600000), &m, NULL);
+        run_until(&w, m.heard, "register(words,) ");
+        m.in_standby = false;
+        changed.version = &version;
+        say(&m, TYPE(MASTER_CHANGED), &changed.base);
+        run_until(&w, w.told, "registered(app-1) ");
+        assert_string_equal(m.heard, "register(words,) register(words,) ");
+        assert_string_equal(w.told, "registered(app-1) ");
+        stop_client(&w);
+        run_until(&w, m.heard, "unregister(app-1) ");
+        master_close(&m);
+        world_deinit(&w);
+}
+
 static void a_master_comes_back_at_its_address(void **state)
 {
         struct world w;
@@ -523,6 +546,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(executors_come_and_go),
                 cmocka_unit_test(another_master_takes_over),
+                cmocka_unit_test(a_master_that_stood_by_calls),
                 cmocka_unit_test(a_master_comes_back_at_its_address),
                 cmocka_unit_test(a_master_that_has_forgotten_us_ends_the_application),
                 cmocka_unit_test(a_removed_application_is_told_why),

@@ -242,15 +242,23 @@ static void say_app_removed(void *owner, const struct master_app *app)
  * To who was recorded: over the connection on which it introduced itself when this master did not lead yet, else over a
  * new one to its address.
  */
+static Firesteel__Standalone__MasterChanged master_changed(struct master_server *s,
+                                                           Firesteel__Standalone__Version *version)
+{
+        Firesteel__Standalone__MasterChanged message = FIRESTEEL__STANDALONE__MASTER_CHANGED__INIT;
+        *version = standalone_version();
+        message.version = version;
+        message.master_url = s->url;
+        message.master_web_ui = s->web_ui;
+        return message;
+}
+
 static void say_master_changed(struct master_server *s, enum member_role role, const char *key, const char *address,
                                const char *app_id)
 {
-        Firesteel__Standalone__Version version = standalone_version();
-        Firesteel__Standalone__MasterChanged message = FIRESTEEL__STANDALONE__MASTER_CHANGED__INIT;
+        Firesteel__Standalone__Version version;
+        Firesteel__Standalone__MasterChanged message = master_changed(s, &version);
         struct member *m = members_find_key(&s->members, role, key);
-        message.version = &version;
-        message.master_url = s->url;
-        message.master_web_ui = s->web_ui;
         if (m) {
                 free(m->app_id);
                 m->app_id = app_id ? mem_strdup(app_id) : NULL;
@@ -284,9 +292,14 @@ static void say_master_changed_worker(void *owner, const struct master_worker *w
 
 void master_server_call_back(struct master_server *s)
 {
+        Firesteel__Standalone__Version version;
+        Firesteel__Standalone__MasterChanged changed = master_changed(s, &version);
         for (const struct member *m = s->members.of[MEMBER_WORKER].first; m; m = m->next)
                 if (!master_worker(s->core, m->key))
                         outbox_send(&s->outbox, m->number, TYPE(RECONNECT_WORKER), NULL);
+        for (const struct member *m = s->members.of[MEMBER_APP].first; m; m = m->next)
+                if (!m->app_id)
+                        outbox_send(&s->outbox, m->number, TYPE(MASTER_CHANGED), &changed.base);
 }
 
 void master_server_hang_up(struct master_server *s)

@@ -70,7 +70,10 @@ extern const struct rpc_endpoint_class master_endpoint_class; /* likewise */
 int master_web_start(struct master_server *s, struct fst_error *error);
 void master_web_stop(struct master_server *s);
 
-/* This master leads: workers that introduced themselves to it before, and that were not recorded, are to register. */
+/*
+ * This master leads: workers and applications that introduced themselves to it before, and that were not recorded, are
+ * to register. Applications that have an id are left alone: they are known, or another leader's.
+ */
 void master_server_call_back(struct master_server *s);
 
 /* Give up connections that were made to what was recorded. */

@@ -100,6 +100,10 @@ static int setup_with_records(void **state)
 /* Over the connection on which it was said. */
 static void answer_new_leader(struct actor *a, struct rpc_message *m)
 {
+        if (!a->reports) {
+                buf_puts(&a->heard, "called\n");
+                return;
+        }
         struct rpc_ref *master = rpc_peer_ref(m->peer, STANDALONE_MASTER_ENDPOINT);
         Firesteel__Standalone__WorkerState w = FIRESTEEL__STANDALONE__WORKER_STATE__INIT;
         Firesteel__Standalone__ExecutorReport e = FIRESTEEL__STANDALONE__EXECUTOR_REPORT__INIT, *executors[] = {&e};
@@ -558,7 +562,7 @@ static void drivers_are_submitted(void **state)
 
 /*
  * The second master is known to the application, to which it says that it does not lead, and not to the worker, which
- * it finds by the record. Neither loses anything.
+ * it finds by the record. Neither loses anything. Who came while it stood by is called.
  */
 static void a_new_leader_takes_over(void **state)
 {
@@ -566,6 +570,7 @@ static void a_new_leader_takes_over(void **state)
         struct fst_error error = FST_ERROR_INIT;
         struct master_server *second;
         struct actor *worker = actor_new(f, "Worker"), *app = actor_new(f, "AppClient");
+        struct actor *late = actor_new(f, "AppClient");
         register_worker(worker, "worker-1", rpc_env_port(worker->env));
         register_app(app, "count", rpc_env_address(app->env), "", 3);
         until(f, heard(app, "added 0") && heard(worker, "launch count/0"));
@@ -575,12 +580,16 @@ static void a_new_leader_takes_over(void **state)
         actor_turns_to(app, second);
         register_app(app, "count", rpc_env_address(app->env), id, 3);
         until(f, heard(app, "type 22\n"));
+        actor_turns_to(late, second);
+        register_app(late, "late", rpc_env_address(late->env), "", 3);
+        until(f, heard(late, "type 22\n"));
         assert_int_equal(master_server_state(second)->status, MASTER_STANDBY);
 
         master_server_close(f->server);
         f->server = second;
         until(f, master_server_state(second)->status == MASTER_ALIVE);
         assert_true(heard(app, "master changed\n") && heard(worker, "master changed\n"));
+        until(f, heard(late, "called\n")); /* of whom nothing is recorded */
         assert_non_null(master_app(master_server_state(second), id));
         assert_int_equal(master_app(master_server_state(second), id)->n_executors, 1);
         assert_false(heard(worker, "kill\n"));
