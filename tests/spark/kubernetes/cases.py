@@ -1,0 +1,124 @@
+"""The lines (see lines.md): each variant alone, mixtures of variants, refusals, submissions and arguments."""
+import random
+
+from . import refusals, variants
+from .variants import K
+
+UNIQUE = "0123456789abcdef"
+
+
+def plain(kind, name):
+    """A line with as little in it as there can be."""
+    line = {"id": name, "kind": kind, "conf": {}, "environment": {"SPARK_USER": "spark-user"}, "files": {},
+            "unique": UNIQUE}
+    if kind in ("arguments", "operation"):
+        return line
+    line["conf"] = {"spark.app.name": "pods", K + "container.image": "spark:4.3"}
+    line["appId"] = "spark-app-7"
+    if kind == "executor":
+        line["conf"]["spark.driver.host"] = "driver-svc.default.svc"
+        line.update(executorId="3", profile=None,
+                    driverPod={"name": "pods-driver", "uid": "u-1", "namespace": "default"})
+        return line
+    line.update(resource={"type": "java", "path": "local:///opt/app.jar"}, mainClass="org.example.Main", args=["1"],
+                proxyUser=None)
+    if kind == "submit":
+        line["conf"].update({"spark.master": "k8s://{api}", K + "submission.waitAppCompletion": "false"})
+    return line
+
+
+def fill(value, role):
+    return value.replace("{role}", role) if isinstance(value, str) else value
+
+
+def extended(line, variant):
+    """The line with a variant in it; a value of None takes an entry away."""
+    role = "executor" if line["kind"] == "executor" else "driver"
+    for key, value in variant.items():
+        key, value = fill(key, role), fill(value, role)
+        place, name = {"$": (line["environment"], key[1:]), "@": (line["files"], key[1:])}.get(
+            key[0], (line["conf"], key) if key.startswith("spark.") else (line, key))
+        if value is None and place is not line:
+            place.pop(name, None)
+        else:
+            place[name] = value
+    return line
+
+
+def own_keys(variant, kind):
+    """The entries of SparkConf that a variant brings."""
+    role = "executor" if kind == "executor" else "driver"
+    return [fill(key, role) for key in variant if key.startswith("spark.")]
+
+
+class Case:
+    """A line, and what it is for: the keys that it alone brings to a plain line, or the message that is expected."""
+
+    def __init__(self, line, keys=(), message=None):
+        self.line, self.keys, self.message = line, list(keys), message
+
+    @property
+    def id(self):
+        return self.line["id"]
+
+
+def single(kind):
+    yield Case(plain(kind, f"{kind}-plain"))
+    for group, choices in variants.groups(kind).items():
+        for number, variant in enumerate(choices):
+            yield Case(extended(plain(kind, f"{kind}-{group}-{number}"), variant), own_keys(variant, kind))
+
+
+def refused():
+    for number, (kinds, variant, message) in enumerate(refusals.ROWS):
+        for kind in kinds:
+            yield Case(extended(plain(kind, f"{kind}-refused-{number}"), variant), own_keys(variant, kind), message)
+
+
+def submissions():
+    for number, variant in enumerate(refusals.SUBMITS):
+        yield Case(extended(plain("submit", f"submit-{number}"), variant), own_keys(variant, "submit"))
+    for number, words in enumerate(refusals.ARGUMENTS):
+        yield Case(extended(plain("arguments", f"arguments-{number}"), {"words": words}))
+
+
+def operations():
+    for number, (operation, name, conf) in enumerate(refusals.OPERATIONS):
+        line = plain("operation", f"operation-{number}")
+        line.update(operation=operation, submissionId=name, pods=refusals.PODS,
+                    conf={"spark.master": "k8s://{api}", **conf}, files={"kubeconfig": refusals.KUBECONFIG})
+        line["environment"]["KUBECONFIG"] = "{w}/kubeconfig"
+        yield Case(line, conf)
+
+
+# Groups whose variants say the same thing twice, or refuse together: one of each set in a mixture.
+EXCLUSIVE = [("resource", "python"), ("volcano", "podGroup"), ("template", "account", "credentials"),
+             ("profile", "cores", "resources"), ("secret", "javaOptions"), ("volumes", "localDirs"),
+             ("driverAddress", "ports", "blockManager"), ("allocator", "podNamePrefix"), ("recovery", "cores")]
+
+
+def mixed(kind, count, seed):
+    chooser = random.Random(f"{seed} {kind}")
+    groups = variants.groups(kind)
+    for number in range(count):
+        line = plain(kind, f"{kind}-mixed-{number}")
+        names = chooser.sample(sorted(groups), chooser.randrange(3, 11))
+        for first, *others in EXCLUSIVE:
+            together = [name for name in names if name in (first, *others)]
+            names = [name for name in names if name not in together[1:]]
+        keys = []
+        for name in names:
+            variant = chooser.choice(groups[name])
+            extended(line, variant)
+            keys += own_keys(variant, kind)
+        yield Case(line, keys)
+
+
+def all_cases(mixtures, seed):
+    for kind in ("driver", "executor"):
+        yield from single(kind)
+    yield from submissions()
+    yield from operations()
+    yield from refused()
+    for kind in ("driver", "executor"):
+        yield from mixed(kind, mixtures, seed)
