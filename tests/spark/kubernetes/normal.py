@@ -80,6 +80,7 @@ def environment(container):
     """Rules 2 and 9."""
     options = [entry for entry in container.get("env", []) if entry.get("name", "").startswith("SPARK_JAVA_OPT_") and
                entry.get("value", "").startswith("-Dspark.")]
+    options.sort(key=lambda entry: int(entry["name"].rpartition("_")[2]))
     for entry, value in zip(options, sorted(entry["value"] for entry in options)):
         entry["value"] = value
     for entry in container.get("env", []):
