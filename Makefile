@@ -52,6 +52,8 @@ check-spark: build ## genuine Spark (SPARK_HOME, or PyPI's pyspark) reads what w
 	@tests/spark/check_spark_submit $(BUILD)
 	@tests/spark/check_packages $(BUILD)
 	@tests/spark/check_pages $(BUILD)
+	@ninja -C $(BUILD) tests/pods_from_conf
+	@tests/spark/check_pods $(BUILD)
 
 check-web: build ## the pages of master and worker in headless Chromium (chromium, chromium-driver)
 	@ninja -C $(BUILD) tests/web_pages
