@@ -273,6 +273,14 @@ void properties_put(struct buf *out, const char *key, const char *value)
         buf_putc(out, '\n');
 }
 
+void properties_store(struct buf *out, const char *key, const char *value)
+{
+        put_escaped(out, key, "\\ =:#!");
+        buf_putc(out, '=');
+        put_escaped(out, value, "\\=:#!");
+        buf_putc(out, '\n');
+}
+
 int properties_load(struct strmap *out, const char *path, struct fst_error *error)
 {
         struct stat st;

@@ -34,6 +34,9 @@ int properties_parse(struct strmap *out, const char *name, const char *text, siz
  */
 void properties_put(struct buf *out, const char *key, const char *value);
 
+/* The same, byte for byte as Java's Properties.store writes it to a writer. */
+void properties_store(struct buf *out, const char *key, const char *value);
+
 /*
  * Read the file at @path. As properties_parse, and a negative errno if it cannot be read: -ENOENT with Spark's
  * "Properties file P does not exist", -EINVAL with "Properties file P is not a normal file", -EFBIG.

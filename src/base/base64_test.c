@@ -1,0 +1,35 @@
+/* base64, by the vectors of RFC 4648. */
+#include "base/base64.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void vectors(void **state)
+{
+        static const char *const pairs[][2] = {
+                {"", ""},
+                {"f", "Zg=="},
+                {"fo", "Zm8="},
+                {"foo", "Zm9v"},
+                {"foob", "Zm9vYg=="},
+                {"fooba", "Zm9vYmE="},
+                {"foobar", "Zm9vYmFy"},
+                {"\xff\xfe\xfd", "//79"},
+        };
+        for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+                struct buf out = BUF_INIT;
+                base64_put(&out, pairs[i][0], strlen(pairs[i][0]));
+                assert_string_equal(buf_text(&out), pairs[i][1]);
+                buf_deinit(&out);
+        }
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {cmocka_unit_test(vectors)};
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,84 @@
+/* See driver_builder.h. */
+#include "deploy/kubernetes/driver_builder.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+#include "deploy/kubernetes/conf_files.h"
+#include "deploy/kubernetes/feature_step.h"
+#include "deploy/kubernetes/kube_names.h"
+#include "deploy/kubernetes/pod_template.h"
+#include "deploy/kubernetes/step_list.h"
+
+#define VOLUME "spark-conf-volume-driver"
+
+/* In Spark's order, which decides that of variables, mounts and objects. */
+static const struct feature_step *const steps[] = {
+        &basic_driver_step,       &driver_credentials_step,   &driver_service_step, &network_policy_step,
+        &mount_secrets_step,      &env_secrets_step,          &mount_volumes_step,  &driver_command_step,
+        &hadoop_conf_driver_step, &kerberos_conf_driver_step, &pod_template_step,   &local_dirs_step,
+};
+
+static int run_step(const struct kube_conf *c, const struct feature_step *step, struct driver_spec *spec,
+                    struct fst_error *error)
+{
+        int r = step->configure ? step->configure(c, &spec->pod, error) : 0;
+        if (r == 0 && step->properties)
+                r = step->properties(c, &spec->properties, error);
+        if (r == 0 && step->pre_resources)
+                r = step->pre_resources(c, spec->pre_resources, error);
+        if (r == 0 && step->resources)
+                r = step->resources(c, spec->resources, error);
+        return r;
+}
+
+int driver_spec_build(const struct kube_conf *c, struct driver_spec *out, struct fst_error *error)
+{
+        _cleanup_(step_list_deinit) struct step_list list = {0};
+        *out = (struct driver_spec){.pre_resources = json_array(), .resources = json_array()};
+        int r = pod_template_load(c, &out->pod, error);
+        if (r == 0)
+                r = step_list_make(c, steps, ARRAY_SIZE(steps), &list, error);
+        strmap_merge(&out->properties, &c->conf->set);
+        for (size_t i = 0; r == 0 && i < list.len; i++)
+                r = run_step(c, list.data[i], out, error);
+        return r;
+}
+
+void driver_spec_deinit(struct driver_spec *spec)
+{
+        spark_pod_deinit(&spec->pod);
+        json_decref(spec->pre_resources);
+        json_decref(spec->resources);
+        strmap_deinit(&spec->properties);
+        *spec = (struct driver_spec){0};
+}
+
+int driver_spec_finish(const struct kube_conf *c, const struct driver_spec *spec, json_t **pod, json_t **map,
+                       struct fst_error *error)
+{
+        json_t *files = NULL;
+        int r = conf_files_read(c, &spec->properties, &files, error);
+        if (r == 0)
+                r = conf_files_map(c, files, NULL, map, error);
+        if (r == 0) {
+                struct spark_pod whole = {json_deep_copy(spec->pod.pod), json_deep_copy(spec->pod.container)};
+                pod_add_env(&whole, "SPARK_CONF_DIR", KUBE_CONF_DIR);
+                pod_add_mount(&whole, VOLUME, KUBE_CONF_DIR);
+                pod_add_volume(&whole, conf_files_volume(c, VOLUME, files));
+                json_array_append(kube_children(pod_spec(&whole), "containers"), whole.container);
+                *pod = json_incref(whole.pod);
+                spark_pod_deinit(&whole);
+        }
+        json_decref(files);
+        return r;
+}
+
+void kube_set_owner(json_t *object, const json_t *pod)
+{
+        const json_t *metadata = json_object_get(pod, "metadata");
+        json_t *owner = json_pack("{s:O?,s:b,s:O?,s:O?,s:O?}", "apiVersion", json_object_get(pod, "apiVersion"),
+                                  "controller", 1, "kind", json_object_get(pod, "kind"), "name",
+                                  json_object_get(metadata, "name"), "uid", json_object_get(metadata, "uid"));
+        json_object_set_new(kube_child(object, "metadata"), "ownerReferences", json_pack("[o]", owner));
+}

@@ -1,0 +1,51 @@
+/* See driver_objects.h. */
+#include "deploy/kubernetes/driver_objects.h"
+
+#include "base/mem.h"
+#include "deploy/kubernetes/driver_builder.h"
+
+/* Append copies of @objects, owned by @pod unless that is NULL. */
+static void append(json_t *out, const json_t *objects, const json_t *pod)
+{
+        json_t *object;
+        size_t i;
+        json_array_foreach((json_t *)objects, i, object) {
+                json_t *copy = json_deep_copy(object);
+                if (pod)
+                        kube_set_owner(copy, pod);
+                json_array_append_new(out, copy);
+        }
+}
+
+static int make(const struct kube_conf *c, const char *uid, json_t **out, struct fst_error *error)
+{
+        _cleanup_(driver_spec_deinit) struct driver_spec spec = {0};
+        json_t *pod = NULL, *map = NULL;
+        int r = driver_spec_build(c, &spec, error);
+        if (r == 0)
+                r = driver_spec_finish(c, &spec, &pod, &map, error);
+        if (r < 0)
+                return r;
+        json_t *objects = json_array(), *owner = uid ? json_deep_copy(pod) : NULL;
+        if (owner)
+                kube_put(kube_child(owner, "metadata"), "uid", uid);
+        append(objects, spec.pre_resources, NULL);
+        json_array_append_new(objects, pod);
+        if (uid)
+                append(objects, spec.pre_resources, owner);
+        json_array_append_new(spec.resources, map);
+        append(objects, spec.resources, owner);
+        json_decref(owner);
+        *out = objects;
+        return 0;
+}
+
+int driver_objects_make(const struct kube_conf *c, json_t **out, struct fst_error *error)
+{
+        return make(c, NULL, out, error);
+}
+
+int driver_objects_sent(const struct kube_conf *c, const char *uid, json_t **out, struct fst_error *error)
+{
+        return make(c, uid, out, error);
+}

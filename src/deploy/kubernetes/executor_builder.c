@@ -1,0 +1,67 @@
+/* See executor_builder.h. */
+#include "deploy/kubernetes/executor_builder.h"
+
+#include "base/mem.h"
+#include "deploy/kubernetes/conf_files.h"
+#include "deploy/kubernetes/feature_step.h"
+#include "deploy/kubernetes/kube_names.h"
+#include "deploy/kubernetes/kube_value.h"
+#include "deploy/kubernetes/pod_template.h"
+#include "deploy/kubernetes/step_list.h"
+
+/* In Spark's order. */
+static const struct feature_step *const steps[] = {
+        &basic_executor_step, &executor_credentials_step, &mount_secrets_step, &env_secrets_step,
+        &mount_volumes_step,  &hadoop_conf_executor_step, &local_dirs_step,
+};
+
+int executor_spec_build(const struct kube_conf *c, struct executor_spec *out, struct fst_error *error)
+{
+        _cleanup_(step_list_deinit) struct step_list list = {0};
+        *out = (struct executor_spec){.resources = json_array()};
+        int r = pod_template_load(c, &out->pod, error);
+        if (r == 0)
+                r = step_list_make(c, steps, ARRAY_SIZE(steps), &list, error);
+        for (size_t i = 0; r == 0 && i < list.len; i++) {
+                const struct feature_step *step = list.data[i];
+                r = step->configure ? step->configure(c, &out->pod, error) : 0;
+                if (r == 0 && step->resources)
+                        r = step->resources(c, out->resources, error);
+        }
+        return r;
+}
+
+void executor_spec_deinit(struct executor_spec *spec)
+{
+        spark_pod_deinit(&spec->pod);
+        json_decref(spec->resources);
+        *spec = (struct executor_spec){0};
+}
+
+json_t *executor_spec_pod(const struct executor_spec *spec)
+{
+        struct spark_pod whole = {json_deep_copy(spec->pod.pod), json_deep_copy(spec->pod.container)};
+        json_array_append(kube_children(pod_spec(&whole), "containers"), whole.container);
+        json_t *pod = json_incref(whole.pod);
+        spark_pod_deinit(&whole);
+        return pod;
+}
+
+int executor_config_map(const struct kube_conf *c, json_t **out, struct fst_error *error)
+{
+        _cleanup_(strmap_deinit) struct strmap labels = STRMAP_INIT;
+        json_t *files = NULL;
+        bool disabled;
+        int r = kube_bool(c, "spark.kubernetes.executor.disableConfigMap", &disabled, error);
+        if (r < 0 || disabled) {
+                *out = NULL;
+                return r;
+        }
+        strmap_set(&labels, KUBE_LABEL_APP_ID, c->app_id);
+        strmap_set(&labels, KUBE_LABEL_ROLE, "executor");
+        r = conf_files_read(c, NULL, &files, error);
+        if (r == 0)
+                r = conf_files_map(c, files, &labels, out, error);
+        json_decref(files);
+        return r;
+}

@@ -1,0 +1,16 @@
+/*
+ * Amounts of resources as Kubernetes writes them: "1", "500m", "1408Mi", "4e9". Whatever Spark takes for one is passed
+ * on as it is written; the API server decides.
+ */
+#pragma once
+
+struct fst_error;
+
+/* 0, or -EINVAL with the sentence of Spark's client library for what it does not take. */
+int quantity_check(const char *text, struct fst_error *error);
+
+/*
+ * -1, 0 or 1 in *@order as @a is less than, equal to, or more than @b, to a billionth. -EINVAL with @error for what is
+ * no amount after all.
+ */
+int quantity_compare(const char *a, const char *b, int *order, struct fst_error *error);
