@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #define UUID "01234567-89ab-4def-8123-456789abcdef"
-#define SECRET "5ec2e75ec2e75ec2e75ec2e75ec2e75ec2e75ec2e75ec2e75ec2e75ec2e75ec2e"
+#define SECRET "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 static const char *world;
 static struct strmap environment;
@@ -192,12 +192,18 @@ static int read_profile(const json_t *profile, struct kube_profile *out, struct 
         return 0;
 }
 
-/* As the driver has it: given, or made up. */
-static const char *find_secret(const struct fst_conf *conf)
+/* What the driver makes up where its master is local or k8s; elsewhere it must have been given. */
+static int find_secret(const struct fst_conf *conf, const char **secret, struct fst_error *error)
 {
-        const char *on = conf_get_raw(conf, "spark.authenticate");
-        const char *given = conf_get_raw(conf, "spark.authenticate.secret");
-        return !on || strcasecmp(on, "true") != 0 ? NULL : given ? given : SECRET;
+        const char *on = conf_get_raw(conf, "spark.authenticate"), *master = conf_get_raw(conf, "spark.master");
+        bool makes = !master || strncmp(master, "k8s", 3) == 0 || strcmp(master, "local") == 0;
+        if (!on || strcasecmp(on, "true") != 0)
+                return 0;
+        *secret = makes ? SECRET : conf_get_raw(conf, "spark.authenticate.secret");
+        return *secret ? 0
+                       : error_set(error, -EINVAL,
+                                   "requirement failed: A secret key must be specified via the "
+                                   "spark.authenticate.secret config.");
 }
 
 /* The words of the application as SparkSubmit hands them to the client. */
@@ -267,15 +273,14 @@ static int answer_pod(const json_t *line, const struct fst_conf *conf, const cha
                 .files = {.upload = upload},
                 .executor_id = text_of(line, "executorId"),
                 .driver_pod = driver_pod,
-                .secret = executor ? find_secret(conf) : NULL,
         };
-        int r = 0;
+        int r = executor ? find_secret(conf, &c.secret, error) : 0;
         if (json_is_object(json_object_get(line, "profile"))) {
                 read_profile(json_object_get(line, "profile"), &profile, amounts);
                 c.profile = &profile;
         }
         read_words(line, &words);
-        if (!executor)
+        if (r == 0 && !executor)
                 r = client_arguments_parse((const char *const *)word_list_argv(&words), words.len, &arguments, error);
         if (r == 0)
                 client_arguments_put(&arguments, &c);

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "deploy/kubernetes/driver_builder.h"
+#include "deploy/kubernetes/kube_value.h"
 
 /* Append copies of @objects, owned by @pod unless that is NULL. */
 static void append(json_t *out, const json_t *objects, const json_t *pod)
@@ -17,6 +18,17 @@ static void append(json_t *out, const json_t *objects, const json_t *pod)
         }
 }
 
+/* Where a template says a namespace, it is that of the application all the same. */
+static int put_namespace(const struct kube_conf *c, json_t *pod, struct fst_error *error)
+{
+        json_t *metadata = json_object_get(pod, "metadata");
+        _cleanup_free_ char *namespace = NULL;
+        int r = kube_string(c, "spark.kubernetes.namespace", &namespace, error);
+        if (r == 0 && json_object_get(metadata, "namespace"))
+                kube_put(metadata, "namespace", namespace);
+        return r;
+}
+
 static int make(const struct kube_conf *c, const char *uid, json_t **out, struct fst_error *error)
 {
         _cleanup_(driver_spec_deinit) struct driver_spec spec = {0};
@@ -26,6 +38,12 @@ static int make(const struct kube_conf *c, const char *uid, json_t **out, struct
                 r = driver_spec_finish(c, &spec, &pod, &map, error);
         if (r < 0)
                 return r;
+        r = put_namespace(c, pod, error);
+        if (r < 0) {
+                json_decref(pod);
+                json_decref(map);
+                return r;
+        }
         json_t *objects = json_array(), *owner = uid ? json_deep_copy(pod) : NULL;
         if (owner)
                 kube_put(kube_child(owner, "metadata"), "uid", uid);

@@ -49,17 +49,22 @@ json_t *executor_spec_pod(const struct executor_spec *spec)
 
 int executor_config_map(const struct kube_conf *c, json_t **out, struct fst_error *error)
 {
-        _cleanup_(strmap_deinit) struct strmap labels = STRMAP_INIT;
+        static const char namespace_key[] = "spark.kubernetes.namespace";
+        _cleanup_(strmap_deinit) struct strmap labels = STRMAP_INIT, properties = STRMAP_INIT;
+        _cleanup_free_ char *namespace = NULL;
         json_t *files = NULL;
         bool disabled;
         int r = kube_bool(c, "spark.kubernetes.executor.disableConfigMap", &disabled, error);
+        if (r == 0)
+                r = kube_string(c, namespace_key, &namespace, error);
         if (r < 0 || disabled) {
                 *out = NULL;
                 return r;
         }
         strmap_set(&labels, KUBE_LABEL_APP_ID, c->app_id);
         strmap_set(&labels, KUBE_LABEL_ROLE, "executor");
-        r = conf_files_read(c, NULL, &files, error);
+        strmap_set(&properties, namespace_key, namespace);
+        r = conf_files_read(c, &properties, &files, error);
         if (r == 0)
                 r = conf_files_map(c, files, &labels, out, error);
         json_decref(files);

@@ -42,7 +42,7 @@ static int mib_or(const struct kube_conf *c, const char *key, int64_t otherwise,
 /* As the configuration says it. */
 static int read_memory(const struct kube_conf *c, struct memory *m, struct fst_error *error)
 {
-        int64_t least, off_heap;
+        int64_t least, off_heap = 0;
         double factor;
         int r = kube_mib(c, "spark.executor.minMemoryOverhead", &least, error);
         if (r == 0)
@@ -56,6 +56,14 @@ static int read_memory(const struct kube_conf *c, struct memory *m, struct fst_e
                 r = mib_or(c, "spark.executor.pyspark.memory", 0, &m->python, error);
         if (r == 0)
                 r = conf_get_bytes(c->conf, "spark.memory.offHeap.size", &off_heap, error);
+        const int64_t sizes[] = {m->heap, m->overhead, m->python, off_heap};
+        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(sizes); i++)
+                if (sizes[i] < 0)
+                        r = error_set(error, -EINVAL,
+                                      "Size must be specified as bytes (b), kibibytes (k), mebibytes (m), gibibytes "
+                                      "(g), tebibytes (t), or pebibytes(p). E.g. 50b, 100k, or 250m.\nFailed to parse "
+                                      "byte string: %lld",
+                                      (long long)sizes[i]);
         return r < 0 ? r : check_off_heap(c, off_heap >> 20, &m->off_heap, error);
 }
 

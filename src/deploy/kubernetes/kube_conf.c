@@ -88,11 +88,13 @@ static char *service_name(const struct kube_conf *c)
 static int choose_prefix(struct kube_conf *c, struct fst_error *error)
 {
         char *set = NULL;
-        if (c->role == KUBE_EXECUTOR) {
-                int r = kube_string(c, "spark.kubernetes.executor.podNamePrefix", &set, error);
-                if (r < 0)
-                        return r;
-        }
+        int r = 0;
+        if (c->role == KUBE_EXECUTOR)
+                r = kube_string(c, "spark.kubernetes.executor.podNamePrefix", &set, error);
+        else if (c->env("SPARK_TESTING"))
+                r = kube_string(c, "spark.kubernetes.driver.resourceNamePrefix", &set, error);
+        if (r < 0)
+                return r;
         c->prefix = set ? set : kube_name_prefix(kube_app_name(c), c->unique);
         return 0;
 }

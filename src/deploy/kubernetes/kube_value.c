@@ -43,8 +43,12 @@ static const struct {
         {"spark.kubernetes.memoryOverheadFactor", 0, HUGE_VAL, false, "Ensure that memory overhead is non-negative"},
 };
 
+/* Spark blames the key whose value it reads for want of another. */
 static int mismatch(const char *key, const char *value, const char *type, struct fst_error *error)
 {
+        struct key row;
+        while (key_find(key, &row) && row.same_as)
+                key = row.same_as;
         return error_set(error, -EINVAL, INVALID "It should be a/an '%s' value." STATE, "TYPE_MISMATCH", value, key,
                          type);
 }

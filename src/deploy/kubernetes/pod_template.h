@@ -11,7 +11,7 @@ struct kube_conf;
 /*
  * The template of this role's pods as *@out, the caller's: its Spark container, named by podTemplateContainerName, or
  * else the first, is taken out of it. Without a template an empty pod. Negative with "Could not load pod from template
- * file." in @error, and the reason in the log.
+ * file." and the reason in @error.
  */
 int pod_template_load(const struct kube_conf *c, struct spark_pod *out, struct fst_error *error);
 

@@ -54,7 +54,9 @@ static int driver_url(const struct kube_conf *c, char **out, struct fst_error *e
                 r = error_set(error, -EINVAL,
                               "spark.driver.host is not set: executors do not know where the driver is");
         if (r == 0)
-                *out = mem_printf("spark://CoarseGrainedScheduler@%s:%lld", host, (long long)port);
+                *out = mem_printf(strchr(host, ':') && host[0] != '[' ? "spark://CoarseGrainedScheduler@[%s]:%lld"
+                                                                      : "spark://CoarseGrainedScheduler@%s:%lld",
+                                  host, (long long)port);
         return r;
 }
 

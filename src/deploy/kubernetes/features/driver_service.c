@@ -14,6 +14,15 @@
 
 #define SERVICE "spark.kubernetes.driver.service."
 
+/* Those that the service is for: spark.blockManager.port, which the pod follows, does not count here. */
+static int read_ports(const struct kube_conf *c, struct driver_ports *ports, struct fst_error *error)
+{
+        int r = driver_ports_read(c, ports, error);
+        return r < 0 ? r
+                     : kube_number(c, "spark.driver.blockManager.port", KUBE_BLOCK_MANAGER_PORT, &ports->block_manager,
+                                   error);
+}
+
 static int check(const struct kube_conf *c, struct fst_error *error)
 {
         struct driver_ports ports;
@@ -33,14 +42,14 @@ static int check(const struct kube_conf *c, struct fst_error *error)
                 r = kube_string(c, SERVICE "ipFamilies", &families, error);
         if (r == 0)
                 r = kube_bool(c, SERVICE "publishNotReadyAddresses", &early, error);
-        return r < 0 ? r : driver_ports_read(c, &ports, error);
+        return r < 0 ? r : read_ports(c, &ports, error);
 }
 
 static int properties(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
 {
         struct driver_ports ports;
         _cleanup_free_ char *namespace = NULL;
-        int r = driver_ports_read(c, &ports, error);
+        int r = read_ports(c, &ports, error);
         if (r == 0)
                 r = kube_string(c, "spark.kubernetes.namespace", &namespace, error);
         if (r < 0)
@@ -81,7 +90,7 @@ static int put_spec(const struct kube_conf *c, json_t *spec, struct fst_error *e
         _cleanup_(word_list_deinit) struct word_list families = {0};
         _cleanup_free_ char *policy = NULL;
         bool early;
-        int r = driver_ports_read(c, &ports, error);
+        int r = read_ports(c, &ports, error);
         if (r == 0)
                 r = kube_string(c, SERVICE "ipFamilyPolicy", &policy, error);
         if (r == 0)
