@@ -1,7 +1,7 @@
 /*
- * Replays inputs through one fuzz target, so that a corpus is an ordinary test and needs no fuzzer.
+ * Replays inputs through a fuzz target, so that a corpus is an ordinary test and needs no fuzzer.
  *
- *      NAME_fuzz FILE-or-DIRECTORY…
+ *      replay NAME FILE-or-DIRECTORY…
  *
  * Every input lies in a block of exactly its size, so that a sanitizer sees the first byte read past its end; the
  * empty input is always run too. Having found nothing to replay is a failure: a corpus that was moved away must
@@ -15,7 +15,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#define X(name) int fuzz_##name(const uint8_t *data, size_t size);
+#include "replay.inc"
+#undef X
+
+static const struct {
+        const char *name;
+        int (*run)(const uint8_t *data, size_t size);
+} targets[] = {
+#define X(name) {#name, fuzz_##name},
+#include "replay.inc"
+#undef X
+};
+
+static int (*target)(const uint8_t *data, size_t size);
 
 static int die(const char *path)
 {
@@ -33,7 +46,7 @@ static int replay_file(const char *path, size_t size)
         /* Named first: when the target crashes, the last line says on what. */
         printf("%s\n", path);
         fflush(stdout);
-        LLVMFuzzerTestOneInput(data, size);
+        target(data, size);
         free(data);
         return 1;
 }
@@ -65,8 +78,16 @@ static int replay(const char *path)
 int main(int argc, char **argv)
 {
         int replayed = 0;
-        LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
-        for (int i = 1; i < argc; i++)
+        for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]) && argc > 1; i++)
+                if (strcmp(targets[i].name, argv[1]) == 0)
+                        target = targets[i].run;
+        if (!target) {
+                fprintf(stderr, "Usage: replay NAME FILE-or-DIRECTORY...\n%s is no fuzz target\n",
+                        argc > 1 ? argv[1] : "nothing");
+                return 2;
+        }
+        target((const uint8_t *)"", 0);
+        for (int i = 2; i < argc; i++)
                 replayed += replay(argv[i]);
         printf("%d inputs replayed\n", replayed);
         return replayed > 0 ? 0 : 1;
