@@ -218,6 +218,42 @@ static void test_a_service_that_starts_again_serves_as_before(void **state)
         served_deinit(&s);
 }
 
+/* The directories of one executor were removed while the service was not there: it is as if it had never registered. */
+static void test_a_service_that_starts_again_forgets_who_has_no_directory(void **state)
+{
+        struct served s;
+        char *roots[4];
+        char command[4200];
+        served_init(&s, CODEC_NONE, 6, MEMORY);
+        int port = shuffle_service_port(s.service);
+        shuffle_service_free(s.service);
+        size_t n = roots_of(&s, 1, roots);
+        assert_int_equal(n, 2);
+        snprintf(command, sizeof(command), "rm -r %s", roots[0]);
+        assert_int_equal(system(command), 0);
+        start(&s, port);
+        assert_int_equal(shuffle_service_counters(s.service).executors, EXECUTORS); /* one directory is left */
+        shuffle_service_free(s.service);
+        snprintf(command, sizeof(command), "rm -r %s", roots[1]);
+        assert_int_equal(system(command), 0);
+        start(&s, port);
+        assert_int_equal(shuffle_service_counters(s.service).executors, EXECUTORS - 1);
+        again(&s.w);
+        assert_true(read_all(&s.w, 0, 0) < 0);
+        assert_true(s.w.run.fetch_failed);
+        _cleanup_free_ char *why =
+                mem_printf("Executor is not registered (appId=" APP ", execId=%s)", s.w.env.locations[1].executor_id);
+        assert_non_null(strstr(s.w.run.error.message, why));
+        /* And so it stays, when another registers. */
+        _cleanup_free_ char *elsewhere = mem_printf("%s/else", s.base);
+        assert_int_equal(register_executor(&s, "app-2", "0", &elsewhere, 1, 64, NULL), 0);
+        assert_int_equal(shuffle_service_counters(s.service).executors, EXECUTORS);
+        shuffle_service_free(s.service);
+        start(&s, port);
+        assert_int_equal(shuffle_service_counters(s.service).executors, EXECUTORS - 1);
+        served_deinit(&s);
+}
+
 static void test_indexes_leave_the_cache(void **state)
 {
         struct served s;
@@ -351,6 +387,7 @@ int main(void)
                 cmocka_unit_test(test_all_forms_are_served_when_executors_are_gone),
                 cmocka_unit_test(test_an_output_that_is_kept_again_takes_the_place_of_the_first),
                 cmocka_unit_test(test_a_service_that_starts_again_serves_as_before),
+                cmocka_unit_test(test_a_service_that_starts_again_forgets_who_has_no_directory),
                 cmocka_unit_test(test_indexes_leave_the_cache),
                 cmocka_unit_test(test_a_damaged_output_is_a_fetch_failure),
                 cmocka_unit_test(test_a_file_that_ends_too_early_is_a_fetch_failure),

@@ -195,7 +195,7 @@ void disk_dirs_sweep(const char *list)
 {
         _cleanup_free_ char *copy = mem_strdup(list);
         char *rest = copy;
-        for (char *dir; (dir = strsep(&rest, ","));)
+        for (char *dir; (dir = strsep(&rest, ", "));)
                 if (*dir)
                         sweep(dir);
 }

@@ -46,8 +46,10 @@ int disk_dirs_for_executors(const char *list, struct disk_dirs **dirs, struct fs
  */
 void disk_dirs_sweep_executors(void);
 
-/* In each directory of the comma list: remove what processes left that are gone. Who makes such directories does so
- * too. */
+/*
+ * In each directory of the comma list: remove what processes left that are gone. Who makes such directories does so
+ * too.
+ */
 void disk_dirs_sweep(const char *list);
 
 /* Remove the roots with all that is in them, unless they last. NULL is allowed. */

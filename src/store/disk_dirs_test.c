@@ -163,6 +163,27 @@ static void what_a_killed_process_left_is_removed(void **state)
         disk_dirs_free(ours);
 }
 
+/* Also where nothing is made: what is swept is a list. */
+static void a_list_is_swept(void **state)
+{
+        _cleanup_free_ char *first = mem_printf("%s/one", base), *second = mem_printf("%s/two", base);
+        _cleanup_free_ char *list = mem_printf("%s, %s,%s/none", first, second, base);
+        struct fst_error error = FST_ERROR_INIT;
+        struct disk_dirs *ours = NULL;
+        char left[2][4096];
+        assert_int_equal(disk_dirs_for_executors(second, &ours, &error), 0);
+        leave_file(first, left[0]);
+        leave_file(second, left[1]);
+        disk_dirs_sweep(list);
+        assert_int_equal(access(left[0], F_OK), -1);
+        assert_int_equal(access(left[1], F_OK), -1);
+        assert_int_equal(access(disk_dirs_root(ours, 0), F_OK), 0);
+        disk_dirs_sweep("");
+        disk_dirs_free(ours);
+        assert_int_equal(rmdir(first), 0);
+        assert_int_equal(rmdir(second), 0);
+}
+
 static void the_environment_goes_first(void **state)
 {
         static const char *const names[] = {"CONTAINER_ID", "LOCAL_DIRS", "SPARK_EXECUTOR_DIRS", "SPARK_LOCAL_DIRS"};
@@ -194,8 +215,11 @@ static void the_environment_goes_first(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(files_go_where_sparks_would), cmocka_unit_test(a_bad_directory_is_passed_over),
-                cmocka_unit_test(a_failed_disk_is_used_last),  cmocka_unit_test(what_a_killed_process_left_is_removed),
+                cmocka_unit_test(files_go_where_sparks_would),
+                cmocka_unit_test(a_bad_directory_is_passed_over),
+                cmocka_unit_test(a_failed_disk_is_used_last),
+                cmocka_unit_test(what_a_killed_process_left_is_removed),
+                cmocka_unit_test(a_list_is_swept),
                 cmocka_unit_test(the_environment_goes_first),
         };
         return cmocka_run_group_tests(tests, make_base, remove_base);

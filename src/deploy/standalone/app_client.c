@@ -137,26 +137,13 @@ static void patience_over(uv_timer_t *timer)
 
 /* -------------------------------------------------------------------------------------------- what we say */
 
-/* A packed message and further fields of it behind: the parser makes one of both. */
-static void send_joined(struct rpc_ref *to, uint16_t type, const void *first, size_t first_size,
-                        const ProtobufCMessage *more)
-{
-        _cleanup_(buf_deinit) struct buf joined = BUF_INIT;
-        _cleanup_free_ void *rest = NULL;
-        size_t rest_size;
-        buf_append(&joined, first, first_size);
-        rest = standalone_pack(more, &rest_size);
-        buf_append(&joined, rest, rest_size);
-        rpc_send(to, type, joined.data, joined.len, NULL);
-}
-
 static void introduce(void *owner, int master)
 {
         struct app_client *c = owner;
         Firesteel__Standalone__RegisterApplication more = FIRESTEEL__STANDALONE__REGISTER_APPLICATION__INIT;
         more.app_id = c->app_id;
-        send_joined(c->links[master].ref, FIRESTEEL__STANDALONE__STANDALONE_TYPE__REGISTER_APPLICATION, c->introduction,
-                    c->introduction_size, &more.base);
+        standalone_send_joined(c->links[master].ref, FIRESTEEL__STANDALONE__STANDALONE_TYPE__REGISTER_APPLICATION,
+                               c->introduction, c->introduction_size, &more.base);
 }
 
 static void request_answered(void *owner, struct rpc_answer *answer)
@@ -232,9 +219,9 @@ static void tell_state(struct app_client *c)
         Firesteel__Standalone__ApplicationState more = FIRESTEEL__STANDALONE__APPLICATION_STATE__INIT;
         more.app_id = c->app_id;
         more.next_executor = c->next_executor;
-        send_joined(c->links[registration_leader(c->registration)].ref,
-                    FIRESTEEL__STANDALONE__STANDALONE_TYPE__APPLICATION_STATE, c->targets.data, c->targets.len,
-                    &more.base);
+        standalone_send_joined(c->links[registration_leader(c->registration)].ref,
+                               FIRESTEEL__STANDALONE__STANDALONE_TYPE__APPLICATION_STATE, c->targets.data,
+                               c->targets.len, &more.base);
         for (size_t i = 0; i < c->kills.len; i++)
                 if (!c->kills.data[i]->done)
                         ask_to_kill(c, c->kills.data[i]);

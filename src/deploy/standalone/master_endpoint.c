@@ -40,7 +40,7 @@ static void on_connected(void *owner, struct rpc_peer *peer)
                         continue;
                 members_name(&s->members, m, call->role, call->key);
                 m->app_id = call->app_id ? mem_strdup(call->app_id) : NULL;
-                m->called = true;
+                memcpy(m->greeting, call->greeting, sizeof(m->greeting));
                 return;
         }
         if (s->members.of[MEMBER_GUEST].n > GUESTS_MOST && now - oldest->heard >= GUEST_LEAST_MS)
@@ -107,13 +107,27 @@ static void refuse(struct word *w, const char *endpoint, const char *why)
 
 /*
  * Nobody takes the name of who is there: only the same host may, whose first connection may be a dead one. Who was
- * called by a new leader calls as well, and from another address than that at which it listens if its host has several.
+ * called by a new leader calls as well, and from another address than that at which it listens if its host has several:
+ * a worker shows the greeting that it was called with, an application its id.
  */
 static bool may_be(struct word *w, enum member_role role, const char *key)
 {
         const struct member *other = members_find_key(&w->s->members, role, key);
-        return !other || other == w->from || other->called || !rpc_peer_connected(other->peer) ||
+        return !other || other == w->from || *other->greeting || !rpc_peer_connected(other->peer) ||
                same_host(other->peer, w->from->peer);
+}
+
+/*
+ * It is called just now, and this one, from another address, does not know the greeting: it is a stranger, or the
+ * greeting is still on its way, after which the worker registers again. Once all have had time to answer, who did not
+ * is nobody whose place could be taken.
+ */
+static bool lacks_greeting(struct word *w, const char *key, const char *greeting)
+{
+        const struct member *other = members_find_key(&w->s->members, MEMBER_WORKER, key);
+        return other && other != w->from && *other->greeting && w->s->core->status == MASTER_RECOVERING &&
+               rpc_peer_connected(other->peer) && !same_host(other->peer, w->from->peer) &&
+               strcmp(other->greeting, greeting) != 0;
 }
 
 static void register_worker(struct word *w)
@@ -131,6 +145,10 @@ static void register_worker(struct word *w)
                 e = error_set(&error, -EEXIST, "worker %s is connected from another host", spec.id);
         if (e < 0) {
                 refuse(w, STANDALONE_WORKER_ENDPOINT, error_message(&error));
+        } else if (lacks_greeting(w, spec.id, r->greeting)) {
+                if (rpc_peer_may_log(w->from->peer))
+                        log_warn(MASTER_LOG, "%s says that it is worker %s, which is called at another address",
+                                 rpc_peer_name(w->from->peer), spec.id);
         } else {
                 s->introduced = MEMBER_WORKER;
                 s->introduced_key = spec.id;

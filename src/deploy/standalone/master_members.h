@@ -20,7 +20,7 @@ struct member {
         enum member_role role;
         char *key;                  /* the worker's id, or the address of the application's driver; NULL of guests */
         char *app_id;               /* of an application, once it is known */
-        bool called;                /* the master made this connection, to the address that was recorded */
+        char greeting[33];          /* the master made this connection, and said that; "" else */
         struct rpc_peer *peer;      /* held */
         struct rpc_ref *ref;        /* its endpoint: Worker or AppClient; NULL of guests */
         int64_t heard;              /* guests: when they said something last */

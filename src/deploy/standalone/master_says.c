@@ -9,6 +9,8 @@
 #include "rpc/rpc.h"
 
 #include <ctype.h>
+#include <stdio.h>
+#include <sys/random.h>
 
 #define TYPE(name) FIRESTEEL__STANDALONE__STANDALONE_TYPE__##name
 
@@ -238,6 +240,15 @@ static void say_app_removed(void *owner, const struct master_app *app)
 
 /* ------------------------------------------------------------------------------------------------ a new leader */
 
+static void make_greeting(char text[static 33])
+{
+        unsigned char bytes[16];
+        if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+                abort(); /* cannot happen for 16 bytes once the system has started */
+        for (size_t i = 0; i < sizeof(bytes); i++)
+                sprintf(text + 2 * i, "%02x", bytes[i]);
+}
+
 /*
  * To who was recorded: over the connection on which it introduced itself when this master did not lead yet, else over a
  * new one to its address.
@@ -274,6 +285,8 @@ static void say_master_changed(struct master_server *s, enum member_role role, c
                 error_deinit(&error);
                 return;
         }
+        make_greeting(call.greeting);
+        message.greeting = call.greeting;
         call.key = mem_strdup(key);
         call.app_id = app_id ? mem_strdup(app_id) : NULL;
         rpc_send_packed(call.ref, TYPE(MASTER_CHANGED), &message.base, NULL);

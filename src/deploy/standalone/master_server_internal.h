@@ -23,6 +23,7 @@ struct security;
 struct master_call {
         enum member_role role;
         char *key, *app_id; /* as a member's */
+        char greeting[33];
         struct rpc_ref *ref;
 };
 

@@ -38,6 +38,7 @@ struct actor {
         struct buf answer;
         int answers, failures, lost;
         const char *reports; /* what it has when the master changes: the id of an application with executor 0 */
+        char *greeting;      /* that the new master said */
         bool closed;
 };
 
@@ -100,6 +101,11 @@ static int setup_with_records(void **state)
 /* Over the connection on which it was said. */
 static void answer_new_leader(struct actor *a, struct rpc_message *m)
 {
+        Firesteel__Standalone__MasterChanged *changed =
+                firesteel__standalone__master_changed__unpack(NULL, m->len, m->body);
+        free(a->greeting);
+        a->greeting = mem_strdup(changed->greeting);
+        firesteel__standalone__master_changed__free_unpacked(changed, NULL);
         if (!a->reports) {
                 buf_puts(&a->heard, "called\n");
                 return;
@@ -223,7 +229,7 @@ static void actor_turns_to(struct actor *a, const struct master_server *server)
         assert_int_equal(rpc_env_ref(a->env, url, &a->master, NULL), 0);
 }
 
-static struct actor *actor_new(struct fixture *f, const char *endpoint)
+static struct actor *actor_at(struct fixture *f, const char *endpoint, const char *host)
 {
         struct actor *a = new0(struct actor);
         struct rpc_options options;
@@ -237,9 +243,14 @@ static struct actor *actor_new(struct fixture *f, const char *endpoint)
         options.app_id = "";
         assert_int_equal(rpc_env_new(&f->loop, &options, &a->env, &error), 0);
         assert_int_equal(rpc_env_register(a->env, endpoint, &actor_class, a, &error), 0);
-        assert_int_equal(rpc_env_listen(a->env, "127.0.0.1", NULL, 0, 0, &error), 0);
+        assert_int_equal(rpc_env_listen(a->env, host, NULL, 0, 0, &error), 0);
         actor_turns_to(a, f->server);
         return a;
+}
+
+static struct actor *actor_new(struct fixture *f, const char *endpoint)
+{
+        return actor_at(f, endpoint, "127.0.0.1");
 }
 
 static void env_closed(void *owner)
@@ -258,6 +269,7 @@ static void actor_free(struct actor *a)
         until(a->f, a->closed);
         buf_deinit(&a->heard);
         buf_deinit(&a->answer);
+        free(a->greeting);
         free(a);
 }
 
@@ -307,7 +319,7 @@ static bool heard(const struct actor *a, const char *line)
         return strstr(buf_text(&a->heard), line) != NULL;
 }
 
-static void register_worker(struct actor *a, const char *id, int port)
+static void register_worker_of(struct actor *a, const char *id, const char *host, int port)
 {
         Firesteel__Standalone__Version version = standalone_version();
         Firesteel__Standalone__RegisterWorker r = FIRESTEEL__STANDALONE__REGISTER_WORKER__INIT;
@@ -318,13 +330,19 @@ static void register_worker(struct actor *a, const char *id, int port)
         gpu.n_addresses = 1;
         r.version = &version;
         r.id = (char *)id;
-        r.host = (char *)"127.0.0.1";
+        r.host = (char *)host;
         r.port = port;
+        r.greeting = a->greeting ? a->greeting : (char *)"";
         r.cores = 4;
         r.memory = 4096;
         r.resources = resources;
         r.n_resources = 1;
         say(a, TYPE(REGISTER_WORKER), &r.base);
+}
+
+static void register_worker(struct actor *a, const char *id, int port)
+{
+        register_worker_of(a, id, "127.0.0.1", port);
 }
 
 static void register_app(struct actor *a, const char *name, const char *address, const char *app_id, int cores)
@@ -603,6 +621,48 @@ static void a_new_leader_takes_over(void **state)
         until(f, heard(worker, "kill\n"));
 }
 
+/*
+ * A worker of a host with two addresses: it listens at one, where the new leader calls it, and calls the leader from
+ * the other. Who does the same and was not called is nobody, even with its id.
+ */
+static void a_called_worker_calls_from_another_address(void **state)
+{
+        struct fixture *f = *state;
+        struct fst_error error = FST_ERROR_INIT;
+        struct master_server *second;
+        struct actor *worker = actor_at(f, "Worker", "127.0.0.2"), *stranger = actor_new(f, "Worker"),
+                     *itself = actor_new(f, "Worker"); /* the worker's own connection, which crossed the leader's */
+        register_worker_of(worker, "worker-1", "127.0.0.2", rpc_env_port(worker->env));
+        until(f, heard(worker, "registered\n"));
+        assert_int_equal(master_server_new(&f->loop, &f->conf, on_ended, f, &second, &error), 0);
+        master_server_close(f->server);
+        f->server = second;
+        until(f, heard(worker, "called\n"));
+        assert_int_equal(strlen(worker->greeting), 32);
+        const struct master *core = master_server_state(second);
+        assert_int_equal(core->status, MASTER_RECOVERING);
+
+        actor_turns_to(stranger, second);
+        stranger->greeting = mem_strdup("6b1946af9c0d1bbda6ca8d8d3a9f4a11");
+        register_worker_of(stranger, "worker-1", "127.0.0.2", rpc_env_port(worker->env));
+        /* what was said before has arrived when this is answered */
+        assert_int_equal(rpc_ask(stranger->master, TYPE(STANDALONE_NONE), NULL, 0, NULL, 0, on_answer, stranger), 0);
+        until(f, stranger->answers == 1);
+        assert_false(heard(stranger, "registered"));
+        assert_int_equal(worker->lost, 1); /* the first master's connection; the second one's is there */
+
+        actor_turns_to(itself, second);
+        itself->greeting = mem_strdup(worker->greeting);
+        register_worker_of(itself, "worker-1", "127.0.0.2", rpc_env_port(worker->env));
+        until(f, heard(itself, "registered again\n") && worker->lost == 2);
+        Firesteel__Standalone__WorkerState w = FIRESTEEL__STANDALONE__WORKER_STATE__INIT;
+        w.worker_id = (char *)"worker-1";
+        say(itself, TYPE(WORKER_STATE), &w.base);
+        until(f, core->status == MASTER_ALIVE);
+        assert_int_equal(core->n_workers, 1);
+        assert_false(heard(stranger, "registered"));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -612,6 +672,8 @@ int main(void)
                 cmocka_unit_test_setup_teardown(what_cannot_be_is_refused, setup, teardown),
                 cmocka_unit_test_setup_teardown(drivers_are_submitted, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_new_leader_takes_over, setup_with_records, teardown),
+                cmocka_unit_test_setup_teardown(a_called_worker_calls_from_another_address, setup_with_records,
+                                                teardown),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

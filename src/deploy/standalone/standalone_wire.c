@@ -1,8 +1,10 @@
 /* See standalone_wire.h. */
 #include "deploy/standalone/standalone_wire.h"
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "rpc/rpc.h"
 
 #include <errno.h>
 
@@ -54,4 +56,16 @@ void *standalone_pack(const ProtobufCMessage *message, size_t *size)
         void *data = mem_alloc(MAX(*size, (size_t)1));
         protobuf_c_message_pack(message, data);
         return data;
+}
+
+void standalone_send_joined(struct rpc_ref *to, uint16_t type, const void *first, size_t first_size,
+                            const ProtobufCMessage *more)
+{
+        _cleanup_(buf_deinit) struct buf joined = BUF_INIT;
+        _cleanup_free_ void *rest = NULL;
+        size_t rest_size;
+        buf_append(&joined, first, first_size);
+        rest = standalone_pack(more, &rest_size);
+        buf_append(&joined, rest, rest_size);
+        rpc_send(to, type, joined.data, joined.len, NULL);
 }

@@ -8,6 +8,7 @@
 #include "rpc/wire_memory.h"
 
 struct fst_error;
+struct rpc_ref;
 
 /* Endpoints, and the names that the processes' envs have in log lines; Spark's. */
 #define STANDALONE_MASTER_ENDPOINT "Master"
@@ -48,3 +49,7 @@ void standalone_memory_deinit(struct wire_memory *memory);
 
 /* The packed bytes of a message, owned by the caller. */
 void *standalone_pack(const ProtobufCMessage *message, size_t *size);
+
+/* Send a packed message with further fields of it behind: the parser makes one of both. */
+void standalone_send_joined(struct rpc_ref *to, uint16_t type, const void *first, size_t first_size,
+                            const ProtobufCMessage *more);

@@ -53,6 +53,7 @@ struct worker_masters {
         size_t n;
         void *introduction;
         size_t introduction_len;
+        char *greeting; /* of who called last */
         char *url, *web_ui;
         bool was_taken; /* once, by anybody */
         bool closed;
@@ -127,7 +128,10 @@ static void reach(void *owner, int number)
 static void introduce(void *owner, int number)
 {
         struct worker_masters *m = owner;
-        rpc_send(m->links[number].master, MASTER(REGISTER_WORKER), m->introduction, m->introduction_len, NULL);
+        Firesteel__Standalone__RegisterWorker more = FIRESTEEL__STANDALONE__REGISTER_WORKER__INIT;
+        more.greeting = m->greeting;
+        standalone_send_joined(m->links[number].master, MASTER(REGISTER_WORKER), m->introduction, m->introduction_len,
+                               &more.base);
 }
 
 static void retrying(void *owner, int attempt)
@@ -157,6 +161,7 @@ struct worker_masters *worker_masters_new(uv_loop_t *loop, struct rpc_env *env, 
         m->registration = registration_new(&conf->registration, &registration_ops, m);
         m->url = mem_strdup("");
         m->web_ui = mem_strdup("");
+        m->greeting = mem_strdup("");
         m->n = conf->masters.len;
         m->links = new_array(struct link, m->n);
         for (size_t i = 0; i < m->n; i++) {
@@ -196,6 +201,7 @@ static void timer_closed(uv_handle_t *handle)
         free(m->introduction);
         free(m->url);
         free(m->web_ui);
+        free(m->greeting);
         free(m);
 }
 
@@ -299,6 +305,7 @@ static void take_changed(struct worker_masters *m, struct link *l, const struct 
         if (!c)
                 return;
         if (!l) {
+                set_text(&m->greeting, c->greeting);
                 ask_master(m, c->master_url);
                 return;
         }

@@ -588,8 +588,8 @@ static int set_up(struct worker_server *s, struct fst_error *error)
                 return r;
         const char *secret = conf_get_raw(&s->conf->conf, "spark.authenticate.secret");
         s->secret = secret ? mem_strdup(secret) : NULL;
-        disk_dirs_sweep(
-                s->conf->local_dirs); /* of a worker that was killed: its applications know that they are lost */
+        /* Of a worker that was killed: its applications know that this is lost. Before the service looks for it. */
+        disk_dirs_sweep(s->conf->local_dirs);
         if ((r = find_resources(s, error)) || (r = start_shuffle_service(s, error)) || (r = listen_there(s, error)))
                 return r;
         s->view.port = rpc_env_port(s->rpc);

@@ -13,12 +13,15 @@
 #include "deploy/standalone/standalone_wire.h"
 #include "net/socket.h"
 #include "rpc/rpc.h"
+#include "store/disk_dirs.h"
 
+#include <dirent.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -95,7 +98,8 @@ static void take_registration(struct played_master *m, struct rpc_message *messa
                 rpc_peer_unref(m->worker);
         m->worker = rpc_peer_ref_new(message->peer);
         m->ref = rpc_peer_ref(message->peer, STANDALONE_WORKER_ENDPOINT);
-        buf_printf(&m->heard, "register %d cores %d MiB %s\n", w->cores, (int)w->memory, w->web_ui);
+        buf_printf(&m->heard, "register %d cores %d MiB %s%s%s\n", w->cores, (int)w->memory, w->web_ui,
+                   *w->greeting ? " " : "", w->greeting);
         answer_registration(m);
 }
 
@@ -634,6 +638,91 @@ static void test_news_reach_the_master_that_follows_a_frozen_one(void **state)
         close_world(&w);
 }
 
+static void answered(void *owner, struct rpc_answer *answer)
+{
+        *(bool *)owner = true;
+}
+
+static void closed(void *owner)
+{
+        *(bool *)owner = true;
+}
+
+/* A worker that has lost its master shows each what it was greeted with by whoever called it. */
+static void test_called(void **state)
+{
+        struct world w;
+        struct rpc_ref *ref;
+        struct fst_error error = FST_ERROR_INIT;
+        bool arrived = false;
+        (void)state;
+        open_world(&w);
+        open_master(&w, LEADS);
+        start_worker(&w, "");
+        struct played_master *m = &w.masters[0];
+        wait_for(&w, heard(m, "state\n"));
+        struct rpc_options options;
+        struct rpc_env *caller;
+        rpc_options_init(&options);
+        options.name = STANDALONE_MASTER_ENV;
+        assert_int_equal(rpc_env_new(&w.loop, &options, &caller, NULL), 0);
+        assert_int_equal(rpc_env_ref(caller, worker_server_url(w.server), &ref, &error), 0);
+        Firesteel__Standalone__MasterChanged changed = FIRESTEEL__STANDALONE__MASTER_CHANGED__INIT;
+        changed.master_url = (char *)"spark://elsewhere:7077";
+        changed.greeting = (char *)"good morning";
+        assert_int_equal(rpc_send_packed(ref, TYPE(MASTER_CHANGED), &changed.base, NULL), 0);
+        assert_int_equal(rpc_ask(ref, TYPE(STANDALONE_NONE), NULL, 0, NULL, 0, answered, &arrived), 0);
+        wait_for(&w, arrived);
+        assert_true(worker_server_view(w.server)->connected); /* that is no reason to leave */
+        buf_reset(&m->heard);
+        rpc_send(m->ref, TYPE(RECONNECT_WORKER), NULL, 0, NULL);
+        wait_for(&w, heard(m, "state\n"));
+        assert_string_equal(buf_text(&m->heard),
+                            "register 4 cores 2048 MiB http://127.0.0.1:8081 good morning\nstate\n");
+        rpc_ref_unref(ref);
+        arrived = false;
+        rpc_env_close(caller, 0, closed, &arrived);
+        wait_for(&w, arrived);
+        close_world(&w);
+}
+
+static int folders_in(const char *path)
+{
+        int n = 0;
+        DIR *d = opendir(path);
+        assert_non_null(d);
+        for (struct dirent *e; (e = readdir(d));)
+                n += *e->d_name != '.';
+        closedir(d);
+        return n;
+}
+
+/* What a killed worker left is gone before the first executor; what a living one has stays. */
+static void test_sweeps(void **state)
+{
+        struct world w;
+        struct fst_error error = FST_ERROR_INIT;
+        struct disk_dirs *living, *killed;
+        (void)state;
+        open_world(&w);
+        _cleanup_free_ char *local = mem_printf("%s/local", w.folder);
+        assert_int_equal(disk_dirs_for_executors(local, &living, &error), 0);
+        pid_t child = fork();
+        if (child == 0)
+                _exit(disk_dirs_for_executors(local, &killed, &error));
+        int status = -1;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        assert_int_equal(folders_in(local), 2);
+        open_master(&w, LEADS);
+        start_worker(&w, "");
+        assert_int_equal(folders_in(local), 1);
+        assert_int_equal(access(disk_dirs_root(living, 0), F_OK), 0);
+        disk_dirs_free(living);
+        wait_for(&w, heard(&w.masters[0], "state\n"));
+        close_world(&w);
+}
+
 static void test_reconnects(void **state)
 {
         struct world w;
@@ -805,6 +894,8 @@ int main(void)
                 cmocka_unit_test(test_strangers_give_no_orders),
                 cmocka_unit_test(test_master_is_lost),
                 cmocka_unit_test(test_news_reach_the_master_that_follows_a_frozen_one),
+                cmocka_unit_test(test_called),
+                cmocka_unit_test(test_sweeps),
                 cmocka_unit_test(test_reconnects),
                 cmocka_unit_test(test_refused),
                 cmocka_unit_test(test_decommission),
