@@ -334,6 +334,16 @@ static void found_again(struct master *m, struct master_app *app, uint64_t peer)
         m->dirty = true;
 }
 
+/* Recovered, and there. */
+static void has_answered(struct master *m, struct master_app *app)
+{
+        if (app->state != APP_UNKNOWN)
+                return;
+        master_log(m, LOG_INFO, "Application has been re-registered: %s", app->id);
+        app->state = APP_WAITING;
+        m->n_unknown_apps--;
+}
+
 void master_register_app(struct master *m, uint64_t peer, const struct app_spec *spec, int64_t now)
 {
         master_begin(m, now);
@@ -352,6 +362,12 @@ void master_register_app(struct master *m, uint64_t peer, const struct app_spec 
                 master_log(m, LOG_INFO, "Attempted to re-register application at same address: %s", spec->address);
                 found_again(m, app, peer);
                 m->ops->app_registered(m->owner, app, true);
+                /* The leader that recorded it ended before it could say so: there is nothing else that it could answer.
+                 */
+                if (!spec->app_id || !*spec->app_id) {
+                        has_answered(m, app);
+                        master_recovery_check(m);
+                }
                 return;
         }
         master_log(m, LOG_INFO, "Registering app %s", spec->name);
@@ -377,11 +393,7 @@ void master_app_changed(struct master *m, uint64_t peer, const char *app_id, con
                 return;
         }
         found_again(m, app, peer);
-        if (app->state == APP_UNKNOWN) {
-                master_log(m, LOG_INFO, "Application has been re-registered: %s", app_id);
-                app->state = APP_WAITING;
-                m->n_unknown_apps--;
-        }
+        has_answered(m, app);
         master_app_set_targets(app, targets, n_targets);
         app->next_executor = MAX(app->next_executor, next_executor);
         master_recovery_check(m);

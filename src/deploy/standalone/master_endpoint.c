@@ -157,12 +157,16 @@ static void register_worker(struct word *w)
         error_deinit(&error);
 }
 
-/* Its id is what an application has to show that it is the one at that address. */
+/*
+ * Its id is what an application has to show that it is the one at that address; or, if it was called there just now and
+ * was never told one, nothing.
+ */
 static bool knows_id(const struct word *w, const Firesteel__Standalone__RegisterApplication *r)
 {
         const struct member *other = members_find_key(&w->s->members, MEMBER_APP, r->address);
         return !other || other == w->from || !other->app_id || !rpc_peer_connected(other->peer) ||
-               strcmp(other->app_id, r->app_id) == 0;
+               strcmp(other->app_id, r->app_id) == 0 ||
+               (*other->greeting && !*r->app_id && same_host(other->peer, w->from->peer));
 }
 
 static void register_app(struct word *w)
@@ -296,6 +300,17 @@ static void unregister_app(struct word *w)
                 master_unregister_app(w->s->core, b->id, master_server_now());
 }
 
+/* It was called, and answers when it was given up already: nothing else would tell it. */
+static void tell_late(struct word *w, const char *app_id)
+{
+        Firesteel__Standalone__ApplicationRemoved message = FIRESTEEL__STANDALONE__APPLICATION_REMOVED__INIT;
+        if (w->s->core->status == MASTER_STANDBY || master_app(w->s->core, app_id))
+                return;
+        message.state = (char *)app_state_name(APP_FINISHED);
+        message.message = (char *)"it answered when the master's recovery was over (spark.deploy.recoveryTimeout)";
+        outbox_send(&w->s->outbox, w->from->number, TYPE(APPLICATION_REMOVED), &message.base);
+}
+
 static void app_state(struct word *w)
 {
         const Firesteel__Standalone__ApplicationState *b = w->body;
@@ -305,9 +320,11 @@ static void app_state(struct word *w)
                 return;
         if (master_read_targets(b->targets, b->n_targets, &w->memory, &targets, &error) < 0)
                 kick(w, error_message(&error));
-        else
+        else {
                 master_app_changed(w->s->core, w->from->number, b->app_id, targets, (int)b->n_targets, b->next_executor,
                                    master_server_now());
+                tell_late(w, b->app_id);
+        }
         error_deinit(&error);
 }
 

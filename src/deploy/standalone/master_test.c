@@ -707,6 +707,31 @@ static void recovery_ends_when_all_have_answered(void **state)
         done(m);
 }
 
+/* It was recorded, but the leader ended before it could tell the id: the application registers as for the first time. */
+static void an_application_that_was_never_told_its_id_is_recovered(void **state)
+{
+        struct master *m = master_new(&by_id, &recorder_ops, &rec);
+        struct app_record app = {.id = "app-1", .spec = app_spec("a", 1024, 2, 4)};
+        struct app_spec again = app.spec;
+        master_elected(m, &app, 1, NULL, 0, NULL, 0, 1);
+        assert_int_equal(m->status, MASTER_RECOVERING);
+        master_register_app(m, 3, &again, 2);
+        said(&rec, "changed a\nregistered a again\n");
+        assert_int_equal(m->status, MASTER_ALIVE);
+        assert_int_equal(master_app(m, "app-1")->peer, 3);
+        done(m);
+
+        m = master_new(&by_id, &recorder_ops, &rec); /* who knows its id says more */
+        again.app_id = "app-1";
+        master_elected(m, &app, 1, NULL, 0, NULL, 0, 1);
+        master_register_app(m, 3, &again, 2);
+        assert_int_equal(m->status, MASTER_RECOVERING);
+        master_app_changed(m, 3, "app-1", NULL, 0, 1, 3);
+        assert_int_equal(m->status, MASTER_ALIVE);
+        said(&rec, "changed a\nregistered a again\n");
+        done(m);
+}
+
 static void ids_and_retained(void **state)
 {
         struct master_config config = by_id;
@@ -789,6 +814,7 @@ int main(void)
                 cmocka_unit_test(a_supervised_driver_is_launched_again),
                 cmocka_unit_test(what_was_stored_is_recovered),
                 cmocka_unit_test(recovery_ends_when_all_have_answered),
+                cmocka_unit_test(an_application_that_was_never_told_its_id_is_recovered),
                 cmocka_unit_test(ids_and_retained),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
