@@ -1,7 +1,8 @@
 """One run of work.c, twice, on a standalone cluster of which something is broken at chosen moments, and what is asked of it.
 
 The cluster: two masters with one recovery directory, three workers with the shuffle service on addresses of their own, an
-application in client mode and a supervised driver in cluster mode. Executors stop at fault points (src/base/fault_point.h)
+application in client mode and a supervised driver in cluster mode. A setting makes one thing of it another (SETTINGS).
+Executors stop at fault points (src/base/fault_point.h)
 and say where they are; while one of them waits, a plan's strikes are done from outside: signals, descriptors taken with
 pidfd_getfd, a disk that is filled. What an operator's service manager would do is done here: a master or worker that was
 killed is started again.
@@ -28,7 +29,7 @@ import harness
 from harness import Violation
 
 sys.path.insert(0, os.path.dirname(harness.HERE))
-from standalone_cluster import Cluster, parent  # noqa: E402  (it lies beside this folder)
+from standalone_cluster import BIN, Cluster, parent  # noqa: E402  (it lies beside this folder)
 
 MASTERS = ("127.0.0.1", "127.0.0.4")
 WORKERS = 3
@@ -43,6 +44,18 @@ APPLICATION = {"spark.cores.max": "2", "spark.executor.cores": "1", "spark.execu
                "spark.shuffle.registration.timeout": "500ms", "spark.task.maxFailures": "1000",
                "spark.stage.maxConsecutiveAttempts": "100", "spark.ui.enabled": "false"}
 VICTIMS = ("leader", "standby", "worker", "executor", "client", "driver")
+SETTINGS = {"service": "a shuffle service of its own instead of the workers'",
+            "zookeeper": "records and election in a real ZooKeeper",
+            "authenticated": "spark.authenticate, and thus the legacy gateway",
+            "allocation": "executors come and go as there is work"}
+SESSION = "2s"  # of ZooKeeper
+ZOOKEEPER_JAR = "/usr/share/java/zookeeper.jar"
+SECRET = {"spark.authenticate": "true", "spark.authenticate.secret": "what nobody else knows"}
+ALLOCATION = {"spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.maxExecutors": "2",
+              "spark.dynamicAllocation.executorIdleTimeout": "1s", "spark.dynamicAllocation.cachedExecutorIdleTimeout": "2s",
+              "spark.dynamicAllocation.schedulerBacklogTimeout": "1s"}
+GATE = "127.0.0.9"
+SUBMISSION = ("asked", "forwarded", "answered")  # places of Gate
 KINDS = ("kill", "pause", "freeze", "cut")
 EXECUTOR = re.compile(r"^firesteel executor ")
 DRIVER = re.compile(r"^firesteel driver ")
@@ -124,10 +137,84 @@ class Strike:
         return f"{self.kind} {self.victim} at {self.place} {self.moment} ({self.hit or 'that never came'})"
 
 
+class Gate:
+    """Between a client that submits and the REST server: its places are passed with the first submission.
+
+        asked       the client has sent the request
+        forwarded   the master has it
+        answered    the master has answered, and the client does not know it yet
+    """
+
+    def __init__(self, port, passed):
+        self.port, self.passed, self.last = port, passed, -1
+        self.listener = socket.create_server((GATE, port))
+        self.ending, self.end = os.pipe()
+        self.thread = threading.Thread(target=self.accept)
+        self.thread.start()
+
+    def reach(self, place):
+        if SUBMISSION.index(place) > self.last:
+            self.last = SUBMISSION.index(place)
+            self.passed(None, place)
+
+    def accept(self):
+        pairs = {}
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.listener, selectors.EVENT_READ)
+            selector.register(self.ending, selectors.EVENT_READ)
+            while True:
+                for key, _ in selector.select():
+                    if key.fileobj == self.ending:
+                        for each in pairs:
+                            each.close()
+                        self.listener.close()
+                        return
+                    if key.fileobj is self.listener:
+                        client = self.listener.accept()[0]
+                        try:
+                            server = socket.create_connection((MASTERS[0], self.port))
+                        except OSError:
+                            client.close()
+                            continue
+                        pairs.update({client: (server, True), server: (client, False)})
+                        selector.register(client, selectors.EVENT_READ)
+                        selector.register(server, selectors.EVENT_READ)
+                    elif key.fileobj in pairs and not self.copy(key.fileobj, *pairs[key.fileobj]):
+                        for each in (key.fileobj, pairs[key.fileobj][0]):
+                            pairs.pop(each)
+                            selector.unregister(each)
+                            each.close()
+
+    def copy(self, a, b, from_client):
+        try:
+            data = a.recv(1 << 20)
+            if not data:
+                return False
+            if from_client and b"/create" in data[:200]:
+                self.reach("asked")
+                b.sendall(data)
+                self.reach("forwarded")
+                return True
+            if not from_client and self.last == 1:
+                self.reach("answered")
+            b.sendall(data)
+            return True
+        except OSError:
+            return False
+
+    def close(self):
+        os.write(self.end, b".")
+        self.thread.join()
+        os.close(self.end)
+        os.close(self.ending)
+
+
 class StandaloneRun:
-    def __init__(self, folder, strikes=(), small_disk=None):
+    def __init__(self, folder, strikes=(), small_disk=None, setting=None):
         """@folder has what harness.build made; @small_disk: "work", "local" (of the first worker) or "recovery"."""
-        self.shared, self.strikes, self.small_disk = folder, list(strikes), small_disk
+        self.shared, self.strikes, self.small_disk, self.setting = folder, list(strikes), small_disk, setting
+        self.service = self.zookeeper = self.gate = self.submitted = None
+        self.more = dict(SECRET) if setting == "authenticated" else {}
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="run", dir=folder))
         self.passages = collections.Counter()
         self.masters, self.workers, self.client = [], [], None
@@ -144,22 +231,63 @@ class StandaloneRun:
         return str(self.folder / name)
 
     def start_master(self, host):
-        settings = dict(DAEMON, **{"spark.deploy.recoveryMode": "FILESYSTEM", "spark.master.rest.enabled": "true",
-                                   "spark.deploy.recoveryDirectory": self.path("recovery"), "spark.master.rest.port": str(self.rest)})
-        m = self.cluster.daemon("master", ["-h", host, "-p", str(self.port)], settings)
+        settings = dict(DAEMON, **self.more, **{"spark.deploy.recoveryMode": "FILESYSTEM", "spark.master.rest.port": str(self.rest),
+                                                "spark.deploy.recoveryDirectory": self.path("recovery"),
+                                                "spark.master.rest.enabled": "false" if self.more else "true"})
+        if self.zookeeper:
+            settings.update({"spark.deploy.recoveryMode": "ZOOKEEPER", "spark.deploy.zookeeper.url": f"127.0.0.1:{self.zookeeper_port}",
+                             "spark.firesteel.zookeeper.sessionTimeout": SESSION})
+        m = self.cluster.daemon("master", ["-h", host, "-p", str(self.port)], settings, SPARK_LOCAL_IP=host)
         m.host = host
         m.url = m.says(r"Starting Spark master at (spark://\S+)").group(1)
         m.page = m.says(r"Bound MasterWebUI to \S+, and started at (http://\S+)").group(1)
         return m
 
     def start_worker(self, i):
-        settings = dict(DAEMON, **{"spark.shuffle.service.enabled": "true", "spark.shuffle.service.port": str(self.shuffle),
-                                   "spark.local.dir": self.path(f"local/{i}")})
+        settings = dict(DAEMON, **self.more, **{"spark.shuffle.service.enabled": "false" if self.service else "true",
+                                                "spark.shuffle.service.port": str(self.shuffle),
+                                                "spark.local.dir": self.path(f"local/{i}")})
         host = f"127.0.0.{i + 1}"
         w = self.cluster.daemon("worker", ["-h", host, "-c", "2", "-m", "1g", "-d", self.path(f"work-{i}"), self.url],
                                 settings, SPARK_LOCAL_IP=host)
         w.number = i
         return w
+
+    def start_service(self):
+        with open(self.path("service.conf"), "w", encoding="utf-8") as file:
+            file.write(f"spark.local.dir {self.path('state')}\nspark.log.level INFO\n")
+        s = self.cluster.start("service", [os.path.join(BIN, "firesteel"), "shuffle-service", "--port", str(self.shuffle),
+                                           "--properties-file", self.path("service.conf")])
+        s.says("Starting shuffle service on port")
+        return s
+
+    def start_zookeeper(self):
+        with open(self.path("zoo.cfg"), "w", encoding="utf-8") as file:
+            file.write(f"tickTime=500\ndataDir={self.path('zookeeper')}\nclientPort={self.zookeeper_port}\n"
+                       "clientPortAddress=127.0.0.1\nadmin.enableServer=false\nmaxClientCnxns=0\n")
+        return self.cluster.start("zookeeper", ["java", "-Xmx128m", "-cp", ZOOKEEPER_JAR,
+                                                "org.apache.zookeeper.server.ZooKeeperServerMain", self.path("zoo.cfg")])
+
+    def submit_driver(self, conf, module, given):
+        """In cluster mode, to its end or that of one who was struck."""
+        rest = f":{self.rest}"
+        where = self.url if self.more else self.url.replace(f":{self.port}", rest)
+        if self.setting == "submission":
+            self.gate = Gate(self.rest, self.passed)
+            where = where.replace("spark://", f"spark://{GATE}{rest},")
+        self.submitted = self.cluster.submit(where, "--deploy-mode", "cluster", "--supervise", "--class", "main", f"file:{module}",
+                                             given, self.path("out-driver"), "own",
+                                             conf=[*conf, f"spark.master.rest.enabled={'false' if self.more else 'true'}"])
+
+    def close_gate(self):
+        if self.gate:
+            self.gate.close()
+        self.gate = None
+
+    def driver_is_known(self):
+        """Whether who submitted may rely on the driver: it was told so, or the master's answer was on its way."""
+        told = self.submitted.end() == 0 and "Application submission failed" not in self.submitted.log()
+        return told or any(s.hit and s.place == "answered" for s in self.strikes)
 
     def start(self):
         self.cluster = Cluster(self.folder)
@@ -174,27 +302,31 @@ class StandaloneRun:
                 raise Violation("no small disk could be mounted")
         self.points = Points(self.path("points"), self.passed)
         # A driver is told of all masters with the port of the one that took it: theirs are the same.
-        self.port, self.rest = unused_port(MASTERS), unused_port(MASTERS)
+        self.port, self.rest = unused_port(MASTERS), unused_port([*MASTERS, GATE])
+        self.shuffle = unused_port(["0.0.0.0"])
+        if self.setting == "zookeeper":
+            self.zookeeper_port = unused_port(MASTERS)
+            self.zookeeper = self.start_zookeeper()
+        if self.setting == "service":
+            self.service = self.start_service()
         self.masters.append(self.start_master(MASTERS[0]))
         self.masters[0].says("I have been elected leader! New state: ALIVE")
         self.masters.append(self.start_master(MASTERS[1]))
         self.url = "spark://" + ",".join(f"{host}:{self.port}" for host in MASTERS)
-        self.shuffle = unused_port([f"127.0.0.{i + 1}" for i in range(WORKERS)])
         self.workers = [self.start_worker(i) for i in range(WORKERS)]
         for w in self.workers:
             w.says("Successfully registered with master")
         for m in self.masters:
-            m.says("Started REST server for submitting applications on")
-        settings = dict(APPLICATION, **{"spark.shuffle.service.port": str(self.shuffle)})
+            if not self.more:
+                m.says("Started REST server for submitting applications on")
+        settings = dict(APPLICATION, **self.more, **{"spark.shuffle.service.port": str(self.shuffle)})
+        if self.setting == "allocation":
+            settings.update(ALLOCATION)
         conf = [f"{k}={v}" for k, v in settings.items()]
         own = {name: [*conf, f"spark.local.dir={self.path('local')}/{name}"] for name in ("client", "driver")}
         module, given = os.path.join(self.shared, "work.so"), os.path.join(self.shared, "in")
-        submitted = self.cluster.submit(self.url.replace(f":{self.port}", f":{self.rest}"), "--deploy-mode", "cluster",
-                                        "--supervise", "--class", "main", f"file:{module}", given,
-                                        self.path("out-driver"), "own", conf=[*own["driver"], "spark.master.rest.enabled=true"])
+        self.submit_driver(own["driver"], module, given)
         self.client = self.cluster.submit(self.url, module, given, self.path("out"), conf=own["client"])
-        if submitted.end() != 0:
-            raise Violation(f"the driver was not submitted:\n{submitted.log()}")
 
     # ------------------------------------------------------------------------------------------ striking
 
@@ -225,14 +357,15 @@ class StandaloneRun:
         """A pid or None."""
         if victim == "executor":
             others = sorted(self.of_kind(EXECUTOR))
-            return pid if rnd.random() < 0.5 or not others else rnd.choice(others)
+            return pid if pid and (rnd.random() < 0.5 or not others) else rnd.choice(others) if others else None
         if victim == "driver":
             drivers = sorted(self.of_kind(DRIVER))
             return drivers[0] if drivers else None
         if victim == "worker":
             alive = [w for w in self.workers if w.process.poll() is None]
             return rnd.choice(alive).pid if alive else None
-        found = {"leader": self.leader, "standby": self.standby, "client": lambda: self.client}[victim]()
+        found = {"leader": self.leader, "standby": self.standby, "client": lambda: self.client, "service": lambda: self.service,
+                 "zookeeper": lambda: self.zookeeper, "submission": lambda: self.submitted}[victim]()
         return found.pid if found and found.process.poll() is None else None
 
     def strike(self, strike, pid):
@@ -303,11 +436,16 @@ class StandaloneRun:
         for cure in [c for c in self.cures if c[0] <= time.monotonic()]:
             self.cures.remove(cure)
             cure[1]()
+        if self.service and self.service.process.poll() == -signal.SIGKILL:
+            self.service = self.start_service()
+        if self.zookeeper and self.zookeeper.process.poll() == -signal.SIGKILL:
+            self.zookeeper = self.start_zookeeper()
         for group, start in ((self.masters, lambda m: self.start_master(m.host)), (self.workers, lambda w: self.start_worker(w.number))):
             for i, daemon in enumerate(group):
                 status = daemon.process.poll()
                 if status is not None:
-                    may_end = self.small_disk == "recovery" and group is self.masters
+                    # Who cannot write records, or hears nothing of ZooKeeper, leads no longer.
+                    may_end = group is self.masters and (self.small_disk == "recovery" or self.zookeeper and status == 0)
                     if status != -signal.SIGKILL and not may_end:
                         raise Violation(f"process {daemon.pid} ended with status {status}:\n{daemon.log()[-3000:]}")
                     group[i] = start(daemon)
@@ -349,7 +487,7 @@ class StandaloneRun:
                 f"processes: {json.dumps(self.cluster.marked(), indent=1)}")
 
     def note_ports(self):
-        for daemon in (*self.masters, *self.workers):
+        for daemon in filter(None, (*self.masters, *self.workers, self.service)):
             for match in re.finditer(r"(?:on port |with port |at http://\S+:)(\d+)\b", daemon.log()):
                 self.ports.add(int(match.group(1)))
 
@@ -358,6 +496,9 @@ class StandaloneRun:
         start = time.monotonic()
         try:
             self.start()
+            self.wait_for(lambda: self.submitted.process.poll() is not None, "the submission's end")
+            if self.submitted.end() != 0 and self.setting != "submission":
+                raise Violation(f"the driver was not submitted:\n{self.submitted.log()}")
             self.wait_for(lambda: self.client.process.poll() is not None, "the application's end")
             if not self.client_may_fail and self.client.end() != 0:
                 raise Violation(f"the application ended with status {self.client.end()}:\n{self.client.log()[-3000:]}")
@@ -369,7 +510,7 @@ class StandaloneRun:
             if not expected or found != expected and (self.client.end() == 0 or not self.client_may_fail):
                 raise Violation("the application's result differs" if found else "the application's result is incomplete")
             done = self.driver_results()
-            if not done:
+            if not done and self.driver_is_known():
                 raise Violation(f"the supervised driver was lost\n{self.state()}")
             if any(each != expected for each in done):
                 raise Violation("the supervised driver's result differs")
@@ -383,7 +524,8 @@ class StandaloneRun:
         if not self.wait_quietly(lambda: not self.files()):
             raise Violation(f"files are left while the workers run: {self.files()}")
         self.note_ports()
-        for daemon in (*self.workers, *self.masters):
+        self.close_gate()
+        for daemon in filter(None, (*self.workers, *self.masters, self.service, self.zookeeper)):
             daemon.kill(signal.SIGTERM)
             if daemon.end() != 128 + signal.SIGTERM:
                 raise Violation(f"process {daemon.pid} ended with status {daemon.end()}:\n{daemon.log()[-3000:]}")
@@ -462,6 +604,7 @@ class StandaloneRun:
         for process in self.cluster.processes:
             process.process.wait()
         self.points.close()
+        self.close_gate()
         if self.mounted:
             harness.unmount(self.mounted)
         if keep:
