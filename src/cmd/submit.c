@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/scratch.h"
 #include "cmd/command.h"
+#include "deploy/kubernetes/cluster_submission.h"
 #include "deploy/submit/arguments.h"
 #include "deploy/submit/environment.h"
 #include "deploy/submit/runner.h"
@@ -68,7 +69,8 @@ static const char usage_head[] =
         "  --proxy-user NAME           Act for this user. Not together with --principal / --keytab.\n"                 \
         "\n"                                                                                                           \
         "  --dry-run                   Show what would be started, and stop.\n"                                        \
-        "  --output FORMAT             How --dry-run shows it: text or json (Default: text).\n"                        \
+        "  --output FORMAT             How --dry-run shows it: text, json, or objects, those that would\n"            \
+        "                              be created in Kubernetes (Default: text).\n"                                    \
         "\n"                                                                                                           \
         "  --help, -h                  Show this help message and exit.\n"                                             \
         "  --verbose, -v               Show what was understood.\n"                                                    \
@@ -204,7 +206,11 @@ static int show(struct submit_arguments *a, struct fst_error *error)
                 fprintf(stderr, "%s\n", s.messages.data[i]);
         if (r < 0)
                 return r;
-        if (a->output == SUBMIT_OUTPUT_JSON) {
+        if (a->output == SUBMIT_OUTPUT_OBJECTS) {
+                r = cluster_submission_show(&s, stdout, error);
+                if (r < 0)
+                        return r;
+        } else if (a->output == SUBMIT_OUTPUT_JSON) {
                 _cleanup_free_ char *json = submission_json(&s);
                 printf("%s\n", json);
         } else {

@@ -33,6 +33,7 @@ void submit_arguments_deinit(struct submit_arguments *a)
         vec_deinit(&a->extra_properties_files);
         vec_deinit(&a->messages);
         free(a->submission);
+        free(a->kubernetes_namespace);
         free(a->application);
         free(a->primary_resource);
         free(a->conflict);
@@ -155,11 +156,16 @@ static void take_value(struct reading *r, enum submit_field field, const char *v
 
 static int take_output(struct submit_arguments *a, const char *value, struct fst_error *error)
 {
-        if (strcmp(value, "json") != 0 && strcmp(value, "text") != 0)
-                return error_set(error, -EINVAL, "--output must be either \"text\" or \"json\", but is '%s'", value);
-        a->output = value[0] == 'j' ? SUBMIT_OUTPUT_JSON : SUBMIT_OUTPUT_TEXT;
-        a->has_output = true;
-        return 0;
+        static const char *const names[] = {
+                [SUBMIT_OUTPUT_TEXT] = "text", [SUBMIT_OUTPUT_JSON] = "json", [SUBMIT_OUTPUT_OBJECTS] = "objects"};
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                if (strcmp(value, names[i]) != 0)
+                        continue;
+                a->output = (enum submit_output)i;
+                a->has_output = true;
+                return 0;
+        }
+        return error_set(error, -EINVAL, "--output must be \"text\", \"json\" or \"objects\", but is '%s'", value);
 }
 
 static int take_option(void *context, enum submit_field field, const char *value, struct fst_error *error)
@@ -205,6 +211,9 @@ static int take_option(void *context, enum submit_field field, const char *value
                 return 0;
         case SUBMIT_OUTPUT:
                 return take_output(a, value, error);
+        case SUBMIT_KUBERNETES_NAMESPACE:
+                replace(&a->kubernetes_namespace, copy_value(value));
+                return 0;
         default:
                 if (!r->ended || o->is_early)
                         take_value(r, field, value);

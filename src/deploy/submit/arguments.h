@@ -40,13 +40,17 @@ enum submit_action {
         SUBMIT_ACTION_HELP
 };
 
-/* What --dry-run answers in: the lines of --verbose, or one JSON object for programs. */
-enum submit_output { SUBMIT_OUTPUT_TEXT, SUBMIT_OUTPUT_JSON };
+/*
+ * What --dry-run answers in: the lines of --verbose, one JSON object for programs, or what would be created in a
+ * Kubernetes cluster.
+ */
+enum submit_output { SUBMIT_OUTPUT_TEXT, SUBMIT_OUTPUT_JSON, SUBMIT_OUTPUT_OBJECTS };
 
 struct submit_arguments {
         enum submit_action action;
         char *value[SUBMIT_FIELDS]; /* NULL where nothing was said */
         char *submission;           /* --kill, --status */
+        char *kubernetes_namespace; /* --kubernetes-namespace: until complete; NULL: not said */
         char *application;          /* as it was given; NULL: none */
         char *primary_resource;     /* the application, Spark's "primary resource": a URI once it is complete */
         VEC(char *) application_arguments;

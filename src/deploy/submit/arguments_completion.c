@@ -233,6 +233,19 @@ static int check_boolean(const char *value, struct fst_error *error)
         return error_set(error, -EINVAL, "For input string: \"%s\"", value);
 }
 
+/* An option of Spark 2.1 and 2.2 on Kubernetes. */
+static void take_namespace(struct submit_arguments *a)
+{
+        if (!a->kubernetes_namespace)
+                return;
+        vec_push(
+                &a->messages,
+                mem_printf("Warning: --kubernetes-namespace is an option of Spark 2.2 on Kubernetes. Please use --conf "
+                           "spark.kubernetes.namespace=%s instead.",
+                           a->kubernetes_namespace));
+        strmap_set(&a->properties, "spark.kubernetes.namespace", a->kubernetes_namespace);
+}
+
 int submit_arguments_complete(struct submit_arguments *a, const char *defaults, const char *(*env)(const char *name),
                               struct fst_error *error)
 {
@@ -252,6 +265,7 @@ int submit_arguments_complete(struct submit_arguments *a, const char *defaults, 
         if (a->compat < COMPAT_4_3 && a->verbose && !a->value[SUBMIT_PROPERTIES_FILE])
                 vec_push(&a->messages, mem_strdup("Using properties file: null"));
         drop_foreign_keys(a);
+        take_namespace(a);
         resolve_files(a);
         fill_fields(a, env);
         r = find_main_class(a, error);

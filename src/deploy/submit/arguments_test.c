@@ -120,7 +120,7 @@ static void a_dry_run_has_an_output(void **state)
         assert_int_equal(a.output, SUBMIT_OUTPUT_JSON);
         submit_arguments_deinit(&a);
         assert_error("--output json x.so", "--output is for --dry-run: add --dry-run to see what would be run", true);
-        assert_error("--dry-run --output yaml x.so", "--output must be either \"text\" or \"json\", but is 'yaml'",
+        assert_error("--dry-run --output yaml x.so", "--output must be \"text\", \"json\" or \"objects\", but is 'yaml'",
                      true);
 }
 

@@ -60,6 +60,7 @@ static const struct submit_option options[] = {
         [SUBMIT_USAGE_ERROR] = {.name = "--usage-error", .is_switch = true},
         [SUBMIT_DRY_RUN] = {.name = "--dry-run", .is_switch = true, .is_early = true},
         [SUBMIT_OUTPUT] = {.name = "--output", .is_early = true},
+        [SUBMIT_KUBERNETES_NAMESPACE] = {.name = "--kubernetes-namespace"},
 };
 /* clang-format on */
 

@@ -54,6 +54,7 @@ enum submit_field {
         SUBMIT_USAGE_ERROR,
         SUBMIT_DRY_RUN, /* Firesteel's own, with the next */
         SUBMIT_OUTPUT,
+        SUBMIT_KUBERNETES_NAMESPACE, /* of Spark 2.1 and 2.2 on Kubernetes */
 };
 
 struct submit_option {
