@@ -6,6 +6,8 @@
 #include "conf/conf.h"
 #include "deploy/kubernetes/conf_files.h"
 #include "deploy/kubernetes/feature_step.h"
+#include "deploy/kubernetes/features/init_container.h"
+#include "deploy/kubernetes/java_options.h"
 #include "deploy/kubernetes/kube_names.h"
 #include "deploy/kubernetes/pod_template.h"
 #include "deploy/kubernetes/step_list.h"
@@ -17,6 +19,11 @@ static const struct feature_step *const steps[] = {
         &basic_driver_step,       &driver_credentials_step,   &driver_service_step, &network_policy_step,
         &mount_secrets_step,      &env_secrets_step,          &mount_volumes_step,  &driver_command_step,
         &hadoop_conf_driver_step, &kerberos_conf_driver_step, &pod_template_step,   &local_dirs_step,
+};
+
+/* As Spark 2.3 made them: features/init_container.h. */
+static const struct feature_step *const classic_steps[] = {
+        &classic_driver_step, &driver_credentials_step, &driver_service_step, &mount_secrets_step, &init_container_step,
 };
 
 static int run_step(const struct kube_conf *c, const struct feature_step *step, struct driver_spec *spec,
@@ -38,7 +45,8 @@ int driver_spec_build(const struct kube_conf *c, struct driver_spec *out, struct
         *out = (struct driver_spec){.pre_resources = json_array(), .resources = json_array()};
         int r = pod_template_load(c, &out->pod, error);
         if (r == 0)
-                r = step_list_make(c, steps, ARRAY_SIZE(steps), &list, error);
+                r = pods_are_classic(c) ? step_list_make(c, classic_steps, ARRAY_SIZE(classic_steps), &list, error)
+                                        : step_list_make(c, steps, ARRAY_SIZE(steps), &list, error);
         strmap_merge(&out->properties, &c->conf->set);
         for (size_t i = 0; r == 0 && i < list.len; i++)
                 r = run_step(c, list.data[i], out, error);
@@ -54,10 +62,35 @@ void driver_spec_deinit(struct driver_spec *spec)
         *spec = (struct driver_spec){0};
 }
 
+/* Spark 2.3: the driver is told its properties as options of its JVM. */
+static json_t *finish_classic(const struct driver_spec *spec)
+{
+        struct spark_pod whole = {json_deep_copy(spec->pod.pod), json_deep_copy(spec->pod.container)};
+        _cleanup_free_ struct strmap_entry **sorted = strmap_sorted(&spec->properties);
+        _cleanup_(word_list_deinit) struct word_list options = {0};
+        for (size_t i = 0; i < spec->properties.count; i++)
+                if (strcmp(sorted[i]->key, "spark.driver.extraJavaOptions") != 0)
+                        word_list_take(&options, mem_printf("-D%s=%s", sorted[i]->key, sorted[i]->value));
+        java_options_split(strmap_get(&spec->properties, "spark.driver.extraJavaOptions"), &options);
+        for (size_t i = 0; i < options.len; i++) {
+                _cleanup_free_ char *name = mem_printf("SPARK_JAVA_OPT_%zu", i);
+                pod_add_env(&whole, name, options.data[i]);
+        }
+        json_array_append(kube_children(pod_spec(&whole), "containers"), whole.container);
+        json_t *pod = json_incref(whole.pod);
+        spark_pod_deinit(&whole);
+        return pod;
+}
+
 int driver_spec_finish(const struct kube_conf *c, const struct driver_spec *spec, json_t **pod, json_t **map,
                        struct fst_error *error)
 {
         json_t *files = NULL;
+        if (pods_are_classic(c)) {
+                *pod = finish_classic(spec);
+                *map = NULL;
+                return 0;
+        }
         int r = conf_files_read(c, &spec->properties, &files, error);
         if (r == 0)
                 r = conf_files_map(c, files, NULL, map, error);

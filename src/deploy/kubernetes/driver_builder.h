@@ -25,7 +25,10 @@ struct driver_spec {
 int driver_spec_build(const struct kube_conf *c, struct driver_spec *out, struct fst_error *error);
 void driver_spec_deinit(struct driver_spec *spec);
 
-/* The pod as it is created, its container in it, and the config map with configuration files: the caller's, both. */
+/*
+ * The pod as it is created, its container in it, and the config map with configuration files, NULL in the shape of
+ * Spark 2.3: the caller's, both.
+ */
 int driver_spec_finish(const struct kube_conf *c, const struct driver_spec *spec, json_t **pod, json_t **map,
                        struct fst_error *error);
 

@@ -51,7 +51,8 @@ static int make(const struct kube_conf *c, const char *uid, json_t **out, struct
         json_array_append_new(objects, pod);
         if (uid)
                 append(objects, spec.pre_resources, owner);
-        json_array_append_new(spec.resources, map);
+        if (map)
+                json_array_append_new(spec.resources, map);
         append(objects, spec.resources, owner);
         json_decref(owner);
         *out = objects;

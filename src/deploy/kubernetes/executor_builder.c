@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "deploy/kubernetes/conf_files.h"
 #include "deploy/kubernetes/feature_step.h"
+#include "deploy/kubernetes/features/init_container.h"
 #include "deploy/kubernetes/kube_names.h"
 #include "deploy/kubernetes/kube_value.h"
 #include "deploy/kubernetes/pod_template.h"
@@ -15,13 +16,22 @@ static const struct feature_step *const steps[] = {
         &mount_volumes_step,  &hadoop_conf_executor_step, &local_dirs_step,
 };
 
+/* As Spark 2.3 made them. */
+static const struct feature_step *const classic_steps[] = {
+        &classic_executor_step,
+        &executor_credentials_step,
+        &mount_secrets_step,
+        &init_container_step,
+};
+
 int executor_spec_build(const struct kube_conf *c, struct executor_spec *out, struct fst_error *error)
 {
         _cleanup_(step_list_deinit) struct step_list list = {0};
         *out = (struct executor_spec){.resources = json_array()};
         int r = pod_template_load(c, &out->pod, error);
         if (r == 0)
-                r = step_list_make(c, steps, ARRAY_SIZE(steps), &list, error);
+                r = pods_are_classic(c) ? step_list_make(c, classic_steps, ARRAY_SIZE(classic_steps), &list, error)
+                                        : step_list_make(c, steps, ARRAY_SIZE(steps), &list, error);
         for (size_t i = 0; r == 0 && i < list.len; i++) {
                 const struct feature_step *step = list.data[i];
                 r = step->configure ? step->configure(c, &out->pod, error) : 0;

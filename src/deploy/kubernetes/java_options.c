@@ -13,13 +13,12 @@ static bool is_space(char c)
         return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* The words of a command line as Spark's Utils.splitCommandString cuts it, which never fails. */
-static void split(const char *text, struct word_list *out)
+void java_options_split(const char *text, struct word_list *out)
 {
         _cleanup_(buf_deinit) struct buf word = BUF_INIT;
         char quote = 0;
         bool in_word = false;
-        for (const char *p = text; *p; p++) {
+        for (const char *p = text ? text : ""; *p; p++) {
                 if (quote == '"' && *p == '\\') {
                         if (p[1])
                                 buf_putc(&word, *++p);
@@ -68,7 +67,7 @@ int java_options_read(const struct kube_conf *c, struct word_list *out, struct f
                 return r;
         if (options) {
                 _cleanup_free_ char *substituted = kube_substitute_ids(c, options);
-                split(substituted, out);
+                java_options_split(substituted, out);
         }
         _cleanup_free_ struct strmap_entry **sorted = strmap_sorted(&c->conf->set);
         for (size_t i = 0; i < c->conf->set.count; i++)

@@ -12,6 +12,9 @@ struct kube_conf;
  */
 int java_options_read(const struct kube_conf *c, struct word_list *out, struct fst_error *error);
 
+/* Append the words of a command line as Spark's Utils.splitCommandString cuts it, which never fails; NULL has none. */
+void java_options_split(const char *text, struct word_list *out);
+
 /*
  * The value of @key behind that of @default_key, @between both if both are set; NULL if neither is. The caller owns
  * *@out.

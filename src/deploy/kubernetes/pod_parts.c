@@ -88,3 +88,31 @@ int64_t overhead_part(double factor, int64_t memory)
         double part = factor * (double)memory;
         return isnan(part) ? 0 : part >= INT32_MAX ? INT32_MAX : part <= INT32_MIN ? INT32_MIN : (int64_t)part;
 }
+
+int classic_memory_read(const struct kube_conf *c, struct classic_memory *out, struct fst_error *error)
+{
+        _cleanup_free_ char *key = mem_printf("spark.%s.memory", kube_role_name(c));
+        _cleanup_free_ char *overhead_key = mem_printf("spark.%s.memoryOverhead", kube_role_name(c));
+        int64_t overhead;
+        int r = kube_mib(c, key, &out->mib, error);
+        if (r < 0)
+                return r;
+        overhead = MAX(overhead_part(0.1, out->mib), (int64_t)384);
+        if (kube_is_set(c, overhead_key))
+                r = kube_mib(c, overhead_key, &overhead, error);
+        out->limit = out->mib + overhead;
+        return r;
+}
+
+void classic_resources_put(struct spark_pod *pod, const char *cores, const char *limit,
+                           const struct classic_memory *memory)
+{
+        _cleanup_free_ char *request = mem_printf("%lldMi", (long long)memory->mib);
+        _cleanup_free_ char *most = mem_printf("%lldMi", (long long)memory->limit);
+        json_t *resources = kube_child(pod->container, "resources");
+        json_t *requests = kube_child(resources, "requests"), *limits = kube_child(resources, "limits");
+        kube_put(requests, "cpu", cores);
+        kube_put(requests, "memory", request);
+        kube_put(limits, "memory", most);
+        kube_put(limits, "cpu", limit);
+}

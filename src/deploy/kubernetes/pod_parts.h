@@ -26,3 +26,14 @@ int driver_ports_read(const struct kube_conf *c, struct driver_ports *out, struc
 
 /* @factor of @memory MiB, as Java cuts it off. */
 int64_t overhead_part(double factor, int64_t memory);
+
+/* Spark 2.3: what is requested, and the limit, which has the overhead. */
+struct classic_memory {
+        int64_t mib, limit;
+};
+
+int classic_memory_read(const struct kube_conf *c, struct classic_memory *out, struct fst_error *error);
+
+/* Requests and limits as 2.3 has them; @limit may be NULL. */
+void classic_resources_put(struct spark_pod *pod, const char *cores, const char *limit,
+                           const struct classic_memory *memory);
