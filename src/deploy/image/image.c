@@ -197,7 +197,7 @@ static char *dump(json_t *json)
 
 static char *make_config(const struct image *image)
 {
-        static const char *const history[LAYERS] = {"the C library and the libraries", "Firesteel " FIRESTEEL_VERSION,
+        static const char *const history[LAYERS] = {"the C library and the libraries", ("Firesteel " FIRESTEEL_VERSION),
                                                     "what was added"};
         _cleanup_free_ char *user = mem_printf("%d", image->options->user);
         struct utsname machine;
