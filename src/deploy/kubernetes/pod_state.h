@@ -68,8 +68,7 @@ struct pod_state {
         int64_t created;  /* by the server's clock, ms since 1970; 0: not said */
         const char *name, *uid, *node;
         const char *reason, *message; /* status.reason, .message: "Evicted", … */
-        /* Why it waits, if that is for a reason: "Unschedulable" and "0/3 nodes are available: …", "ImagePullBackOff".
-         */
+        /* What for it waits, if that is said: "Unschedulable" and "0/3 nodes are available: …". */
         const char *waiting, *waiting_message;
         const char *waiting_container; /* NULL: the pod itself */
         /* Its condition DisruptionTarget: "PreemptionByScheduler", "DeletionByTaintManager", … */

@@ -393,7 +393,7 @@ static void is_gone(struct pods_allocator *a, int32_t id, int64_t now)
 {
         struct allocated_executor *e = allocator_find(a, id);
 
-        if (e && e->stage != STAGE_ASKED && !pods_snapshot_get(a->pods, id))
+        if (e && !pods_snapshot_get(a->pods, id))
                 allocator_move(a, e, STAGE_ENDED);
         create_window_freed(&a->window, now);
 }
@@ -482,6 +482,11 @@ int pods_allocator_outstanding(const struct pods_allocator *a)
                 for (enum executor_stage s = STAGE_ASKED; s <= STAGE_PENDING; s++)
                         n += a->profiles.data[i].n[s][0];
         return n;
+}
+
+int pods_allocator_in_flight(const struct pods_allocator *a)
+{
+        return a->window.in_flight;
 }
 
 int32_t pods_allocator_last_id(const struct pods_allocator *a)

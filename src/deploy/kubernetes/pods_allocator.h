@@ -170,6 +170,9 @@ struct pods_allocator_counts pods_allocator_counts(const struct pods_allocator *
 /* Spark's numOutstandingPods: not running, and unknown to the scheduler. */
 int pods_allocator_outstanding(const struct pods_allocator *a);
 
+/* Creations that were not answered yet. */
+int pods_allocator_in_flight(const struct pods_allocator *a);
+
 /* The highest id that was given. */
 int32_t pods_allocator_last_id(const struct pods_allocator *a);
 
