@@ -107,6 +107,14 @@ void create_window_answered(struct create_window *w, enum create_outcome outcome
         }
 }
 
+void create_window_throttled(struct create_window *w)
+{
+        if (w->settling > 0)
+                return;
+        w->threshold = MAX(w->size / 2, 1);
+        shrink(w, w->threshold);
+}
+
 void create_window_freed(struct create_window *w, int64_t now)
 {
         if (w->quota && w->held > now + w->config.pause) {

@@ -64,6 +64,9 @@ void create_window_sent(struct create_window *w);
 /* One was answered. @retry_after: ms that the server asked to wait; 0: it did not say. */
 void create_window_answered(struct create_window *w, enum create_outcome outcome, int64_t retry_after, int64_t now);
 
+/* The server has throttled one that it took in the end: it is not answered yet, but there are too many of them. */
+void create_window_throttled(struct create_window *w);
+
 /* Something of the application's ended: if a quota is what holds it, there may be room now. */
 void create_window_freed(struct create_window *w, int64_t now);
 

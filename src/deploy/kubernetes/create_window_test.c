@@ -94,6 +94,20 @@ static void too_much_halves_it_once_for_what_was_sent_together(void **state)
         assert_int_equal(w.pause, 0);
 }
 
+static void what_was_throttled_on_its_way_counts_as_too_much(void **state)
+{
+        struct create_window w = a_window();
+
+        for (int i = 0; i < 20; i++)
+                create_window_sent(&w);
+        for (int i = 0; i < 20; i++) {
+                create_window_throttled(&w);
+                create_window_answered(&w, CREATE_DONE, 0, 0);
+        }
+        assert_int_equal(w.size, 10);
+        assert_int_equal(create_window_room(&w, 0), 10); /* no pause: the client has waited */
+}
+
 static void the_server_may_say_how_long_to_wait(void **state)
 {
         struct create_window w = a_window();
@@ -172,6 +186,7 @@ int main(void)
                 cmocka_unit_test(it_begins_with_the_batch_and_doubles),
                 cmocka_unit_test(a_window_that_is_not_filled_does_not_grow),
                 cmocka_unit_test(too_much_halves_it_once_for_what_was_sent_together),
+                cmocka_unit_test(what_was_throttled_on_its_way_counts_as_too_much),
                 cmocka_unit_test(the_server_may_say_how_long_to_wait),
                 cmocka_unit_test(a_full_quota_is_asked_one_at_a_time_and_seldom),
                 cmocka_unit_test(an_unreachable_server_is_asked_seldom),

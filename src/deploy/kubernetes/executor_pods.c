@@ -203,6 +203,11 @@ void executor_pods_kill(struct executor_pods *p, const int32_t *ids, int n, int6
 
 /* ------------------------------------------------------------------------------------------ from the API server */
 
+void executor_pods_throttled(struct executor_pods *p)
+{
+        pods_allocator_throttled(p->allocator);
+}
+
 void executor_pods_created(struct executor_pods *p, int32_t id, int64_t now)
 {
         pods_allocator_created(p->allocator, id, now);
@@ -263,7 +268,8 @@ int64_t executor_pods_deadline(const struct executor_pods *p)
         if (p->stopped)
                 return INT64_MAX;
         first = MIN(first, pods_allocator_deadline(p->allocator));
-        return MIN(first, lifecycle_manager_deadline(p->lifecycle));
+        first = MIN(first, lifecycle_manager_deadline(p->lifecycle));
+        return MAX(first, 0);
 }
 
 void executor_pods_tick(struct executor_pods *p, int64_t now)

@@ -19,6 +19,7 @@
  *      lifecycle_manager.h   executors whose pods end: out of the scheduler, pods deleted or labelled, reasons
  *      exit_reason.h         these reasons, in words
  *      executor_roll.h       which executor the roll plugin replaces
+ *      executor_pods_conf.h  the settings, from an application's configuration
  *
  * THE OWNER (the cluster manager) opens connections, builds pods, knows the time. For each operation it is told here
  * what is asked of the API server, and which function takes the answer. Only creations and lists of claims are
@@ -115,6 +116,9 @@ void executor_pods_kill(struct executor_pods *p, const int32_t *ids, int n, int6
  * and a claim that fails after its pod was created CREATE_CLAIM_FAILED.
  */
 void executor_pods_created(struct executor_pods *p, int32_t id, int64_t now);
+
+/* Before the answer to a creation that met 429 and was tried again (kube_answer.throttled): fewer go side by side. */
+void executor_pods_throttled(struct executor_pods *p);
 void executor_pods_create_failed(struct executor_pods *p, int32_t id, enum create_outcome outcome, int64_t retry_after,
                                  const char *message, int64_t now);
 

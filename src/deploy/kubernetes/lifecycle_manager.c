@@ -291,18 +291,49 @@ static void find_missing(struct lifecycle_manager *m, const struct pods_snapshot
 
 /* ------------------------------------------------------------------------------------------------ pods that wait */
 
-static struct reason *reason_ensure(struct lifecycle_manager *m, const struct pod_state *pod)
+/* The number of its reason; -1: there are too many already. */
+static int reason_ensure(struct lifecycle_manager *m, const struct pod_state *pod)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
 
         waiting_reason_describe(pod, &text);
         for (size_t i = 0; i < m->reasons.len; i++)
                 if (strcmp(m->reasons.data[i].text, buf_text(&text)) == 0)
-                        return &m->reasons.data[i];
+                        return (int)i;
         if (m->reasons.len == REASONS_MOST)
-                return NULL;
+                return -1;
         vec_push(&m->reasons, (struct reason){.text = buf_steal(&text), .seen = -1});
-        return &m->reasons.data[m->reasons.len - 1];
+        return (int)m->reasons.len - 1;
+}
+
+static bool text_same(const char *a, const char *b)
+{
+        return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool waits_as(const struct pod_state *a, const struct pod_state *b)
+{
+        return text_same(a->waiting, b->waiting) && text_same(a->waiting_message, b->waiting_message) &&
+               text_same(a->waiting_container, b->waiting_container);
+}
+
+static void count_reasons(struct lifecycle_manager *m, const struct pods_snapshot *pods)
+{
+        const struct pod_state *before = NULL;
+        int at = -1;
+
+        for (size_t i = 0; i < m->reasons.len; i++)
+                m->reasons.data[i].n = 0;
+        for (size_t i = 0; i < pods->places.len; i++) {
+                const struct pod_state *pod = pods->places.data[i].pod;
+                if (!pod || !pod->waiting || pod->leaving)
+                        continue;
+                if (!before || !waits_as(before, pod)) /* thousands wait for the same */
+                        at = reason_ensure(m, pod);
+                before = pod;
+                if (at >= 0 && m->reasons.data[at].n++ == 0)
+                        m->reasons.data[at].first = pod->id;
+        }
 }
 
 static void forget_reasons(struct lifecycle_manager *m, int64_t now)
@@ -320,14 +351,7 @@ static void forget_reasons(struct lifecycle_manager *m, int64_t now)
 
 static void say_reasons(struct lifecycle_manager *m, const struct pods_snapshot *pods, int64_t now)
 {
-        for (size_t i = 0; i < m->reasons.len; i++)
-                m->reasons.data[i].n = 0;
-        for (size_t i = 0; i < pods->places.len; i++) {
-                const struct pod_state *pod = pods->places.data[i].pod;
-                struct reason *r = pod && pod->waiting && !pod->leaving ? reason_ensure(m, pod) : NULL;
-                if (r && r->n++ == 0)
-                        r->first = pod->id;
-        }
+        count_reasons(m, pods);
         for (size_t i = 0; i < m->reasons.len; i++) {
                 struct reason *r = &m->reasons.data[i];
                 if (r->n && r->seen < 0 && r->n == 1)

@@ -256,6 +256,11 @@ static void wait_for_pod(struct pods_allocator *a, struct allocated_executor *e,
         a->timeout_at = MIN(a->timeout_at, now + a->config.creation_timeout + 1);
 }
 
+void pods_allocator_throttled(struct pods_allocator *a)
+{
+        create_window_throttled(&a->window);
+}
+
 void pods_allocator_created(struct pods_allocator *a, int32_t id, int64_t now)
 {
         struct allocated_executor *e = allocator_find(a, id);

@@ -125,6 +125,9 @@ void pods_allocator_set_target(struct pods_allocator *a, int32_t profile, int ta
 
 void pods_allocator_created(struct pods_allocator *a, int32_t id, int64_t now);
 
+/* Before the answer to a creation that met 429 and was tried again. */
+void pods_allocator_throttled(struct pods_allocator *a);
+
 /* @outcome is not CREATE_DONE. @message: the server's words, or why it could not be built. */
 void pods_allocator_create_failed(struct pods_allocator *a, int32_t id, enum create_outcome outcome,
                                   int64_t retry_after, const char *message, int64_t now);

@@ -90,10 +90,18 @@ static void say_lost(struct pods_allocator *a, const id_list *ids, int64_t after
                 text, (long long)after);
 }
 
+/* Whether a created pod that nobody has seen is given up: it is not among all pods, or was waited for too long. */
+static bool is_lost(const struct pods_allocator *a, const struct allocated_executor *e, int64_t now)
+{
+        int64_t full_at = a->pods ? a->pods->full_at : 0;
+
+        return now - e->since > a->config.creation_timeout || (full_at && full_at - e->since > a->config.missing_delta);
+}
+
 static void give_up_lost(struct pods_allocator *a, int64_t now)
 {
-        int64_t full_at = a->pods ? a->pods->full_at : 0, patience = a->config.creation_timeout;
         id_list ids = {0};
+        int64_t waited = INT64_MAX;
 
         if (now < a->timeout_at)
                 return;
@@ -102,19 +110,18 @@ static void give_up_lost(struct pods_allocator *a, int64_t now)
                 struct allocated_executor *e = &a->executors.data[i];
                 if (e->stage != STAGE_CREATED || (e->known && !e->deleted))
                         continue;
-                bool is_missing = full_at && full_at - e->since > a->config.missing_delta;
-                if (!is_missing && now - e->since <= patience) {
-                        a->timeout_at = MIN(a->timeout_at, e->since + patience + 1);
+                if (!is_lost(a, e, now)) {
+                        a->timeout_at = MIN(a->timeout_at, e->since + a->config.creation_timeout + 1);
                         continue;
                 }
-                if (is_missing)
-                        patience = MIN(patience, a->config.missing_delta);
-                if (!e->deleted)
+                if (!e->deleted) {
                         vec_push(&ids, e->id);
+                        waited = MIN(waited, now - e->since);
+                }
                 allocator_move(a, e, STAGE_ENDED);
         }
         if (ids.len) {
-                say_lost(a, &ids, patience);
+                say_lost(a, &ids, waited > a->config.creation_timeout ? a->config.creation_timeout : waited);
                 if (a->config.delete_executors)
                         ask_deletion(a, ids.data, (int)ids.len, false);
         }

@@ -921,6 +921,25 @@ static void a_creation_without_answer_is_looked_for(void **state)
         end();
 }
 
+static void only_those_that_are_missing_for_long_are_given_up(void **state)
+{
+        struct pods_allocator_config c = our_config();
+
+        begin(c);
+        target(0, 1);
+        w.now += c.missing_delta;
+        target(0, 2);
+        w.now += 1;
+        snapshots_store_synced(w.store, w.now);
+        notify();
+        DELETED("1 ");
+        w.now += c.missing_delta * 2; /* nothing was told meanwhile that 2 might be in */
+        notify();
+        DELETED("");
+        CREATED(3);
+        end();
+}
+
 static void an_excess_pod_that_runs_by_the_time_is_deleted_again(void **state)
 {
         begin(our_config());
@@ -1031,6 +1050,7 @@ int main(void)
                 cmocka_unit_test(the_server_slows_creations_down),
                 cmocka_unit_test(a_full_quota_is_said_once_and_is_no_failure),
                 cmocka_unit_test(a_creation_without_answer_is_looked_for),
+                cmocka_unit_test(only_those_that_are_missing_for_long_are_given_up),
                 cmocka_unit_test(an_excess_pod_that_runs_by_the_time_is_deleted_again),
                 cmocka_unit_test(a_pod_seen_before_the_answer_counts_once),
                 cmocka_unit_test(pods_that_are_not_ours_keep_their_ids),
