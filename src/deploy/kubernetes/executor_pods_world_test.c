@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "deploy/kubernetes/kube_names.h"
 #include "deploy/kubernetes/pod_fixture.h"
 
 #include <stdlib.h>
@@ -124,7 +125,7 @@ static json_t *json_of(int id, const struct server_pod *pod)
         if (pod->leaving)
                 pod_leaving(j);
         if (pod->inactive)
-                json_object_set_new(json_object_get(metadata, "labels"), POD_LABEL_INACTIVE, json_string("true"));
+                json_object_set_new(json_object_get(metadata, "labels"), KUBE_LABEL_INACTIVE, json_string("true"));
         if (pod->phase == FAILED || pod->phase == SUCCEEDED)
                 json_object_set_new(json_object_get(j, "status"), "containerStatuses",
                                     json_text("[{'name': 'spark-kubernetes-executor', 'state': {'terminated':"

@@ -8,6 +8,7 @@
 #include "deploy/kubernetes/exit_reason.h"
 
 #include "base/mem.h"
+#include "deploy/kubernetes/kube_names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -282,7 +283,7 @@ static char *failure_message(const struct pod_state *pod, const char *spark, int
 
 struct exit_reason exit_reason_of(const struct pod_state *pod, const struct pod_rules *rules)
 {
-        const char *spark = rules->container ? rules->container : POD_DEFAULT_CONTAINER;
+        const char *spark = rules->container ? rules->container : KUBE_EXECUTOR_CONTAINER;
         struct exit_reason r = {.code = pod->ended ? pod->exit_code : EXIT_CODE_UNKNOWN,
                                 .caused_by_app = pod->kind != POD_DELETED};
 

@@ -13,6 +13,9 @@
 #define KUBE_LABEL_EXECUTOR_ID "spark-exec-id"
 #define KUBE_LABEL_PROFILE_ID "spark-exec-resourceprofile-id"
 #define KUBE_LABEL_ROLE "spark-role"
+#define KUBE_LABEL_INACTIVE "spark-exec-inactive" /* "true": it has ended, and is left for people to look at */
+
+#define KUBE_EXECUTOR_CONTAINER "spark-kubernetes-executor"
 
 #define KUBE_SERVICE_SUFFIX "-driver-svc"
 

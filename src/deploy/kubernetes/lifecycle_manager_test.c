@@ -1,6 +1,7 @@
 /* Spark's ExecutorPodsLifecycleManagerSuite, case by case; then what is ours. */
 #include "deploy/kubernetes/lifecycle_manager.h"
 
+#include "deploy/kubernetes/kube_names.h"
 #include "deploy/kubernetes/pod_fixture.h"
 
 #include <string.h>
@@ -197,7 +198,7 @@ static void pods_stay_if_deletion_is_off(void **state)
         notify();
         SAID(labelled, "");
         json_t *labelled = pod_failed(1, 0);
-        json_object_set_new(json_object_get(json_object_get(labelled, "metadata"), "labels"), POD_LABEL_INACTIVE,
+        json_object_set_new(json_object_get(json_object_get(labelled, "metadata"), "labels"), KUBE_LABEL_INACTIVE,
                             json_string("true"));
         pod(labelled);
         notify();
@@ -211,7 +212,7 @@ static void an_inactive_pod_is_left_alone(void **state)
 {
         begin(LIFECYCLE_DEFAULT);
         json_t *labelled = pod_failed(1, 0);
-        json_object_set_new(json_object_get(json_object_get(labelled, "metadata"), "labels"), POD_LABEL_INACTIVE,
+        json_object_set_new(json_object_get(json_object_get(labelled, "metadata"), "labels"), KUBE_LABEL_INACTIVE,
                             json_string("true"));
         pod(labelled);
         notify();

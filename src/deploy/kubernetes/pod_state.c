@@ -9,6 +9,7 @@
 #include "deploy/kubernetes/pod_state.h"
 
 #include "base/mem.h"
+#include "deploy/kubernetes/kube_names.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -263,10 +264,10 @@ static void fill(struct pod_state *s, struct packer *p, const json_t *pod, const
 {
         const json_t *metadata = json_object_get(pod, "metadata"), *status = json_object_get(pod, "status");
         const json_t *spec = json_object_get(pod, "spec");
-        const char *inactive = text_at(json_object_get(metadata, "labels"), POD_LABEL_INACTIVE);
+        const char *inactive = text_at(json_object_get(metadata, "labels"), KUBE_LABEL_INACTIVE);
         const char *version = text_at(metadata, "resourceVersion");
         const json_t *ours = named_in(json_object_get(status, "containerStatuses"),
-                                      rules->container ? rules->container : POD_DEFAULT_CONTAINER);
+                                      rules->container ? rules->container : KUBE_EXECUTOR_CONTAINER);
         const json_t *code = json_object_get(terminated_of(ours), "exitCode");
 
         s->leaving = json_is_string(json_object_get(metadata, "deletionTimestamp"));
@@ -309,9 +310,9 @@ int pod_state_read(const json_t *pod, const struct pod_rules *rules, struct pod_
         struct pod_state s = {.refs = 1};
         struct packer p = {.used = sizeof(s)};
 
-        if (!name || !*name || !read_number(text_at(labels, POD_LABEL_EXECUTOR), &s.id))
+        if (!name || !*name || !read_number(text_at(labels, KUBE_LABEL_EXECUTOR_ID), &s.id))
                 return FST_POD_E_NO_EXECUTOR;
-        if (!read_number(text_at(labels, POD_LABEL_PROFILE), &s.profile))
+        if (!read_number(text_at(labels, KUBE_LABEL_PROFILE_ID), &s.profile))
                 s.profile = 0;
         fill(&s, &p, pod, rules);
 

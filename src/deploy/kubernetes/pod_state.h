@@ -18,13 +18,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Labels of an executor's pod. */
-#define POD_LABEL_APP "spark-app-selector"
-#define POD_LABEL_ROLE "spark-role"
-#define POD_LABEL_EXECUTOR "spark-exec-id"
-#define POD_LABEL_PROFILE "spark-exec-resourceprofile-id"
-#define POD_LABEL_INACTIVE "spark-exec-inactive"
-
 /* Spark's ExecutorPodState. */
 enum pod_state_kind {
         POD_PENDING,
@@ -83,8 +76,6 @@ struct pod_rules {
                                   names it */
         bool check_all;        /* spark.kubernetes.executor.checkAllContainers: one that fails fails the pod */
 };
-
-#define POD_DEFAULT_CONTAINER "spark-kubernetes-executor"
 
 /* The pod has no executor id (or "EXECID", which stands in templates of stateful sets), or no name. */
 #define FST_POD_E_NO_EXECUTOR 1

@@ -246,7 +246,7 @@ static int configure_container(const struct kube_conf *c, struct spark_pod *pod,
         bool decommission;
         int r = executor_size_read(c, &size, error);
         if (r == 0)
-                r = pod_put_container(c, pod, "spark-kubernetes-executor", error);
+                r = pod_put_container(c, pod, KUBE_EXECUTOR_CONTAINER, error);
         if (r == 0)
                 r = add_environment(c, &size, pod, error);
         if (r == 0)
