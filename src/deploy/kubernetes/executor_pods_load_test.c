@@ -158,7 +158,7 @@ static void costs(int n)
         executor_pods_free(p);
 }
 
-static int sizes[8] = {1000}, n_sizes = 1;
+static int sizes[8] = {300}, n_sizes = 1;
 
 static void thousands_cost_little(void **state)
 {
