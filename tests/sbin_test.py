@@ -1,5 +1,6 @@
 """sbin/: a whole cluster started and ended by its scripts, with an ssh that runs here what it is to run elsewhere."""
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -9,6 +10,7 @@ import urllib.request
 
 import pytest
 
+from sanitizers import SANITIZED
 from standalone_cluster import free_port
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -26,13 +28,14 @@ exec bash -c "$*"
 
 
 class Home:
-    """An installation in a folder of its own."""
+    """An installation in a folder of its own, which may be installed already."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, installed=False):
         self.folder = folder
-        shutil.copytree(os.path.join(TOP, "sbin"), folder / "sbin")
-        (folder / "bin").symlink_to(BIN)
-        (folder / "conf").mkdir()
+        if not installed:
+            shutil.copytree(os.path.join(TOP, "sbin"), folder / "sbin")
+            (folder / "bin").symlink_to(BIN)
+            (folder / "conf").mkdir()
         (folder / "path").mkdir()
         (folder / "path" / "ssh").write_text(SSH)
         (folder / "path" / "ssh").chmod(0o755)
@@ -113,6 +116,42 @@ def test_a_cluster_comes_and_goes(home):
     assert home.run("spark-daemon.sh", "status", MASTER, "1") == (2, f"{MASTER} not running.\n")
     assert home.run("stop-master.sh")[1] == f"no {MASTER} to stop\n"
     assert home.run("stop-worker.sh")[1] == f"no {WORKER} to stop\n"
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """What `meson install` puts below a prefix, found elsewhere."""
+    build = os.environ.get("FIRESTEEL_BUILD", os.path.join(TOP, "build"))
+    if SANITIZED:
+        pytest.skip("what is linked to a sanitizer is not installed")
+    subprocess.run(["meson", "install", "-C", build, "--no-rebuild", "--quiet"], check=True,
+                   env=dict(os.environ, DESTDIR=str(tmp_path / "stage")))
+    header, = (tmp_path / "stage").rglob("include/firesteel/firesteel.h")
+    shutil.move(header.parents[2], tmp_path / "firesteel")
+    home = Home(tmp_path / "firesteel", installed=True)
+    yield home
+    home.kill()
+
+
+def test_an_installed_cluster_runs(installed):
+    home = installed
+    for pattern in ("sbin/*.sh", "conf/*.template", "examples/*.c"):
+        ours = {f.name for f in pathlib.Path(TOP).glob(pattern)}
+        assert ours and {f.name for f in home.folder.glob(pattern)} == ours, pattern
+    units = home.folder / "share" / "firesteel" / "systemd"
+    assert {f.name for f in units.iterdir()} == {"firesteel-master.service", "firesteel-worker.service", "worker.env"}
+    status, said = home.run("start-all.sh")
+    assert status == 0, said
+    home.wait_for(WORKER, f"Successfully registered with master spark://127.0.0.1:{home.port}\n")
+    (home.folder / "in.txt").write_text("to be or\nnot to be\n")
+    env = {"HOME": str(home.folder), "PATH": os.environ["PATH"], "SPARK_LOCAL_IP": "127.0.0.1"}
+    done = subprocess.run([home.folder / "bin" / "spark-submit", "--master", f"spark://127.0.0.1:{home.port}",
+                           "--executor-memory", "300m", home.folder / "examples" / "wordcount.c", "in.txt", "out"],
+                          cwd=home.folder, env=env, text=True, capture_output=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = sorted(line for part in (home.folder / "out").glob("part-*") for line in part.read_text().split())
+    assert lines == ["(be,2)", "(not,1)", "(or,1)", "(to,2)"]
+    assert home.run("stop-all.sh")[0] == 0
 
 
 def test_who_does_not_start_says_why(home):
