@@ -47,6 +47,7 @@ check-spark: build ## genuine Spark (SPARK_HOME, or PyPI's pyspark) reads what w
 	@ninja -C $(BUILD) tests/scripted_log
 	@tests/spark/check_spark_history $(BUILD)
 	@tests/spark/check_rest $(BUILD)
+	@tests/spark/check_jar $(BUILD)
 	@tests/spark/check_launcher $(BUILD)
 	@tests/spark/check_java_command $(BUILD)
 	@tests/spark/check_spark_submit $(BUILD)

@@ -293,20 +293,46 @@ def test_executors_that_cannot_start_end_the_application(cluster, built):
     assert "counted" not in app.log()
 
 
+SECRET = {"spark.authenticate": "true", "spark.authenticate.secret": "0123456789abcdef" * 4}
+
+
+def as_conf(settings):
+    return [f"{key}={value}" for key, value in settings.items()]
+
+
 def test_a_secret_is_shared_by_the_cluster(cluster, built):
-    secret = {"spark_authenticate": "true", "spark_authenticate_secret": "0123456789abcdef" * 4}
-    master = cluster.master(**secret)
-    cluster.worker(master.url, cores=1, **secret)
-    right = hold(cluster, built, master.url, "right", 1,
-                 conf=[f"{key.replace('_', '.')}={value}" for key, value in secret.items()])
+    wrong = dict(SECRET, **{"spark.authenticate.secret": "f" * 64})
+    master = cluster.master(**SECRET)
+    cluster.worker(master.url, cores=1, **SECRET)
+    right = hold(cluster, built, master.url, "right", 1, conf=as_conf(SECRET))
     right.release()
     finish(right, 1)
-    wrong = hold(cluster, built, master.url, "wrong", 1,
-                 conf=["spark.authenticate=true", f"spark.authenticate.secret={'f' * 64}",
-                       "spark.firesteel.standalone.registrationTimeout=2s"])
-    assert wrong.end() == 1
-    none = hold(cluster, built, master.url, "none", 1, conf=["spark.firesteel.standalone.registrationTimeout=2s"])
-    assert none.end() == 1
+    assert "counted 1 in job 0" in right.log()
+    for name, conf in (("wrong", wrong), ("none", {})):
+        app = hold(cluster, built, master.url, name, 1, conf=[*as_conf(conf), "spark.firesteel.standalone.registrationTimeout=2s"])
+        assert app.end() == 1
+        assert "asks for another spark.authenticate.secret" in app.log(), app.log()
+
+
+def test_drivers_and_workers_need_the_secret(cluster, built):
+    (cluster.folder / "in.txt").write_text("a b a\n")
+    right, wrong = SECRET, dict(SECRET, **{"spark.authenticate.secret": "f" * 64})
+    master = cluster.master(**right)
+    strangers = [cluster.daemon("worker", ["-c", "8", "-m", "8g", "-d", str(cluster.folder / f"other{i}"), master.url], settings)
+                 for i, settings in enumerate((wrong, {}))]
+    for stranger in strangers:
+        stranger.says("Failed to connect to master")
+    cluster.worker(master.url, cores=2, memory="3g", **right)
+    for name, conf, status in (("right", right, 0), ("wrong", wrong, 1), ("none", {}, 1)):
+        submit = cluster_mode(cluster, master.url, False, f"{TOP}/examples/wordcount.c", cluster.folder / "in.txt",
+                              cluster.folder / f"out-{name}", conf=as_conf(conf))
+        assert submit.end() == status, submit.log()
+        assert ("State of driver" in submit.log() or "successfully" in submit.log()) == (status == 0), submit.log()
+    wait_for((cluster.folder / "out-right" / "_SUCCESS").exists, "the driver's output")
+    assert not (cluster.folder / "out-wrong").exists() and not (cluster.folder / "out-none").exists()
+    for stranger in strangers:
+        assert "Successfully registered" not in stranger.log()
+        stranger.kill()
 
 
 @pytest.mark.parametrize("conf, message", [
