@@ -45,7 +45,9 @@ struct request {
 };
 
 struct results {
-        double registration, one, many; /* seconds */
+        double registration, one, many, end; /* seconds */
+        double end_processor;                /* seconds of the master's, for that */
+        int told;                            /* workers of ended applications */
         double processor;               /* of the heartbeats, per cent of one core */
         int64_t resident_kib;           /* with all workers and executors; its peak */
         int64_t idle_kib;               /* of the master before */
@@ -384,6 +386,10 @@ static int load(const struct request *r, const struct master_process *p, struct 
         }
         if (e == 0 && r->applications)
                 e = cluster_load_apps(l, r->applications, 10, &out->many, error);
+        double before_end = processor_seconds(p->pid);
+        if (e == 0)
+                e = cluster_load_end(l, &out->end, &out->told, error);
+        out->end_processor = processor_seconds(p->pid) - before_end;
         out->resident_kib = status_kib(p->pid, "VmHWM:");
         cluster_load_free(l);
         return e;
@@ -421,6 +427,9 @@ static void print_results(const struct request *r, const struct results *s)
                 {"applicationsSeconds", r->connections ? "all their executors running, s" : "all placed, s", s->many, 3,
                  true},
                 {"heartbeatPercent", "processor for heartbeats, % of one core", s->processor, 1, r->heartbeats > 0},
+                {"endSeconds", "all ended, their executors told so, s", s->end, 3, r->connections},
+                {"endProcessorSeconds", "processor for that, s", s->end_processor, 2, r->connections},
+                {"endMessages", "workers told of an application's end", s->told, 0, r->connections},
                 {"idleKiB", "resident before, KiB", (double)s->idle_kib, 0, r->connections},
                 {"peakKiB", "resident at most, KiB", (double)s->resident_kib, 0, r->connections},
         };

@@ -32,6 +32,7 @@ struct actor {
         int fd;
         bool worker, connected;
         int number;
+        char *app_id; /* of an application that is registered */
         uint64_t sent;
         struct frame_reader reader;
         struct buf out; /* what the socket did not take */
@@ -42,7 +43,7 @@ struct cluster_load {
         socklen_t master_len;
         int epoll, cores;
         VEC(struct actor *) workers, apps;
-        int connecting, registered, launched, running, lost;
+        int connecting, registered, launched, running, killed, finished, lost;
         uint8_t *scratch;
         struct buf packed;
 };
@@ -153,6 +154,17 @@ static void register_worker(struct cluster_load *l, struct actor *a)
         say(l, a, TYPE(REGISTER_WORKER), &r.base);
 }
 
+/* Nothing runs there, and it has no shuffle service. */
+static void say_state(struct cluster_load *l, struct actor *a)
+{
+        Firesteel__Standalone__WorkerState s = FIRESTEEL__STANDALONE__WORKER_STATE__INIT;
+        char id[64];
+        worker_id(a, id, sizeof(id));
+        s.worker_id = id;
+        s.only_own = true;
+        say(l, a, TYPE(WORKER_STATE), &s.base);
+}
+
 /* With a command as large as they are. */
 static void register_app(struct cluster_load *l, struct actor *a, int executors)
 {
@@ -209,6 +221,16 @@ static void run_executor(struct cluster_load *l, struct actor *a, const struct f
         standalone_memory_deinit(&memory);
 }
 
+static void keep_app_id(struct actor *a, const struct frame *f)
+{
+        struct wire_memory memory = wire_memory_for(f->header.body_len);
+        const Firesteel__Standalone__RegisteredApplication *r = standalone_decode(
+                f->body, f->header.body_len, &firesteel__standalone__registered_application__descriptor, &memory, NULL);
+        if (r && !a->app_id)
+                a->app_id = mem_strdup(r->app_id);
+        standalone_memory_deinit(&memory);
+}
+
 static void take(struct cluster_load *l, struct actor *a, const struct frame *f)
 {
         struct frame_header pong = {.kind = FRAME_PONG};
@@ -227,12 +249,19 @@ static void take(struct cluster_load *l, struct actor *a, const struct frame *f)
                 lose(l, a);
                 return;
         }
-        if (f->header.type == TYPE(WORKER_REGISTERED))
+        if (f->header.type == TYPE(WORKER_REGISTERED)) {
                 l->registered++;
-        else if (f->header.type == TYPE(LAUNCH_EXECUTOR))
+                say_state(l, a);
+        } else if (f->header.type == TYPE(LAUNCH_EXECUTOR))
                 run_executor(l, a, f);
         else if (f->header.type == TYPE(EXECUTOR_UPDATED))
                 l->running++;
+        else if (f->header.type == TYPE(REGISTERED_APPLICATION))
+                keep_app_id(a, f);
+        else if (f->header.type == TYPE(KILL_EXECUTOR))
+                l->killed++;
+        else if (f->header.type == TYPE(APPLICATION_FINISHED))
+                l->finished++;
 }
 
 static void read_actor(struct cluster_load *l, struct actor *a)
@@ -350,6 +379,7 @@ static void actor_free(struct actor *a)
                 close(a->fd);
         frame_reader_deinit(&a->reader);
         buf_deinit(&a->out);
+        free(a->app_id);
         free(a);
 }
 
@@ -406,6 +436,22 @@ int cluster_load_apps(struct cluster_load *l, int n, int executors, double *seco
         if (r == 0)
                 r = wait_until(l, &l->running, running, begin + PATIENCE_NS, "executors running", error);
         *seconds = (double)(now_ns() - begin) / 1e9;
+        return r;
+}
+
+int cluster_load_end(struct cluster_load *l, double *seconds, int *told, struct fst_error *error)
+{
+        int64_t begin = now_ns();
+        int finished = l->finished;
+        for (size_t i = 0; i < l->apps.len; i++) {
+                Firesteel__Standalone__ApplicationId id = FIRESTEEL__STANDALONE__APPLICATION_ID__INIT;
+                id.id = l->apps.data[i]->app_id;
+                if (id.id)
+                        say(l, l->apps.data[i], TYPE(UNREGISTER_APPLICATION), &id.base);
+        }
+        int r = wait_until(l, &l->killed, l->launched, begin + PATIENCE_NS, "executors told to end", error);
+        *seconds = (double)(now_ns() - begin) / 1e9;
+        *told = l->finished - finished;
         return r;
 }
 

@@ -31,5 +31,11 @@ int cluster_load_workers(struct cluster_load *l, int n, int cores, double *secon
  */
 int cluster_load_apps(struct cluster_load *l, int n, int executors, double *seconds, struct fst_error *error);
 
+/*
+ * All applications end by their own wish. *@seconds until every executor's worker was told to end it; *@told: how often
+ * workers were told until then that an application has ended.
+ */
+int cluster_load_end(struct cluster_load *l, double *seconds, int *told, struct fst_error *error);
+
 /* Each worker sends a heartbeat every @interval_ms, evenly spread, for @ms. */
 int cluster_load_beat(struct cluster_load *l, int64_t interval_ms, int64_t ms, struct fst_error *error);

@@ -150,6 +150,7 @@ void master_app_free(struct master_app *app)
                 profile_release(app->profiles.data[i]);
                 free(app->profiles.data[i]);
         }
+        free(app->had_by);
         vec_deinit(&app->removed);
         vec_deinit(&app->profiles);
         free(app->id);
@@ -163,6 +164,18 @@ void master_app_free(struct master_app *app)
 
 /* -------------------------------------------------------------------------------------------- executors */
 
+void app_had_by(struct master_app *app, const struct master_worker *w)
+{
+        if (!app->had_by)
+                app->had_by = new_array(uint8_t, MASTER_HAD_BITS / 8);
+        app->had_by[w->bit / 8] |= (uint8_t)(1u << w->bit % 8);
+}
+
+bool app_concerns(const struct master_app *app, const struct master_worker *w)
+{
+        return !w->only_own || (app->had_by && (app->had_by[w->bit / 8] >> w->bit % 8 & 1));
+}
+
 struct master_executor *app_add_executor(struct master *m, struct master_app *app, struct app_profile *profile,
                                          struct master_worker *w, int id, int cores, int64_t memory,
                                          enum executor_state state)
@@ -175,6 +188,7 @@ struct master_executor *app_add_executor(struct master *m, struct master_app *ap
         e->profile = profile;
         e->worker = w;
         e->worker_id = mem_strdup(w->id);
+        app_had_by(app, w);
         e->worker_address = mem_strdup(w->address);
         e->cores = cores;
         e->memory = memory;
@@ -476,6 +490,7 @@ void master_remove_app(struct master *m, struct master_app *app, enum app_state 
                 m->ops->app_removed(m->owner, app);
         m->ops->remove(m->owner, MASTER_RECORD_APP, app->id);
         m->ops->app_finished(m->owner, app);
+        free(steal(app->had_by));
         app->peer = 0;
         retain(m, app);
 }

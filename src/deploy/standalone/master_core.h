@@ -230,7 +230,7 @@ struct master_ops {
         void (*kill_executor)(void *owner, const struct master_worker *worker, const char *app_id, int executor);
         void (*launch_driver)(void *owner, const struct master_driver *driver);
         void (*kill_driver)(void *owner, const struct master_worker *worker, const char *driver_id);
-        /* To every worker: what the application left may be cleaned up. */
+        /* To every worker that app_concerns: what the application left may be cleaned up. */
         void (*app_finished)(void *owner, const struct master_app *app);
 
         /* To an application. @again: its registration had arrived already. */
@@ -310,6 +310,13 @@ void master_heartbeat(struct master *m, uint64_t peer, const char *worker_id, in
 void master_worker_state(struct master *m, uint64_t peer, const char *worker_id,
                          const struct executor_report *executors, int n_executors, const struct driver_report *drivers,
                          int n_drivers, int64_t now);
+
+/*
+ * It keeps files of an application that lives; and whether the ends of others are nothing to it (until that is said, it
+ * hears of all).
+ */
+void master_worker_keeps(struct master *m, const char *worker_id, const char *app_id);
+void master_worker_only_own(struct master *m, const char *worker_id, bool only_own);
 
 /* The connection is gone; ignored if the worker has another one by now. */
 void master_worker_disconnected(struct master *m, uint64_t peer, const char *worker_id, int64_t now);

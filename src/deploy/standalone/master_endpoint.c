@@ -221,7 +221,7 @@ static void heartbeat(struct word *w)
 }
 
 /* Applications of which the worker keeps files, and that ended while it was not connected. */
-static void tell_what_ended(struct word *w, char *const *app_ids, size_t n)
+static void tell_what_ended(struct word *w, const char *worker_id, char *const *app_ids, size_t n)
 {
         const struct master *core = w->s->core;
         for (size_t i = 0; core->status != MASTER_STANDBY && i < n; i++) {
@@ -229,6 +229,8 @@ static void tell_what_ended(struct word *w, char *const *app_ids, size_t n)
                 message.id = app_ids[i];
                 if (!master_app(core, app_ids[i]))
                         outbox_send(&w->s->outbox, w->from->number, TYPE(APPLICATION_FINISHED), &message.base);
+                else
+                        master_worker_keeps(w->s->core, worker_id, app_ids[i]);
         }
 }
 
@@ -245,7 +247,8 @@ static void worker_state(struct word *w)
         } else {
                 master_worker_state(w->s->core, w->from->number, b->worker_id, executors, (int)b->n_executors, drivers,
                                     (int)b->n_drivers, master_server_now());
-                tell_what_ended(w, b->app_ids, b->n_app_ids);
+                master_worker_only_own(w->s->core, b->worker_id, b->only_own);
+                tell_what_ended(w, b->worker_id, b->app_ids, b->n_app_ids);
         }
         error_deinit(&error);
 }

@@ -157,7 +157,8 @@ static void say_app_finished(void *owner, const struct master_app *app)
         Firesteel__Standalone__ApplicationId message = FIRESTEEL__STANDALONE__APPLICATION_ID__INIT;
         message.id = app->id;
         for (const struct master_worker *w = s->core->workers; w; w = w->next)
-                outbox_send(&s->outbox, w->peer, TYPE(APPLICATION_FINISHED), &message.base);
+                if (app_concerns(app, w))
+                        outbox_send(&s->outbox, w->peer, TYPE(APPLICATION_FINISHED), &message.base);
 }
 
 /* ----------------------------------------------------------------------------------------------- to applications */

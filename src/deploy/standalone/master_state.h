@@ -17,6 +17,9 @@
 #include "deploy/standalone/object_table.h"
 #include "deploy/standalone/worker_index.h"
 
+/* Bits of master_app.had_by: two workers that share one hear of a little more than they must. */
+#define MASTER_HAD_BITS 16384
+
 /* Executors that an application remembers after their end. */
 #define MASTER_RETAINED_EXECUTORS 1000
 
@@ -54,6 +57,8 @@ struct master_worker {
         struct master_executor *executors;
         struct master_driver *drivers;
         int n_executors, n_drivers;
+        unsigned bit;  /* of its id, in had_by of applications */
+        bool only_own; /* it need not hear of the ends of applications that it never had */
         struct index_node node;
         size_t alive_at; /* its place in master.alive */
         uint64_t gained; /* master.supply when something of it became free last */
@@ -110,6 +115,7 @@ struct master_app {
         struct master_executor *executors; /* those `left` but still on a worker, too */
         VEC(struct master_executor *) removed;
         VEC(struct app_profile *) profiles; /* by id */
+        uint8_t *had_by;                    /* a set of workers' ids, by hash: NULL once it has ended */
         struct master_app *prev, *next;
 };
 
@@ -217,6 +223,10 @@ void master_app_free(struct master_app *app);
 struct master_executor *app_add_executor(struct master *m, struct master_app *app, struct app_profile *profile,
                                          struct master_worker *w, int id, int cores, int64_t memory,
                                          enum executor_state state);
+/* The worker has, or had, something of it. */
+void app_had_by(struct master_app *app, const struct master_worker *w);
+/* Whether this worker must hear that the application has ended: it may keep something of it. */
+bool app_concerns(const struct master_app *app, const struct master_worker *w);
 /* Each of the two; the second may free the executor. */
 void executor_leave_app(struct master *m, struct master_executor *e);
 void executor_leave_worker(struct master *m, struct master_executor *e);

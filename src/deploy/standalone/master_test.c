@@ -517,6 +517,35 @@ static void drivers_go_first_and_are_killed(void **state)
         done(m);
 }
 
+static void the_end_of_an_application_concerns_who_had_it(void **state)
+{
+        struct master *m = alive(&by_id);
+        struct app_spec spec = app_spec("a", 100, 1, 1);
+
+        add_worker(m, "w1", 1, 4, 8192);
+        add_worker(m, "w2", 2, 4, 8192);
+        add_worker(m, "w3", 3, 4, 8192);
+        struct master_app *app = add_app(m, &spec);
+
+        master_schedule(m, 1); /* on w1, and there only */
+        for (int i = 0; i < 3; i++)
+                assert_true(app_concerns(app, m->alive.data[i])); /* nobody has said anything yet */
+        master_worker_only_own(m, "w1", true);
+        master_worker_only_own(m, "w2", true);
+        master_worker_only_own(m, "w3", false); /* it has a shuffle service */
+        assert_true(app_concerns(app, master_worker(m, "w1")));
+        assert_false(app_concerns(app, master_worker(m, "w2")));
+        assert_true(app_concerns(app, master_worker(m, "w3")));
+        master_worker_keeps(m, "w2", app->id); /* from before this master led */
+        master_worker_keeps(m, "w2", "none");
+        assert_true(app_concerns(app, master_worker(m, "w2")));
+        int status = 1;
+        master_executor_changed(m, app->id, 0, EXECUTOR_EXITED, NULL, &status, 2);
+        assert_true(app_concerns(app, master_worker(m, "w1"))); /* its files are there still */
+        master_unregister_app(m, app->id, 3);
+        done(m);
+}
+
 static void executors_that_no_worker_can_hold_are_told(void **state)
 {
         static const char *const boards[] = {"0", "1"};
@@ -810,6 +839,7 @@ int main(void)
                 cmocka_unit_test(an_application_that_lost_its_connection_may_come_back),
                 cmocka_unit_test(a_worker_is_decommissioned),
                 cmocka_unit_test(drivers_go_first_and_are_killed),
+                cmocka_unit_test(the_end_of_an_application_concerns_who_had_it),
                 cmocka_unit_test(executors_that_no_worker_can_hold_are_told),
                 cmocka_unit_test(a_supervised_driver_is_launched_again),
                 cmocka_unit_test(what_was_stored_is_recovered),

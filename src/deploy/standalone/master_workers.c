@@ -183,6 +183,7 @@ static struct master_worker *worker_new(const struct worker_spec *spec)
         struct master_worker *w = new0(struct master_worker);
 
         w->id = mem_strdup(spec->id);
+        w->bit = (unsigned)(object_hash_text(w->id) % MASTER_HAD_BITS);
         w->host = mem_strdup(spec->host);
         w->port = spec->port;
         w->web_ui = mem_strdup(spec->web_ui ? spec->web_ui : "");
@@ -562,6 +563,23 @@ void master_worker_state(struct master *m, uint64_t peer, const char *worker_id,
         }
         lose_missing(m, w, executors, n_executors, drivers, n_drivers);
         master_recovery_check(m);
+}
+
+void master_worker_keeps(struct master *m, const char *worker_id, const char *app_id)
+{
+        const struct master_worker *w = master_worker(m, worker_id);
+        struct master_app *app = master_app(m, app_id);
+
+        if (w && app)
+                app_had_by(app, w);
+}
+
+void master_worker_only_own(struct master *m, const char *worker_id, bool only_own)
+{
+        struct master_worker *w = master_worker(m, worker_id);
+
+        if (w)
+                w->only_own = only_own;
 }
 
 /* --------------------------------------------------------------------------------------------- timeouts */

@@ -349,6 +349,7 @@ static void send_state(struct worker_server *s)
 {
         struct arena arena = ARENA_INIT;
         Firesteel__Standalone__WorkerState *m = worker_state_message(&s->view, s->id, &arena);
+        m->only_own = !s->shuffle;
         m->n_app_ids = s->apps.len;
         m->app_ids = arena_alloc(&arena, m->n_app_ids * sizeof(char *));
         for (size_t i = 0; i < s->apps.len; i++)
