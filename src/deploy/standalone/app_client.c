@@ -1,13 +1,13 @@
 /*
  * See app_client.h. Which master is reached when, and who leads, is decided by registration.h; this file has the
- * connections and the words. A master that was asked to register the application leads, or answers that it is in
+ * connections and what masters say, app_requests.c what is said to them. A master that was asked to register the application leads, or answers that it is in
  * standby and says later that it has taken over. Whatever was asked for while nobody led goes to the next leader with
  * APPLICATION_STATE.
  *
  * Spark's client tries three times in a row, 20 s apart, and after that waits for its one master to come back; here all
  * are tried on, soon at first.
  */
-#include "deploy/standalone/app_client.h"
+#include "deploy/standalone/app_client_internal.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -17,7 +17,6 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "conf/conf.h"
-#include "deploy/standalone/registration.h"
 #include "net/security.h"
 #include "net/socket.h"
 #include "rpc/rpc.h"
@@ -25,48 +24,10 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#define LOG "StandaloneAppClient$ClientEndpoint"
+#define LOG APP_CLIENT_LOG
 #define ATTEMPTS 3 /* Spark's: that long it is patient */
 #define DRAIN_MS 200
 #define STRANGERS_MOST 4 /* connections that a port may end without a greeting before it is taken for no master */
-
-struct master_link {
-        struct app_client *client;
-        char *url; /* "spark://host:port" */
-        struct rpc_ref *ref;
-        struct rpc_peer *peer; /* while it is greeted */
-        int strangers;         /* connections in a row that were ended without a greeting */
-        bool said;             /* that it cannot be reached: the log knows */
-};
-
-/* An executor that is to end. Kept to the end, because more than one master may have been asked for it. */
-struct kill {
-        struct app_client *client;
-        int executor;
-        bool done;
-};
-
-struct app_client {
-        uv_loop_t *loop;
-        const struct app_client_ops *ops;
-        void *owner;
-        struct security *security;
-        struct rpc_env *rpc;
-        struct master_link *links;
-        size_t n_links;
-        struct registration *registration;
-        uv_timer_t patience, tick;
-        void *introduction; /* RegisterApplication, without the id */
-        size_t introduction_size;
-        char *app_id; /* "": not registered yet */
-        int next_executor;
-        struct buf targets; /* fields of RequestExecutors and of ApplicationState: what was asked for last */
-        VEC(struct kill *) kills;
-        bool disconnected, dead, stopping;
-        int open_handles;
-        void (*stopped)(void *owner);
-        void *stopped_owner;
-};
 
 /* -------------------------------------------------------------------------------------------------- the end */
 
@@ -135,98 +96,6 @@ static void patience_over(uv_timer_t *timer)
                 die(c, "All masters are unresponsive! Giving up.");
 }
 
-/* -------------------------------------------------------------------------------------------- what we say */
-
-static void introduce(void *owner, int master)
-{
-        struct app_client *c = owner;
-        Firesteel__Standalone__RegisterApplication more = FIRESTEEL__STANDALONE__REGISTER_APPLICATION__INIT;
-        more.app_id = c->app_id;
-        standalone_send_joined(c->links[master].ref, FIRESTEEL__STANDALONE__STANDALONE_TYPE__REGISTER_APPLICATION,
-                               c->introduction, c->introduction_size, &more.base);
-}
-
-static void request_answered(void *owner, struct rpc_answer *answer)
-{
-        struct app_client *c = owner;
-        struct fst_error error = FST_ERROR_INIT;
-        _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(answer->len);
-        const Firesteel__Standalone__Truth *known =
-                answer->status ? NULL
-                               : standalone_decode(answer->body, answer->len, &firesteel__standalone__truth__descriptor,
-                                                   &memory, &error);
-        if (!known || !known->value) /* the next leader is told */
-                log_warn(LOG, "The master did not take the request for executors of %s: %s", c->app_id,
-                         known            ? "it does not know the application"
-                         : answer->status ? answer->message
-                                          : error_message(&error));
-        error_deinit(&error);
-}
-
-static void ask_for_executors(struct app_client *c)
-{
-        _cleanup_(buf_deinit) struct buf joined = BUF_INIT;
-        _cleanup_free_ void *rest = NULL;
-        Firesteel__Standalone__RequestExecutors more = FIRESTEEL__STANDALONE__REQUEST_EXECUTORS__INIT;
-        size_t rest_size;
-        more.app_id = c->app_id;
-        buf_append(&joined, c->targets.data, c->targets.len);
-        rest = standalone_pack(&more.base, &rest_size);
-        buf_append(&joined, rest, rest_size);
-        rpc_ask(c->links[registration_leader(c->registration)].ref,
-                FIRESTEEL__STANDALONE__STANDALONE_TYPE__REQUEST_EXECUTORS, joined.data, joined.len, NULL, 0,
-                request_answered, c);
-}
-
-/* It has ended: nobody need be asked again. */
-static void forget_kill(struct app_client *c, int executor)
-{
-        for (size_t i = 0; i < c->kills.len; i++)
-                if (c->kills.data[i]->executor == executor)
-                        c->kills.data[i]->done = true;
-}
-
-static void kill_answered(void *owner, struct rpc_answer *answer)
-{
-        struct kill *k = owner;
-        struct app_client *c = k->client;
-        if (k->done || c->dead)
-                return;
-        if (answer->status) {
-                log_warn(LOG, "The master was not reached to kill executor %s/%d: %s", c->app_id, k->executor,
-                         answer->message);
-                return;
-        }
-        k->done = true;
-        c->ops->executor_killed(c->owner, k->executor);
-}
-
-static void ask_to_kill(struct app_client *c, struct kill *k)
-{
-        Firesteel__Standalone__KillExecutorsOfApp kill = FIRESTEEL__STANDALONE__KILL_EXECUTORS_OF_APP__INIT;
-        int32_t executor = k->executor;
-        kill.app_id = c->app_id;
-        kill.n_executors = 1;
-        kill.executors = &executor;
-        rpc_ask_packed(c->links[registration_leader(c->registration)].ref,
-                       FIRESTEEL__STANDALONE__STANDALONE_TYPE__KILL_EXECUTORS_OF_APP, &kill.base, NULL, 0,
-                       kill_answered, k);
-}
-
-/* All that a leader must know which was not there when it was said. */
-static void tell_state(struct app_client *c)
-{
-        Firesteel__Standalone__ApplicationState more = FIRESTEEL__STANDALONE__APPLICATION_STATE__INIT;
-        more.app_id = c->app_id;
-        more.next_executor = c->next_executor;
-        standalone_send_joined(c->links[registration_leader(c->registration)].ref,
-                               FIRESTEEL__STANDALONE__STANDALONE_TYPE__APPLICATION_STATE, c->targets.data,
-                               c->targets.len, &more.base);
-        for (size_t i = 0; i < c->kills.len; i++)
-                if (!c->kills.data[i]->done)
-                        ask_to_kill(c, c->kills.data[i]);
-}
-
 /* ------------------------------------------------------------------------------------------ what masters say */
 
 static bool leads(const struct master_link *l)
@@ -280,9 +149,9 @@ static void take_registered(struct master_link *l, const Firesteel__Standalone__
                 uv_timer_stop(&c->patience);
                 c->ops->registered(c->owner, c->app_id);
                 if (c->targets.len)
-                        ask_for_executors(c);
+                        app_requests_executors(c);
         } else {
-                tell_state(c);
+                app_requests_tell_state(c);
         }
 }
 
@@ -290,12 +159,12 @@ static void take_change(struct master_link *l)
 {
         struct app_client *c = l->client;
         if (!*c->app_id) { /* it stood by when we asked */
-                introduce(c, (int)(l - c->links));
+                app_requests_introduce(c, (int)(l - c->links));
                 return;
         }
         log_info(LOG, "Master has changed, new master is at %s", l->url);
         take_leader(l);
-        tell_state(c);
+        app_requests_tell_state(c);
 }
 
 static void take_executor(struct app_client *c, const Firesteel__Standalone__ExecutorAdded *m)
@@ -311,7 +180,7 @@ static void take_update(struct app_client *c, const Firesteel__Standalone__Execu
         log_info(LOG, "Executor updated: %s/%d is now %s%s%s%s", c->app_id, m->executor, m->state,
                  *m->message ? " (" : "", m->message, *m->message ? ")" : "");
         if (strcmp(m->state, "RUNNING") != 0 && strcmp(m->state, "DECOMMISSIONED") != 0)
-                forget_kill(c, m->executor);
+                app_requests_forget_kill(c, m->executor);
         c->ops->executor_updated(c->owner, m);
 }
 
@@ -495,7 +364,7 @@ static void give_up(void *owner)
 }
 
 static const struct registration_ops registration_ops = {
-        .reach = reach, .introduce = introduce, .retrying = retrying, .give_up = give_up};
+        .reach = reach, .introduce = app_requests_introduce, .retrying = retrying, .give_up = give_up};
 
 /* --------------------------------------------------------------------------------------------- start and end */
 
@@ -600,7 +469,7 @@ void app_client_request(struct app_client *c, Firesteel__Standalone__ExecutorTar
         buf_reset(&c->targets);
         buf_append(&c->targets, packed, size);
         if (has_leader(c) && !c->dead)
-                ask_for_executors(c);
+                app_requests_executors(c);
 }
 
 void app_client_kill(struct app_client *c, int executor)
@@ -609,7 +478,7 @@ void app_client_kill(struct app_client *c, int executor)
         *k = (struct kill){c, executor, false};
         vec_push(&c->kills, k);
         if (has_leader(c) && !c->dead)
-                ask_to_kill(c, k);
+                app_requests_kill(c, k);
 }
 
 static void one_closed(struct app_client *c)
