@@ -1,8 +1,8 @@
 /*
  * See app_client.h. Which master is reached when, and who leads, is decided by registration.h; this file has the
- * connections and what masters say, app_requests.c what is said to them. A master that was asked to register the application leads, or answers that it is in
- * standby and says later that it has taken over. Whatever was asked for while nobody led goes to the next leader with
- * APPLICATION_STATE.
+ * connections and what masters say, app_requests.c what is said to them. A master that was asked to register the
+ * application leads, or answers that it is in standby and says later that it has taken over. Whatever was asked for
+ * while nobody led goes to the next leader with APPLICATION_STATE.
  *
  * Spark's client tries three times in a row, 20 s apart, and after that waits for its one master to come back; here all
  * are tried on, soon at first.

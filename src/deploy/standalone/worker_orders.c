@@ -67,15 +67,16 @@ static void removed(uv_work_t *work, int status)
 static void forget_app(struct worker_server *s, struct worker_app *app)
 {
         struct removal *removal = new0(struct removal);
-        log_info("Worker", "Cleaning up local directories for application %s", app->id);
-        if (s->shuffle)
-                shuffle_service_end_application(s->shuffle, app->id, false);
-        removal->work.data = removal;
-        removal->dirs = app->dirs;
-        uv_queue_work(s->context.loop, &removal->work, remove_dirs, removed);
-        free(app->id);
-        free(app->list);
+        const struct worker_app gone = *app;
         *app = s->apps.data[--s->apps.len];
+        log_info("Worker", "Cleaning up local directories for application %s", gone.id);
+        if (s->shuffle)
+                shuffle_service_end_application(s->shuffle, gone.id, false);
+        removal->work.data = removal;
+        removal->dirs = gone.dirs;
+        uv_queue_work(s->context.loop, &removal->work, remove_dirs, removed);
+        free(gone.id);
+        free(gone.list);
 }
 
 static void maybe_forget_app(struct worker_server *s, const char *id)
@@ -92,7 +93,7 @@ static void maybe_forget_app(struct worker_server *s, const char *id)
 void worker_orders_forget_apps(struct worker_server *s)
 {
         while (s->apps.len > 0)
-                forget_app(s, &s->apps.data[0]);
+                forget_app(s, &s->apps.data[s->apps.len - 1]);
 }
 
 static void take_app_finished(struct worker_server *s, const Firesteel__Standalone__ApplicationId *m)
