@@ -257,7 +257,34 @@ def test_status(server):
         '  "workerId" : "worker-1"\n}\n')
     unknown = run("--master", server.url, "--status", "driver-8")
     assert unknown.status == 0 and unknown.error.endswith(
-        "Error: Server responded with message of unexpected type SubmissionStatusResponse.\n")
+        "Error: Server responded with message of unexpected type SubmissionStatusResponse.\n"
+        "Error: The master does not know driver driver-8\n")
+
+
+NO_REST = "a master's REST server is at port 6066 unless its spark.master.rest.port says another"
+
+
+@pytest.mark.parametrize("operation", ["--kill", "--status"])
+@pytest.mark.parametrize("answer", [None, b"\x00\x00\x00\x15\x09\x00\x00rpc\r\n"], ids=["hangs up", "speaks something else"])
+def test_the_port_of_no_rest_server_is_said_to_be_none(operation, answer):
+    with answering(answer) as server:
+        done = run("--master", server.url, operation, "driver-7")
+    assert done.status == 1
+    line = done.error.splitlines()[-1]
+    assert line.startswith(f"Error: Unable to connect to server: {server.address}: ")
+    assert line.endswith(f"(if it is a master, it is no REST server: {NO_REST})")
+    assert "6066" not in run("--master", server.url, operation, "driver-7").error  # nobody is there any more
+
+
+@pytest.mark.parametrize("status", [200, 404, 405])
+def test_a_web_page_is_no_answer(status):
+    page = http(b"<!DOCTYPE html>\n<title>Spark Master</title>\n", status=status, kind="text/html;charset=utf-8")
+    with answering(page) as server:
+        for done in (submit(server.url), run("--master", server.url, "--kill", "driver-7"),
+                     run("--master", server.url, "--status", "driver-7")):
+            assert f"web page" in done.error and f"{server.url} is no REST server: {NO_REST}" in done.error
+            assert "DOCTYPE" not in done.error
+            assert done.status == (1 if status == 200 else 0)  # as Spark has it
 
 
 @pytest.mark.parametrize("option", ["--kill", "--status"])

@@ -34,6 +34,24 @@ def test_a_driver_that_is_refused_is_one(cluster):
     assert client.end() == 255
 
 
+@pytest.mark.parametrize("mode, rest", [("client", "false"), ("cluster", "false"), ("cluster", "true")])
+def test_the_port_of_the_master_s_pages_is_said_to_be_none(cluster, mode, rest):
+    """At once: whoever waits here, waits for an hour."""
+    pages = cluster.master().says(r"Bound MasterWebUI to \S+, and started at http://(\S+)").group(1)
+    client = cluster.submit(f"spark://{pages}", "--deploy-mode", mode, "--conf", f"spark.master.rest.enabled={rest}",
+                            "--conf", "spark.firesteel.standalone.registrationTimeout=1h", PI)
+    says = f"{pages} is no REST server" if rest == "true" else f"{pages}.* no .*master but an HTTP server: name the port"
+    client.says(says)
+    assert client.end() == (0 if rest == "true" else 1)  # a REST server's refusal is none for Spark
+
+
+@pytest.mark.parametrize("operation", ["--kill", "--status"])
+def test_the_port_of_the_master_is_that_of_no_rest_server(cluster, operation):
+    client = cluster.start("submit", [os.path.join(BIN, "spark-submit"), "--master", cluster.master().url, operation, "driver-1"])
+    client.says("it is no REST server: a master's REST server is at port 6066 unless its spark.master.rest.port says another")
+    assert client.end() == 1
+
+
 @pytest.mark.parametrize("mode", ["client", "cluster"])
 def test_a_master_url_without_a_port_says_how_it_is_written(cluster, mode):
     done = subprocess.run([os.path.join(BIN, "spark-submit"), "--master", "spark://127.0.0.1", "--deploy-mode", mode, PI],

@@ -124,6 +124,7 @@ static void tell_failure(struct ask_wait *w, int code, const char *why)
         const struct rpc_peer *p = w->peer;
         struct rpc_answer answer = {.status = code, .message = why};
         answer.stranger = p->outgoing && !p->greeted && p->name && code == -ENOTCONN;
+        answer.http = answer.stranger && p->doom_code == -EPROTONOSUPPORT;
         if (w->answered && !w->peer->env->closing)
                 w->answered(w->owner, &answer);
 }

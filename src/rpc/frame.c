@@ -65,7 +65,7 @@ static int not_ours(const uint8_t *in, struct fst_error *error)
         static const char *const http[] = {"GET ", "POST", "PUT ", "HEAD", "DELE", "OPTI", "HTTP"};
         for (size_t i = 0; i < ARRAY_SIZE(http); i++)
                 if (memcmp(in, http[i], 4) == 0)
-                        return error_set(error, -EPROTO, "it speaks HTTP");
+                        return error_set(error, -EPROTONOSUPPORT, "it speaks HTTP");
         if (in[0] == 0 && in[8] >= 3 && in[8] <= 9) /* length of 8 bytes, then the type of a message */
                 return error_set(error, -EPROTO, "it may be a process of Apache Spark, whose messages are Java's");
         return error_set(error, -EPROTO, "it does not speak firesteel's RPC: the first bytes are %02x %02x %02x %02x",

@@ -29,6 +29,7 @@ void hello_encode(const struct hello *h, struct buf *out)
         m.app_id = (char *)h->app_id;
         m.address = (char *)h->address;
         m.max_message_bytes = h->max_message_bytes;
+        m.line_ends = (char *)"\r\n\r\n";
         size_t len = firesteel__rpc__hello__get_packed_size(&m);
         buf_reserve(out, len);
         out->len += firesteel__rpc__hello__pack(&m, (uint8_t *)out->data + out->len);
@@ -88,11 +89,12 @@ int hello_decode(const uint8_t *body, size_t len, struct hello *out, struct fst_
 int hello_check(const struct hello *own, const struct hello *other, struct fst_error *error)
 {
         if (other->version_low > own->version_high || other->version_high < own->version_low)
-                return error_set(error, -EPROTO,
-                                 "it is %s with version %u of the RPC, this is %s with version %u: driver and executors "
-                                 "must be of the same version",
-                                 *other->software ? other->software : "a program", other->version_high, own->software,
-                                 own->version_high);
+                return error_set(
+                        error, -EPROTO,
+                        "it is %s with version %u of the RPC, this is %s with version %u: driver and executors "
+                        "must be of the same version",
+                        *other->software ? other->software : "a program", other->version_high, own->software,
+                        own->version_high);
         if (memcmp(own->instance, other->instance, HELLO_INSTANCE_SIZE) == 0)
                 return error_set(error, -EPROTO, "this process reached itself");
         if (*own->app_id && *other->app_id && strcmp(own->app_id, other->app_id) != 0)

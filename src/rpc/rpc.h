@@ -225,6 +225,7 @@ struct rpc_answer {
         size_t attachment_len;
         struct rpc_peer *peer; /* who answered; NULL if nobody did */
         bool stranger;         /* -ENOTCONN: somebody took the connection and ended it without a greeting of ours */
+        bool http;             /* … and it was an HTTP server */
 };
 
 enum {

@@ -77,10 +77,17 @@ static void on_tick(uv_timer_t *timer)
 
 static void no_master(const struct master_link *l)
 {
-        die(l->client,
-            "%s is no Firesteel master, or asks for another spark.authenticate.secret: it ends every connection without a "
-            "greeting, as a master of Spark's JVM does (a native application needs one that was started by firesteel master)",
-            l->url);
+        if (l->http)
+                die(l->client,
+                    "%s is no Firesteel master but an HTTP server: name the port at which the master listens (7077 unless "
+                    "it was told another), not that of its pages (8080) or of its REST server (6066)",
+                    l->url);
+        else
+                die(l->client,
+                    "%s is no Firesteel master, or asks for another spark.authenticate.secret: it ends every connection "
+                    "without a greeting, as a master of Spark's JVM does (a native application needs one that was started "
+                    "by firesteel master)",
+                    l->url);
 }
 
 static void patience_over(uv_timer_t *timer)
@@ -337,7 +344,8 @@ static void reached(void *owner, struct rpc_answer *answer)
         if (!l->said)
                 log_warn(LOG, "Failed to connect to master %s", answer->message);
         l->said = true;
-        l->strangers = answer->stranger ? l->strangers + 1 : 0;
+        l->http = answer->http;
+        l->strangers = answer->http ? STRANGERS_MOST : answer->stranger ? l->strangers + 1 : 0;
         if (!*c->app_id && none_is_a_master(c))
                 no_master(l);
         registration_unreachable(c->registration, (int)(l - c->links), now_ms());

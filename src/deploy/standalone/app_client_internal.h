@@ -19,6 +19,7 @@ struct master_link {
         struct rpc_ref *ref;
         struct rpc_peer *peer; /* while it is greeted */
         int strangers;         /* connections in a row that were ended without a greeting */
+        bool http;             /* it is an HTTP server */
         bool said;             /* that it cannot be reached: the log knows */
 };
 

@@ -11,6 +11,8 @@
 #include "net/socket.h"
 #include "rpc/rpc.h"
 
+#include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -527,6 +529,43 @@ static void a_port_of_somebody_else_is_named(void **state)
         world_deinit(&w);
 }
 
+/* Answers when it has read a request to its end, which it knows by an empty line. */
+static void *serve_http(void *listener)
+{
+        static const char refusal[] = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        char request[4096];
+        size_t n = 0;
+        int fd = -1;
+        while (fd < 0)
+                fd = socket_accept(*(int *)listener);
+        while (n < sizeof(request) && !memmem(request, n, "\r\n\r\n", 4) && socket_wait(fd, POLLIN, -1, NULL) >= 0) {
+                ssize_t r = read(fd, request + n, sizeof(request) - n);
+                n += r > 0 ? (size_t)r : 0;
+        }
+        (void)!write(fd, refusal, strlen(refusal));
+        close(fd);
+        return NULL;
+}
+
+static void an_http_server_is_named_at_once(void **state)
+{
+        struct world w;
+        struct master pages = {0};
+        struct listen_options options = {.service = "pages", .host = "127.0.0.1"};
+        pthread_t thread;
+        world_init(&w);
+        int fd = socket_listen(&options, &pages.port, NULL);
+        assert_true(fd >= 0);
+        assert_int_equal(pthread_create(&thread, NULL, serve_http, &fd), 0);
+        open_client(&w, 3600 * 1000, &pages, NULL);
+        run_until(&w, w.told, "dead ");
+        assert_non_null(strstr(w.reason, "is no Firesteel master but an HTTP server: name the port"));
+        pthread_join(thread, NULL);
+        stop_client(&w);
+        close(fd);
+        world_deinit(&w);
+}
+
 static void lists_of_masters_are_looked_at(void **state)
 {
         struct world w;
@@ -554,6 +593,7 @@ int main(void)
                 cmocka_unit_test(who_refuses_is_not_asked_again),
                 cmocka_unit_test(nobody_is_waited_for_without_end),
                 cmocka_unit_test(a_port_of_somebody_else_is_named),
+                cmocka_unit_test(an_http_server_is_named_at_once),
                 cmocka_unit_test(lists_of_masters_are_looked_at),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,6 +134,11 @@ static void on_answer(void *owner, struct rpc_answer *a)
         c->waiting--;
         if (a->status == 0)
                 take_answer(c, m, a);
+        else if (a->http)
+                complain(
+                        c, m, -EPROTO,
+                        "it is no master but an HTTP server: name the port at which the master listens (7077 unless it was "
+                        "told another), or that of its REST server (6066) with spark.master.rest.enabled=true");
         else if (a->stranger)
                 complain(
                         c, m, -EPROTO,

@@ -33,6 +33,7 @@ struct rest_master {
         char *prefix; /* of paths: "" or "/something" */
         struct http_plain *connection;
         bool lost;
+        bool other; /* somebody took the connection, and it was no HTTP that came back, if anything */
 };
 
 struct rest_client {
@@ -139,14 +140,28 @@ struct question {
         const char *body;                 /* NULL: none */
 };
 
+#define REST_PORT "a master's REST server is at port 6066 unless its spark.master.rest.port says another"
+
+/* A page for people: what the port of a master's pages answers. */
+static bool is_page(const struct http_reader *h)
+{
+        return (h->status == 200 || h->status == 404 || h->status == 405) && strstr(h->content_type, "text/html");
+}
+
 /* What an answer of a status other than 200 becomes. */
-static int refused(const struct rest_client *c, struct rest_answer *answer, struct fst_error *error)
+static int refused(const struct rest_client *c, const struct rest_master *m, struct rest_answer *answer,
+                   struct fst_error *error)
 {
         const struct http_reader *h = &c->reader;
         _cleanup_free_ char *text = mem_strdup(buf_text(&h->body));
         size_t n = strlen(text);
         while (n && (text[n - 1] == '\n' || text[n - 1] == '\r'))
                 text[--n] = '\0';
+        if (is_page(h)) {
+                free(text);
+                text = mem_printf("It is a web page (HTTP status %d), so that %s is no REST server: " REST_PORT,
+                                  h->status, m->url);
+        }
         if (h->status < 400 || (h->status == 500 && !*h->content_type))
                 return error_set(error, -EBADMSG, "Exception while waiting for response: the HTTP status is %d",
                                  h->status);
@@ -182,6 +197,7 @@ static int ask(struct rest_client *c, struct rest_master *m, const struct questi
         };
         log_debug(COMPONENT, "Sending %s request to server at %s%s.", q->method, m->url, path);
         int r = http_plain_ask(m->connection, &request, &c->reader, error);
+        m->other = r == -EBADMSG || r == -ECONNRESET;
         switch (r) {
         case 0:
                 break;
@@ -197,7 +213,12 @@ static int ask(struct rest_client *c, struct rest_master *m, const struct questi
                 return FST_REST_E_NO_SERVER;
         }
         if (c->reader.status != 200)
-                return refused(c, answer, error);
+                return refused(c, m, answer, error);
+        if (is_page(&c->reader))
+                return error_set(
+                        error, -EBADMSG,
+                        "Malformed response received from server: it is a web page, so that %s is no REST server: " REST_PORT,
+                        m->url);
         log_debug(COMPONENT, "Response from the server:\n%s", buf_text(&c->reader.body));
         r = rest_answer_parse(answer, buf_text(&c->reader.body), c->reader.body.len, error);
         if (r == 0 && answer->kind == REST_ERROR && !c->quiet)
@@ -211,6 +232,21 @@ static bool all_lost(const struct rest_client *c)
                 if (!c->masters[i].lost)
                         return false;
         return true;
+}
+
+/* The end of it, when nobody answers. */
+static int unable_to_connect(const struct rest_client *c, int r, struct fst_error *error)
+{
+        bool other = false;
+        for (size_t i = 0; i < c->n_masters; i++)
+                other |= c->masters[i].other;
+        if (!other)
+                return error_wrap(error, r, "Unable to connect to server");
+        _cleanup_free_ char *why = mem_strdup(error_message(error));
+        error_deinit(error);
+        return error_set(error, r,
+                         "Unable to connect to server: %s (if it is a master, it is no REST server: " REST_PORT ")",
+                         why);
 }
 
 /*
@@ -232,7 +268,7 @@ static int ask_all(struct rest_client *c, const struct question *q,
                                 log_warn(COMPONENT, "Unable to connect to server %s.", m->url);
                         m->lost = true;
                         if (all_lost(c))
-                                return error_wrap(error, r, "Unable to connect to server");
+                                return unable_to_connect(c, r, error);
                         continue;
                 }
                 rest_answer_deinit(answer);

@@ -254,5 +254,8 @@ int rest_status(const char *master, const char *id, const struct strmap *conf, i
         r = end(c, before, rest_client_status(c, id, false, &answer, error), &ended, error);
         if (r == 0)
                 *status = ended;
+        if (r == 0 && answer.kind == REST_STATUS && answer.success == REST_FALSE)
+                fprintf(stderr, "Error: The master does not know driver %s%s%s\n", id, answer.message ? ": " : "",
+                        answer.message ? answer.message : "");
         return r == FST_REST_E_NO_SERVER ? -ENOTCONN : r;
 }
