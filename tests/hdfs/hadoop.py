@@ -1,6 +1,7 @@
 """Genuine HDFS for as long as a test runs: two NameNodes of one nameservice and a DataNode, on loopback.
 
-The jars are those of Maven Central, resolved with our own --packages into BUILD/hadoop and kept there.
+The jars are those of Maven Central, resolved with our own --packages, which verifies their checksums, and kept in
+~/.cache/firesteel-check-hdfs.
 """
 import json
 import os
@@ -9,9 +10,14 @@ import signal
 import socket
 import string
 import subprocess
+import sys
 import time
 import urllib.parse
 import urllib.request
+
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from download_cache import download_cache  # noqa: E402
 
 VERSION = "3.4.3"
 MODULES = ("hadoop-common", "hadoop-hdfs", "hadoop-hdfs-client")
@@ -35,12 +41,13 @@ OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 def jars(build):
     """The class path of Hadoop, downloaded when it is not there."""
-    folder = os.path.join(build, "hadoop")
+    folder = download_cache("check-hdfs")
     done = os.path.join(folder, f"jars-{VERSION}")
     if not os.path.exists(done):
+        os.makedirs(folder, exist_ok=True)
         print("getting Hadoop (once, some 70 MB)", flush=True)
         packages = ",".join(f"org.apache.hadoop:{module}:{VERSION}" for module in MODULES)
-        found = subprocess.run([os.path.join(build, "tests", "resolve_packages"), f"ivy_path={os.path.abspath(folder)}",
+        found = subprocess.run([os.path.join(build, "tests", "resolve_packages"), f"ivy_path={folder}",
                                 f"packages={packages}"], capture_output=True, text=True, check=False)
         if found.returncode != 0:
             raise RuntimeError(f"Hadoop cannot be had:\n{found.stderr[-3000:]}")

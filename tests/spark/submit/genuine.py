@@ -8,6 +8,10 @@ import sys
 import tarfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.dirname(os.path.dirname(HERE)))
+
+from download_cache import download_cache  # noqa: E402
+
 PACKAGES = {"4.3": "pyspark>=4.3,<4.4", "3.5": "pyspark>=3.5,<3.6", "2.4": "pyspark==2.4.0"}
 build = "build"
 LOGGING = {
@@ -26,9 +30,7 @@ def java(program="java"):
 
 
 def cache_directory():
-    """Outside the tree, so that `make clean` does not cost a download of a gigabyte."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(base, "firesteel-check-spark")
+    return download_cache("check-spark")
 
 
 def download(version, directory):
