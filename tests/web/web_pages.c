@@ -259,7 +259,8 @@ int main(int argc, char **argv)
         config.wall_offset = wall_offset;
         master = master_new(&config, &master_ops, NULL);
         fill_worker(argv[1]);
-        struct worker_pages_options w = {.loop = &loop, .conf = &conf, .host = "127.0.0.1", .view = worker};
+        struct worker_pages_options w = {
+                .loop = &loop, .conf = &conf, .host = "127.0.0.1", .work_dir = argv[1], .view = worker};
         struct master_pages_options m = {
                 .loop = &loop, .conf = &conf, .host = "127.0.0.1", .master_url = "spark://10.0.0.9:7077", .ops = &ops};
         if (worker_pages_new(&w, &worker_pages, &error) < 0 || master_pages_new(&m, &master_pages, &error) < 0) {
