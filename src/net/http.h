@@ -48,6 +48,7 @@ struct http_request {
         bool negotiate;            /* Kerberos (SPNEGO) with the ticket of this user */
 
         bool follow;       /* redirections, at most 20; name and password go to the first host only */
+        bool fresh;        /* over a new connection */
         bool direct;       /* no proxy, whatever the environment says */
         const char *proxy; /* this one, whatever the environment says */
 

@@ -43,8 +43,9 @@ struct http_async {
         struct http_multi *multi;
         struct http_async_options options;
         struct transfers waiting, waiting_streams, active, active_streams, gone;
-        uv_timer_t timer, kick; /* libcurl's; ours, for what was sent */
-        int handles;            /* of the loop's that are not closed */
+        uv_timer_t timer; /* libcurl's */
+        uv_idle_t kick;   /* what was sent begins with the loop's next turn */
+        int handles;      /* of the loop's that are not closed */
         int busy, held, connections;
         struct http_transfer *probe;
         uint64_t heard; /* when an answer began last, on the loop's clock */
@@ -52,7 +53,7 @@ struct http_async {
         bool dead, http2;
 };
 
-/* --------------------------------------------------------------------------------------------------------- lists */
+/* ----------------------------------------------------------------------------------------------------------- lists */
 
 static void leave(struct http_transfer *t)
 {
@@ -126,7 +127,7 @@ static void copy_request(struct http_transfer *t, const struct http_request *q)
         t->request.headers = (const char *const *)t->headers;
 }
 
-/* -------------------------------------------------------------------------------------------- handles of the loop */
+/* --------------------------------------------------------------------------------------------- handles of the loop */
 
 struct watched {
         uv_poll_t poll;
@@ -212,7 +213,7 @@ static void set_timer(void *context, int64_t ms)
                 uv_timer_start(&c->timer, on_timer, (uint64_t)ms, 0);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- turns */
+/* ----------------------------------------------------------------------------------------------------------- turns */
 
 /* The exchange's own function, which needs to know no client, comes after this. */
 static int hear(void *context, const char *line, size_t n)
@@ -303,12 +304,13 @@ static void settle(struct http_async *c)
                 close_handles(c);
 }
 
-static void on_kick(uv_timer_t *timer)
+static void on_kick(uv_idle_t *kick)
 {
-        settle(timer->data);
+        uv_idle_stop(kick);
+        settle(kick->data);
 }
 
-/* ------------------------------------------------------------------------------------------------------ interface */
+/* ------------------------------------------------------------------------------------------------------- interface */
 
 int http_async_new(uv_loop_t *loop, const struct http_async_options *options, struct http_async **out,
                    struct fst_error *error)
@@ -325,7 +327,7 @@ int http_async_new(uv_loop_t *loop, const struct http_async_options *options, st
         if (c->options.max_streams <= 0)
                 c->options.max_streams = DEFAULT_STREAMS;
         uv_timer_init(loop, &c->timer);
-        uv_timer_init(loop, &c->kick);
+        uv_idle_init(loop, &c->kick);
         c->timer.data = c->kick.data = c;
         c->multi = ops->multi_new(&hooks, c);
         if (!c->multi) {
@@ -362,7 +364,7 @@ struct http_transfer *http_async_send(struct http_async *c, const struct http_re
         t->exchange.receiver.header = hear;
         join(request->sink ? &c->waiting_streams : &c->waiting, t);
         if (!c->dead && !uv_is_active((uv_handle_t *)&c->kick))
-                uv_timer_start(&c->kick, on_kick, 0, 0);
+                uv_idle_start(&c->kick, on_kick);
         return t;
 }
 
@@ -387,7 +389,7 @@ void http_async_cancel(struct http_transfer *t)
                 c->ops->multi_end(t->easy);
         transfer_free(t);
         if (!c->dead && (c->waiting.first || c->waiting_streams.first) && !uv_is_active((uv_handle_t *)&c->kick))
-                uv_timer_start(&c->kick, on_kick, 0, 0);
+                uv_idle_start(&c->kick, on_kick);
 }
 
 bool http_async_was_sent(const struct http_transfer *t)

@@ -6,7 +6,7 @@
  *      http_fixture_start(&server, serve);      // its address is server.url, "http://127.0.0.1:PORT"
  *      http_fixture_stop(&server);
  *
- * Each connection, of at most 64, has its thread, so the function may be called from several at once if the test has
+ * Each connection, of at most HTTP_FIXTURE_CONNECTIONS, has its thread, so the function may be called from several at once if the test has
  * several clients.
  */
 #pragma once
@@ -20,6 +20,10 @@
 #include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#ifndef HTTP_FIXTURE_CONNECTIONS
+#define HTTP_FIXTURE_CONNECTIONS 64
+#endif
 
 struct http_fixture;
 
@@ -45,7 +49,7 @@ struct http_fixture {
                 struct http_fixture *server;
                 int fd;
                 pthread_t thread;
-        } connection[64];
+        } connection[HTTP_FIXTURE_CONNECTIONS];
 };
 
 /* @headers: lines that end in "\r\n", or "". */

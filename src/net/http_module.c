@@ -200,6 +200,8 @@ static void set_limits(CURL *curl, const struct http_request *q)
         curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR,
                          strncasecmp(q->url, "https:", 6) == 0 ? "https" : "http,https");
         curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+        if (q->fresh)
+                curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
         curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
                          (long)(q->connect_timeout_ms > 0 ? q->connect_timeout_ms : HTTP_CONNECT_TIMEOUT_MS));
         if (q->timeout_ms > 0)

@@ -226,6 +226,7 @@ static inline void tls_fixture_start(struct tls_fixture *tls, const struct tls_f
                                  SSL_CTX_use_PrivateKey(tls->context, key) == 1,
                          "certificate");
         SSL_CTX_set_alpn_select_cb(tls->context, tls_fixture_alpn, tls);
+        SSL_CTX_set_session_id_context(tls->context, (const unsigned char *)"fixture", 7);
         if (options->need_client) {
                 X509_STORE_add_cert(SSL_CTX_get_cert_store(tls->context), ca);
                 SSL_CTX_set_verify(tls->context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);

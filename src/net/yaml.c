@@ -112,7 +112,7 @@ static int count(struct reader *rd, const struct yaml_token *t, size_t n)
         return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------- scalars */
+/* --------------------------------------------------------------------------------------------------------- scalars */
 
 /* The length of a number as JSON writes it, at the beginning of @s; *@whole: without fraction and exponent. */
 static size_t number_length(const char *s, bool *whole)
@@ -234,7 +234,7 @@ static int scalar(struct reader *rd, const struct yaml_token *t, json_t **out)
         return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- trees */
+/* ----------------------------------------------------------------------------------------------------------- trees */
 
 static int set_anchor(struct reader *rd, const struct yaml_token *t, const char *name, json_t *value)
 {

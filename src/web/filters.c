@@ -2,6 +2,7 @@
 #include "web/filters.h"
 
 #include "base/buf.h"
+#include "base/base64.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -34,35 +35,6 @@ struct filters {
 
 /* ----------------------------------------------------------------------------------------------------- tokens */
 
-static int digit_of(char c)
-{
-        return c >= 'A' && c <= 'Z'   ? c - 'A'
-               : c >= 'a' && c <= 'z' ? c - 'a' + 26
-               : c >= '0' && c <= '9' ? c - '0' + 52
-               : c == '-' || c == '+' ? 62
-               : c == '_' || c == '/' ? 63
-                                      : -1;
-}
-
-static bool base64url(const char *text, size_t len, struct buf *out)
-{
-        unsigned bits = 0, held = 0;
-        while (len > 0 && text[len - 1] == '=')
-                len--;
-        for (size_t i = 0; i < len; i++) {
-                int digit = digit_of(text[i]);
-                if (digit < 0)
-                        return false;
-                held = held << 6 | (unsigned)digit;
-                bits += 6;
-                if (bits >= 8) {
-                        bits -= 8;
-                        buf_putc(out, (char)(held >> bits & 0xff));
-                }
-        }
-        return len % 4 != 1;
-}
-
 /* HMAC (RFC 2104) with one of SHA-2. */
 static bool hmac(const struct crypto_ops *crypto, const char *algorithm, size_t block, const struct buf *key,
                  const char *data, size_t len, uint8_t out[DIGEST_MAX], size_t *out_len)
@@ -90,7 +62,7 @@ static bool hmac(const struct crypto_ops *crypto, const char *algorithm, size_t 
 static json_t *read_object(const char *text, size_t len)
 {
         _cleanup_(buf_deinit) struct buf json = BUF_INIT;
-        json_t *root = base64url(text, len, &json) ? json_loadb(buf_text(&json), json.len, 0, NULL) : NULL;
+        json_t *root = base64_decode(text, len, &json) ? json_loadb(buf_text(&json), json.len, 0, NULL) : NULL;
         if (root && !json_is_object(root)) {
                 json_decref(root);
                 root = NULL;
@@ -113,7 +85,7 @@ static bool signature_fits(const struct filters *f, const struct filter *filter,
         for (size_t i = 0; name && i < ARRAY_SIZE(algorithms); i++) {
                 if (strcmp(name, algorithms[i].name) != 0 || filter->key.len < algorithms[i].least_key)
                         continue;
-                if (!base64url(signature, strlen(signature), &given) ||
+                if (!base64_decode(signature, strlen(signature), &given) ||
                     !hmac(f->crypto, algorithms[i].digest, algorithms[i].block, &filter->key, token, signed_len, made,
                           &n) ||
                     n != given.len)
@@ -212,7 +184,7 @@ static int add_jws(struct filters *f, const struct fst_conf *conf, struct fst_er
         _cleanup_free_ char *expiration = parameter(conf, JWS, "requireExpiration");
         struct filter filter = {.is_jws = true,
                                 .require_expiration = expiration && strcasecmp(expiration, "true") == 0};
-        if (!key || !base64url(key, strlen(key), &filter.key) || filter.key.len < 32) {
+        if (!key || !base64_decode(key, strlen(key), &filter.key) || filter.key.len < 32) {
                 buf_deinit(&filter.key);
                 return error_set(error, -EINVAL,
                                  "spark." JWS ".param.secretKey is no key: it must be 32 bytes at least, written in "

@@ -11,12 +11,12 @@
  *
  *      r = kube_wait(client, kube_create(client, ns, pod, NULL, NULL), &object, error);
  *
- * TRYING AGAIN. Connections that break, 429, 500 (of the server's own timeout), 502, 503 and 504 are tried again up to
- * `attempts` times, with a pause that doubles from 100 ms to 10 s, with jitter, or that the server names (Retry-After).
- * A creation whose answer was lost may have happened: if trying again finds an object of that name, it is fetched, and
- * it is ours if it bears the labels and annotations that we sent and no older answer denies it: then it counts as
- * created. An object with generateName instead of a name is tried again only if the server said that it did nothing. A
- * deletion that finds nothing on a later attempt has happened.
+ * TRYING AGAIN. Connections that break, 408, 429 and 5xx are tried again up to `attempts` times, with a pause that
+ * doubles from 100 ms to 10 s, with jitter, or that the server names (Retry-After). A creation whose answer was lost
+ * may have happened: if trying again finds an object of that name, it is fetched, and it is ours if it bears the
+ * labels, annotations and data that we sent (and there are any): then it counts as created. What has no name
+ * (generateName), or is sent by kube_send as a POST, is tried again only if nothing can have happened. A deletion that
+ * finds nothing on a later attempt has happened.
  *
  * A 401 makes the client read token files and ask credential programs anew, once.
  *
@@ -75,6 +75,7 @@ struct kube_request {
         int64_t timeout_ms;       /* of an attempt: the configuration's; -1: none (streams have none) */
         int attempts;             /* KUBE_ATTEMPTS; 1: never again */
         kube_sink *sink;          /* NULL: the answer is read as JSON. Streams are not tried again once they spoke. */
+        int64_t silence_ms;       /* a stream that says nothing for so long ends with -ETIMEDOUT; 0: it may */
 };
 
 #define KUBE_ATTEMPTS 6
@@ -92,6 +93,12 @@ void kube_client_free(struct kube_client *client);
 uv_loop_t *kube_client_loop(const struct kube_client *client);
 const struct kube_config *kube_client_config(const struct kube_client *client);
 size_t kube_client_pending(const struct kube_client *client);
+
+/* For tests: the first pause before trying again, and the longest, in place of 100 ms and 10 s. */
+void kube_client_set_pause(struct kube_client *client, int64_t first_ms, int64_t longest_ms);
+
+/* Connections that were made, and whether they speak HTTP/2: for numbers. */
+int kube_client_connections(const struct kube_client *client, bool *http2);
 
 /* Begin a call; @request is borrowed for this function. @done may be NULL for kube_wait. */
 struct kube_call *kube_send(struct kube_client *client, const struct kube_request *request, kube_done *done,
@@ -149,8 +156,8 @@ struct kube_listing {
         bool from_cache; /* resourceVersion=0: what the server has at hand, in one page */
         kube_item *item;
 };
-struct kube_call *kube_list(struct kube_client *client, const struct kube_listing *listing, kube_done *done,
-                            void *owner);
+struct kube_call *kube_list_items(struct kube_client *client, const struct kube_listing *listing, kube_done *done,
+                                  void *owner);
 
 /* A container's log through @sink. Zero or NULL: all that there is of the only container. */
 struct kube_log {
