@@ -20,7 +20,7 @@ import time
 import urllib.error
 import urllib.request
 
-from programs import Missing, programs
+from programs import HERE, Missing, programs
 
 PATIENCE = 120  # seconds, for what takes seconds on a quiet machine
 SERVICES = "10.96.0.0/16"
@@ -72,7 +72,7 @@ class Keys:
 
 class Cluster:
     # host and port are for those who bring a node along, whose pods must reach the server.
-    def __init__(self, folder, api_arguments=(), fake_nodes=0, stages=None, host="127.0.0.1", port=None):
+    def __init__(self, folder, api_arguments=(), fake_nodes=0, stages=HERE / "stages.yaml", host="127.0.0.1", port=None):
         if not shutil.which("openssl"):
             raise Missing("openssl is needed for certificates: Debian's package openssl")
         self.programs = programs()
@@ -149,10 +149,10 @@ class Cluster:
         wait_for(lambda: self.found("/readyz"), lambda: f"the API server:\n{self.log('apiserver')[-2000:]}")
 
     def start_fake_nodes(self):
-        """Nodes on which pods seem to run, as kwok's stages say (stages: a file, NULL its own)."""
+        """Nodes on which pods seem to run, as the stages say."""
         self.run("kwok", str(self.programs / "kwok"), f"--kubeconfig={self.kubeconfig}",
                  "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake", "--node-lease-duration-seconds=200",
-                 f"--server-address=127.0.0.1:{self.kwok_port}", *([f"--config={self.stages}"] if self.stages else []))
+                 f"--server-address=127.0.0.1:{self.kwok_port}", f"--config={self.stages}")
         nodes = [{"apiVersion": "v1", "kind": "Node",
                   "metadata": {"name": f"fake-{i}", "labels": {"kubernetes.io/hostname": f"fake-{i}"},
                                "annotations": {"kwok.x-k8s.io/node": "fake", "node.alpha.kubernetes.io/ttl": "0"}},
@@ -162,7 +162,7 @@ class Cluster:
         self.kubectl("create", "-f", "-", text=json.dumps({"apiVersion": "v1", "kind": "List", "items": nodes}))
         ready = "{.items[*].status.conditions[?(@.type=='Ready')].status}"
         wait_for(lambda: self.kubectl("get", "nodes", "-o", f"jsonpath={ready}").split().count("True") >= self.fake_nodes,
-                 f"{self.fake_nodes} fake nodes")
+                 lambda: f"{self.fake_nodes} fake nodes:\n{self.log('kwok')[-2000:]}")
 
     def run(self, name, *command):
         with open(self.folder / "log" / (name + ".log"), "ab") as log:
