@@ -20,7 +20,7 @@ export PREFIX INPUT FUZZ_SECONDS SINCE BUILD SOAK_FROM SOAK_TO
 
 .DEFAULT_GOAL := all
 # Only the ordinary build is what bin/ points at; build-asan and the like are for their tests.
-.PHONY: all build run check check-faults check-fresh check-hdfs check-kerberos check-s3 check-zookeeper check-spark check-web check-dist dist bench soak fuzz asan tsan lint format install docs clean clean-all help deps
+.PHONY: all build run check check-faults check-fresh check-hdfs check-kerberos check-kubernetes check-s3 check-zookeeper check-spark check-web check-dist dist bench soak fuzz asan tsan lint format install docs clean clean-all help deps
 
 all: build ## build with optimisation and debug information; then ./bin/firesteel and ./bin/spark-submit work
 
@@ -62,6 +62,9 @@ check-web: build ## the pages of master and worker in headless Chromium (chromiu
 
 check-kerberos: build ## --principal and --keytab against a real KDC (krb5-kdc, krb5-admin-server)
 	@tests/kerberos/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
+
+check-kubernetes: build ## spark-submit in cluster mode against a real Kubernetes API server, and its numbers; needs Go (builds Kubernetes, once)
+	@tests/cluster/kubernetes/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-zookeeper: build ## recovery mode ZOOKEEPER against a real ZooKeeper (zookeeper, Java)
 	@ninja -C $(BUILD) tests/zookeeper_candidate

@@ -184,8 +184,6 @@ def test_without_spark_home_there_is_one_clear_line(home, program, words):
 
 @pytest.mark.parametrize("words, message", [
     (["--master", "yarn"], "submitting to YARN in cluster mode is not built yet"),
-    (["--master", "k8s://https://h", "--conf", "spark.kubernetes.file.upload.path=/x"],
-     "submitting to Kubernetes in cluster mode is not built yet"),
 ])
 def test_managers_to_come_say_so(home, words, message):
     (home / "x.jar").touch()

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/scratch.h"
 #include "base/text.h"
+#include "deploy/kubernetes/kube_submit.h"
 #include "deploy/submit/arguments.h"
 #include "deploy/submit/cluster_manager.h"
 #include "deploy/submit/gateway_client.h"
@@ -76,12 +77,14 @@ static int run_in_cluster(struct submit_arguments *a, int *status, struct fst_er
         bool without_rest = false;
         for (;;) {
                 _cleanup_(submission_deinit) struct submission s = {
-                        .without_rest = without_rest, .only_built = true, .progress = stderr};
+                        .without_rest = without_rest, .only_built = true, .to_kubernetes = true, .progress = stderr};
                 int r = prepare(a, &s, error);
                 if (r < 0)
                         return r;
                 if (s.main_class && strcmp(s.main_class, SUBMIT_CLASS_GATEWAY) == 0)
                         return gateway_submit(&s, status, error);
+                if (s.main_class && strcmp(s.main_class, SUBMIT_CLASS_KUBERNETES) == 0)
+                        return kube_submit(&s, status, error);
                 r = rest_submit(&s, status, error);
                 if (r != FST_REST_E_NO_SERVER)
                         return r;

@@ -40,6 +40,8 @@ struct submission {
         /* … it is going to be run: a manager that is not built yet is refused (-ENOTSUP) before anything is downloaded,
          * resolved or compiled. */
         bool only_built;
+        /* … by somebody who can submit to Kubernetes (deploy/kubernetes/kube_submit.h). */
+        bool to_kubernetes;
         /* Where what takes its time is told: what Ivy prints, what R prints. NULL: nobody is told. */
         FILE *progress;
 
