@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/scratch.h"
 #include "base/text.h"
+#include "deploy/kubernetes/kube_operation.h"
 #include "deploy/kubernetes/kube_submit.h"
 #include "deploy/submit/arguments.h"
 #include "deploy/submit/cluster_manager.h"
@@ -151,8 +152,11 @@ static int operate(const struct submit_arguments *a, int *status, struct fst_err
         bool kill = a->action == SUBMIT_ACTION_KILL;
         if (rest_client_supports(master))
                 return (kill ? rest_kill : rest_status)(master, a->submission, &a->properties, status, error);
-        if (strncmp(master, "k8s", 3) == 0)
-                return error_set(error, -ENOTSUP, "%s for Kubernetes is not built yet", kill ? "--kill" : "--status");
+        if (strncmp(master, "k8s", 3) == 0) {
+                int r = (kill ? kube_kill : kube_status)(master, a->submission, &a->properties, error);
+                *status = r < 0 ? 1 : 0;
+                return r;
+        }
         return error_set(error, -ENOTSUP, "No external SparkSubmitOperations clients found for master url: '%s'",
                          master);
 }
