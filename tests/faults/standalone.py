@@ -429,6 +429,10 @@ class StandaloneRun:
     def after(self, seconds, what):
         self.cures.append((time.monotonic() + seconds, what))
 
+    def resigned(self, daemon, status):
+        """A master that hears nothing of ZooKeeper leads no longer; it may take some seconds to end."""
+        return self.zookeeper and status == 0 and "Leadership has been revoked" in daemon.log()
+
     def care(self):
         """What time and an operator's service manager do."""
         if self.points.problem:
@@ -444,9 +448,8 @@ class StandaloneRun:
             for i, daemon in enumerate(group):
                 status = daemon.process.poll()
                 if status is not None:
-                    # Who cannot write records, or hears nothing of ZooKeeper, leads no longer.
-                    may_end = group is self.masters and (self.small_disk == "recovery" or self.zookeeper and status == 0)
-                    if status != -signal.SIGKILL and not may_end:
+                    resigned = group is self.masters and (self.small_disk == "recovery" or self.resigned(daemon, status))
+                    if status != -signal.SIGKILL and not resigned:
                         raise Violation(f"process {daemon.pid} ended with status {status}:\n{daemon.log()[-3000:]}")
                     group[i] = start(daemon)
 
@@ -527,7 +530,7 @@ class StandaloneRun:
         self.close_gate()
         for daemon in filter(None, (*self.workers, *self.masters, self.service, self.zookeeper)):
             daemon.kill(signal.SIGTERM)
-            if daemon.end() != 128 + signal.SIGTERM:
+            if daemon.end() != 128 + signal.SIGTERM and not (daemon in self.masters and self.resigned(daemon, daemon.end())):
                 raise Violation(f"process {daemon.pid} ended with status {daemon.end()}:\n{daemon.log()[-3000:]}")
         if not self.wait_quietly(lambda: not self.cluster.marked()):
             raise Violation(f"processes are left: {self.cluster.marked()}")
