@@ -182,6 +182,15 @@ static void those_who_stand_by_follow_in_order(void **state)
         stop(&c);
 }
 
+/* How many there ever were; another thread makes them. */
+static int sessions(void)
+{
+        pthread_mutex_lock(&fake.lock);
+        int n = fake.n_sessions;
+        pthread_mutex_unlock(&fake.lock);
+        return n;
+}
+
 /* The answer to the making of the latch is lost: no second one may stay. */
 static void a_lost_answer_leaves_no_second_latch(void **state)
 {
@@ -189,9 +198,9 @@ static void a_lost_answer_leaves_no_second_latch(void **state)
                 struct master_like m;
                 start(&m, configuration(NULL, NULL));
                 stop(&m); /* the directories are there */
-                int before = fake.n_sessions;
+                int before = sessions();
                 stand(&m, configuration(NULL, NULL));
-                while (fake.n_sessions == before)
+                while (sessions() == before)
                         uv_run(m.loop, UV_RUN_NOWAIT);
                 for (int nth = 0; !m.elected; nth++) {
                         pthread_mutex_lock(&fake.lock);
@@ -663,20 +672,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, use_fake, forget_fake)
         const struct CMUnitTest tests[] = {
-                TEST(stored_and_removed_as_in_the_engines_suite),
-                TEST(many_changes_go_in_few_transactions_in_order),
-                TEST(those_who_stand_by_follow_in_order),
-                TEST(a_lost_answer_leaves_no_second_latch),
-                TEST(a_batch_of_which_nobody_knows_is_sent_again),
-                TEST(what_may_have_been_made_is_removed),
-                TEST(a_leader_that_hears_nothing_gives_up),
-                TEST(a_node_that_is_taken_away_ends_leadership),
-                TEST(what_is_no_record_is_left_out_and_left),
-                TEST(a_directory_that_is_taken_away_is_made_again),
-                TEST(servers_that_cannot_be_found_are_tried_again),
-                TEST(a_record_that_is_too_large_delays_nobody),
-                TEST(whatever_is_lost_what_was_committed_is_not),
-                TEST(what_cannot_be_is_refused_by_name),
+                TEST(stored_and_removed_as_in_the_engines_suite),   TEST(many_changes_go_in_few_transactions_in_order),
+                TEST(those_who_stand_by_follow_in_order),           TEST(a_lost_answer_leaves_no_second_latch),
+                TEST(a_batch_of_which_nobody_knows_is_sent_again),  TEST(what_may_have_been_made_is_removed),
+                TEST(a_leader_that_hears_nothing_gives_up),         TEST(a_node_that_is_taken_away_ends_leadership),
+                TEST(what_is_no_record_is_left_out_and_left),       TEST(a_directory_that_is_taken_away_is_made_again),
+                TEST(servers_that_cannot_be_found_are_tried_again), TEST(a_record_that_is_too_large_delays_nobody),
+                TEST(whatever_is_lost_what_was_committed_is_not),   TEST(what_cannot_be_is_refused_by_name),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
