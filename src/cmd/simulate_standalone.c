@@ -48,9 +48,9 @@ struct results {
         double registration, one, many, end; /* seconds */
         double end_processor;                /* seconds of the master's, for that */
         int told;                            /* workers of ended applications */
-        double processor;               /* of the heartbeats, per cent of one core */
-        int64_t resident_kib;           /* with all workers and executors; its peak */
-        int64_t idle_kib;               /* of the master before */
+        double processor;                    /* of the heartbeats, per cent of one core */
+        int64_t resident_kib;                /* with all workers and executors; its peak */
+        int64_t idle_kib;                    /* of the master before */
 };
 
 static int usage(const char *problem, const char *word)

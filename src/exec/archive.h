@@ -1,7 +1,7 @@
 /*
  * Unpacking archives of the application (--archives, spark.archives): .zip, .jar, .tar, .tar.gz, .tgz, .tar.zst and
- * whatever else io/archive_library.h reads. It is loaded when the first archive comes: it needs more memory and time than
- * the rest of the program.
+ * whatever else io/archive_library.h reads. It is loaded when the first archive comes: it needs more memory and time
+ * than the rest of the program.
  */
 #pragma once
 

@@ -27,9 +27,9 @@ enum {
 };
 
 /*
- * Read all of it; @argv[0] is passed over. 0; MASTER_CONF_E_HELP; MASTER_CONF_E_USAGE with @error: the usage is what the
- * user needs beside it; or negative with @error. The log is set up as well. Deinitialise it in every case. Before any
- * thread is started.
+ * Read all of it; @argv[0] is passed over. 0; MASTER_CONF_E_HELP; MASTER_CONF_E_USAGE with @error: the usage is what
+ * the user needs beside it; or negative with @error. The log is set up as well. Deinitialise it in every case. Before
+ * any thread is started.
  */
 int master_conf_read(struct master_conf *c, int argc, char *const *argv, struct fst_error *error);
 void master_conf_deinit(struct master_conf *c);

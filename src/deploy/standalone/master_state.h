@@ -92,9 +92,9 @@ struct app_profile {
         void *body;
         size_t body_size;
         int target, executors;
-        bool known;     /* false: only reported by a worker so far; the application has yet to describe it */
-        bool starved;   /* it wants more, and no worker had room for one at `tried` */
-        uint64_t tried; /* master.supply then */
+        bool known;       /* false: only reported by a worker so far; the application has yet to describe it */
+        bool starved;     /* it wants more, and no worker had room for one at `tried` */
+        uint64_t tried;   /* master.supply then */
         bool told_misfit; /* that no worker can hold one */
 };
 

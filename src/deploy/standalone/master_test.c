@@ -736,7 +736,7 @@ static void recovery_ends_when_all_have_answered(void **state)
         done(m);
 }
 
-/* It was recorded, but the leader ended before it could tell the id: the application registers as for the first time. */
+/* The leader ended before it told the id that it had recorded: the application registers as a new one. */
 static void an_application_that_was_never_told_its_id_is_recovered(void **state)
 {
         struct master *m = master_new(&by_id, &recorder_ops, &rec);

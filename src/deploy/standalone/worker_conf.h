@@ -44,9 +44,9 @@ enum {
 };
 
 /*
- * Read all of it; @argv[0] is passed over. 0; WORKER_CONF_E_HELP; WORKER_CONF_E_USAGE with @error: the usage is what the
- * user needs beside it; or negative with @error. The log is set up as well. Deinitialise it in every case. Before any
- * thread is started.
+ * Read all of it; @argv[0] is passed over. 0; WORKER_CONF_E_HELP; WORKER_CONF_E_USAGE with @error: the usage is what
+ * the user needs beside it; or negative with @error. The log is set up as well. Deinitialise it in every case. Before
+ * any thread is started.
  */
 int worker_conf_read(struct worker_conf *c, int argc, char *const *argv, struct fst_error *error);
 void worker_conf_deinit(struct worker_conf *c);
