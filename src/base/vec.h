@@ -32,6 +32,31 @@
                 (v)->data[(v)->len++] = (__VA_ARGS__);                                                                 \
         } while (0)
 
+/* In a vector sorted by @member: the place of the first element whose @member is at least @key; len if there is none.
+ */
+#define vec_place(v, member, key)                                                                                      \
+        ({                                                                                                             \
+                size_t low_ = 0, high_ = (v)->len;                                                                     \
+                while (low_ < high_) {                                                                                 \
+                        size_t middle_ = low_ + (high_ - low_) / 2;                                                    \
+                        if ((v)->data[middle_].member < (key))                                                         \
+                                low_ = middle_ + 1;                                                                    \
+                        else                                                                                           \
+                                high_ = middle_;                                                                       \
+                }                                                                                                      \
+                low_;                                                                                                  \
+        })
+
+/* Put an element at place @at, and those from there on one further. */
+#define vec_insert(v, at, ...)                                                                                         \
+        do {                                                                                                           \
+                size_t at_ = (at);                                                                                     \
+                vec_reserve(v, (v)->len + 1);                                                                          \
+                memmove(&(v)->data[at_ + 1], &(v)->data[at_], ((v)->len - at_) * sizeof(*(v)->data));                  \
+                (v)->len++;                                                                                            \
+                (v)->data[at_] = (__VA_ARGS__);                                                                        \
+        } while (0)
+
 #define vec_deinit(v)                                                                                                  \
         do {                                                                                                           \
                 free((v)->data);                                                                                       \

@@ -72,10 +72,7 @@ static json_t *finish_classic(const struct driver_spec *spec)
                 if (strcmp(sorted[i]->key, "spark.driver.extraJavaOptions") != 0)
                         word_list_take(&options, mem_printf("-D%s=%s", sorted[i]->key, sorted[i]->value));
         java_options_split(strmap_get(&spec->properties, "spark.driver.extraJavaOptions"), &options);
-        for (size_t i = 0; i < options.len; i++) {
-                _cleanup_free_ char *name = mem_printf("SPARK_JAVA_OPT_%zu", i);
-                pod_add_env(&whole, name, options.data[i]);
-        }
+        java_options_put(&options, &whole);
         json_array_append(kube_children(pod_spec(&whole), "containers"), whole.container);
         json_t *pod = json_incref(whole.pod);
         spark_pod_deinit(&whole);

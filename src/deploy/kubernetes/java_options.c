@@ -6,6 +6,7 @@
 #include "conf/conf.h"
 #include "deploy/kubernetes/kube_conf.h"
 #include "deploy/kubernetes/kube_value.h"
+#include "deploy/kubernetes/spark_pod.h"
 #include "exec/executor.h"
 
 static bool is_space(char c)
@@ -74,4 +75,12 @@ int java_options_read(const struct kube_conf *c, struct word_list *out, struct f
                 if (executor_startup_key(sorted[i]->key))
                         word_list_take(out, mem_printf("-D%s=%s", sorted[i]->key, sorted[i]->value));
         return 0;
+}
+
+void java_options_put(const struct word_list *options, struct spark_pod *pod)
+{
+        for (size_t i = 0; i < options->len; i++) {
+                _cleanup_free_ char *name = mem_printf("SPARK_JAVA_OPT_%zu", i);
+                pod_add_env(pod, name, options->data[i]);
+        }
 }

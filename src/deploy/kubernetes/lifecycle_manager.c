@@ -96,38 +96,21 @@ say(struct lifecycle_manager *m, enum log_level level, const char *format, ...)
 
 /* ------------------------------------------------------------------------------------------------------ records */
 
-static size_t place_of(const struct lifecycle_manager *m, int32_t id)
-{
-        size_t low = 0, high = m->records.len;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                if (m->records.data[middle].id < id)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}
-
 static struct record *find(struct lifecycle_manager *m, int32_t id)
 {
-        size_t at = place_of(m, id);
+        size_t at = vec_place(&m->records, id, id);
 
         return at < m->records.len && m->records.data[at].id == id ? &m->records.data[at] : NULL;
 }
 
 static struct record *ensure(struct lifecycle_manager *m, int32_t id)
 {
-        size_t at = place_of(m, id);
+        size_t at = vec_place(&m->records, id, id);
 
         if (at < m->records.len && m->records.data[at].id == id)
                 return &m->records.data[at];
-        vec_reserve(&m->records, m->records.len + 1);
-        memmove(&m->records.data[at + 1], &m->records.data[at], (m->records.len - at) * sizeof(m->records.data[0]));
-        m->records.len++;
-        m->records.data[at] =
-                (struct record){.id = id, .ask_at = INT64_MAX, .kill_at = INT64_MAX, .forget_at = INT64_MAX};
+        vec_insert(&m->records, at,
+                   (struct record){.id = id, .ask_at = INT64_MAX, .kill_at = INT64_MAX, .forget_at = INT64_MAX});
         return &m->records.data[at];
 }
 

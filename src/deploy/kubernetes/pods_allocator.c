@@ -102,23 +102,9 @@ void allocator_say(struct pods_allocator *a, enum log_level level, const char *f
 
 /* ---------------------------------------------------------------------------------------------------- executors */
 
-static size_t place_of(const struct pods_allocator *a, int32_t id)
-{
-        size_t low = 0, high = a->executors.len;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                if (a->executors.data[middle].id < id)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}
-
 struct allocated_executor *allocator_find(const struct pods_allocator *a, int32_t id)
 {
-        size_t at = place_of(a, id);
+        size_t at = vec_place(&a->executors, id, id);
 
         if (at == a->executors.len || a->executors.data[at].id != id)
                 return NULL;
@@ -187,19 +173,16 @@ void allocator_mark_deleted(struct pods_allocator *a, struct allocated_executor 
 struct allocated_executor *allocator_add(struct pods_allocator *a, int32_t id, int32_t profile, int64_t now)
 {
         squeeze(a);
-        size_t at = place_of(a, id);
+        size_t at = vec_place(&a->executors, id, id);
         struct allocated_executor e = {.id = id, .profile = profile, .since = now, .retry_at = INT64_MAX};
 
         profile_ensure(a, profile);
-        if (at < a->executors.len && a->executors.data[at].id == id)
+        if (at < a->executors.len && a->executors.data[at].id == id) {
                 a->n_ended--; /* one that was given up is back */
-        else {
-                vec_reserve(&a->executors, a->executors.len + 1);
-                memmove(&a->executors.data[at + 1], &a->executors.data[at],
-                        (a->executors.len - at) * sizeof(a->executors.data[0]));
-                a->executors.len++;
+                a->executors.data[at] = e;
+        } else {
+                vec_insert(&a->executors, at, e);
         }
-        a->executors.data[at] = e;
         a->last_id = MAX(a->last_id, id);
         count(a, &a->executors.data[at], 1);
         return &a->executors.data[at];

@@ -14,24 +14,9 @@ void pods_snapshot_deinit(struct pods_snapshot *s)
         s->n = 0;
 }
 
-/* The first place with an id of @id or more. */
-static size_t place_of(const struct pods_snapshot *s, int32_t id)
-{
-        size_t low = 0, high = s->places.len;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                if (s->places.data[middle].id < id)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}
-
 struct pod_state *pods_snapshot_get(const struct pods_snapshot *s, int32_t id)
 {
-        size_t at = place_of(s, id);
+        size_t at = vec_place(&s->places, id, id);
 
         return at < s->places.len && s->places.data[at].id == id ? s->places.data[at].pod : NULL;
 }
@@ -54,13 +39,10 @@ struct pod_state *pods_snapshot_named(const struct pods_snapshot *s, const char 
 
 struct pods_place *pods_snapshot_set(struct pods_snapshot *s, struct pod_state *pod)
 {
-        size_t at = place_of(s, pod->id);
+        size_t at = vec_place(&s->places, id, pod->id);
 
         if (at == s->places.len || s->places.data[at].id != pod->id) {
-                vec_reserve(&s->places, s->places.len + 1);
-                memmove(&s->places.data[at + 1], &s->places.data[at], (s->places.len - at) * sizeof(s->places.data[0]));
-                s->places.len++;
-                s->places.data[at] = (struct pods_place){.id = pod->id};
+                vec_insert(&s->places, at, (struct pods_place){.id = pod->id});
         }
         struct pods_place *place = &s->places.data[at];
         struct pod_state *old = place->pod;
@@ -82,7 +64,7 @@ static void squeeze(struct pods_snapshot *s)
 
 bool pods_snapshot_remove(struct pods_snapshot *s, int32_t id)
 {
-        size_t at = place_of(s, id);
+        size_t at = vec_place(&s->places, id, id);
 
         if (at == s->places.len || s->places.data[at].id != id || !s->places.data[at].pod)
                 return false;
@@ -95,7 +77,7 @@ bool pods_snapshot_remove(struct pods_snapshot *s, int32_t id)
 
 const struct pod_state *pods_snapshot_next(const struct pods_snapshot *s, const struct pod_state *after)
 {
-        for (size_t i = after ? place_of(s, after->id + 1) : 0; i < s->places.len; i++)
+        for (size_t i = after ? vec_place(&s->places, id, after->id + 1) : 0; i < s->places.len; i++)
                 if (s->places.data[i].pod)
                         return s->places.data[i].pod;
         return NULL;

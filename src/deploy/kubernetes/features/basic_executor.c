@@ -126,10 +126,7 @@ static int add_java_environment(const struct kube_conf *c, struct spark_pod *pod
                 return r;
         pod_add_env(pod, "SPARK_CLASSPATH", class_path);
         pod_add_env(pod, "SPARK_EXECUTOR_LIBRARY_PATH", library_path);
-        for (size_t i = 0; i < options.len; i++) {
-                _cleanup_free_ char *name = mem_printf("SPARK_JAVA_OPT_%zu", i);
-                pod_add_env(pod, name, options.data[i]);
-        }
+        java_options_put(&options, pod);
         return 0;
 }
 

@@ -58,10 +58,7 @@ static int add_environment(const struct kube_conf *c, struct spark_pod *pod, str
         for (struct strmap_entry *e = NULL; (e = strmap_next(&environment, e));)
                 pod_add_env(pod, e->key, e->value);
         pod_add_field_env(pod, "SPARK_EXECUTOR_POD_IP", "status.podIP");
-        for (size_t i = 0; i < options.len; i++) {
-                _cleanup_free_ char *name = mem_printf("SPARK_JAVA_OPT_%zu", i);
-                pod_add_env(pod, name, options.data[i]);
-        }
+        java_options_put(&options, pod);
         pod_add_env(pod, "SPARK_CLASSPATH", class_path);
         pod_add_env(pod, "_SPARK_AUTH_SECRET", c->secret);
         return 0;
