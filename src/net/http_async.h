@@ -55,7 +55,8 @@ struct http_transfer *http_async_send(struct http_async *client, const struct ht
 /* `done` will not be called; @transfer is gone. */
 void http_async_cancel(struct http_transfer *transfer);
 
-/* Within `done`: some of the request may have arrived, so that it may have been carried out although no answer came. */
+/* Some of the request may have arrived (by now, or within `done`), so that it may have been carried out although no
+ * answer came. */
 bool http_async_was_sent(const struct http_transfer *transfer);
 
 /* Whether the server was seen to speak HTTP/2; connections that were made since the beginning, for tests and numbers.

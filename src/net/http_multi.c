@@ -56,6 +56,7 @@ static int on_timer(CURLM *curl, long ms, void *context)
 static int on_sending(void *context, char *to, char *from, int to_port, int from_port)
 {
         struct http_easy *e = context;
+        e->handle.receiver->sent = true;
         return e->sent++ ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
@@ -193,7 +194,6 @@ bool http_multi_next(struct http_multi *m, void **owner, int *result, char *mess
         curl_easy_getinfo(e->handle.curl, CURLINFO_NUM_CONNECTS, &connections);
         struct http_receiver *receiver = e->handle.receiver;
         receiver->connections = (int)connections;
-        receiver->sent = e->sent > 0;
         *owner = e->owner;
         if (code == CURLE_OK) {
                 http_finish(&e->handle);

@@ -125,7 +125,7 @@ static void tell_end(const struct driver_watch *w)
         const char *message = json_string_value(json_object_get(status, "message"));
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         report(w);
-        pod_text_containers(w->pod, &text);
+        pod_text_containers(w->pod, "\t", &text);
         if (w->pod)
                 log_info(COMPONENT, "Container final statuses:\n\n%s", buf_text(&text));
         else

@@ -8,6 +8,7 @@
 #include "deploy/kubernetes/exit_reason.h"
 
 #include "base/mem.h"
+#include "deploy/kubernetes/pod_text.h"
 #include "deploy/kubernetes/kube_names.h"
 
 #include <stdio.h>
@@ -58,48 +59,12 @@ const char *exit_code_describe(int code, char *text, size_t size)
         return text;
 }
 
-/* -------------------------------------------------------------------------------------------------- containers */
-
-static void pair(struct buf *out, const char *key, const char *value)
-{
-        buf_printf(out, "\n\t %s: %s", key, value && *value ? value : "N/A");
-}
-
-static void describe_container(const struct pod_container *c, struct buf *out)
-{
-        char code[16];
-
-        pair(out, "container name", c->name);
-        pair(out, "container image", c->image);
-        switch (c->kind) {
-        case CONTAINER_UNTOLD:
-                pair(out, "container state", NULL);
-                break;
-        case CONTAINER_RUNNING:
-                pair(out, "container state", "running");
-                pair(out, "container started at", c->started);
-                break;
-        case CONTAINER_WAITING:
-                pair(out, "container state", "waiting");
-                pair(out, "pending reason", c->reason);
-                break;
-        case CONTAINER_TERMINATED:
-                snprintf(code, sizeof(code), "%d", c->exit_code);
-                pair(out, "container state", "terminated");
-                pair(out, "container started at", c->started);
-                pair(out, "container finished at", c->finished);
-                pair(out, "exit code", code);
-                pair(out, "termination reason", c->reason);
-                break;
-        }
-}
-
-void pod_containers_describe(const struct pod_state *pod, struct buf *out)
+static void describe_containers(const struct pod_state *pod, struct buf *out)
 {
         for (int i = 0; i < pod->n_containers; i++) {
                 if (i)
                         buf_puts(out, "\n\n");
-                describe_container(&pod->containers[i], out);
+                pod_text_container(&pod->containers[i], "\t", out);
         }
 }
 
@@ -276,7 +241,7 @@ static char *failure_message(const struct pod_state *pod, const char *spark, int
         if (pod->message)
                 buf_printf(&out, "The API gave the following message: %s", pod->message);
         buf_puts(&out, "\n\nThe API gave the following container statuses:\n\n");
-        pod_containers_describe(pod, &out);
+        describe_containers(pod, &out);
         buf_puts(&out, "\n      ");
         return buf_steal(&out);
 }

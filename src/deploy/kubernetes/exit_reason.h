@@ -28,6 +28,3 @@ const char *exit_code_describe(int code, char *text, size_t size);
  * written, and false returned, if it does not wait for a reason.
  */
 bool waiting_reason_describe(const struct pod_state *pod, struct buf *out);
-
-/* Spark's containersDescription: a block of lines for each container. */
-void pod_containers_describe(const struct pod_state *pod, struct buf *out);

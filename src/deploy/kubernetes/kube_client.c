@@ -84,7 +84,8 @@ static void finish(struct kube_call *call, int r, int status, json_t *object, co
                                      .error = r != 0 ? error : NULL,
                                      .retry_after_ms = call->retry_after_ms,
                                      .attempts = call->attempts,
-                                     .throttled = call->throttled};
+                                     .throttled = call->throttled,
+                                     .maybe_done = r != 0 && call->maybe_done};
         c->held++;
         call->done(call->owner, call, r, &answer);
         c->held--;
@@ -290,6 +291,12 @@ static void attempt(struct kube_call *call)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         _cleanup_free_ char *token = NULL;
+        if (call->given_up) {
+                _cleanup_free_ char *deed = kube_deed(call->method, call->path);
+                error_set(&error, -ECANCELED, "cannot %s: it was given up", deed);
+                finish(call, -ECANCELED, 0, NULL, &error);
+                return;
+        }
         if (!has_credential(call))
                 return;
         int r = read_token(call->client, &token, &error);
@@ -514,8 +521,8 @@ static void on_failure(struct kube_call *call, int r, bool sent, const struct fs
         }
         if (l)
                 l->restart = l->reader.count > 0;
+        call->maybe_done = call->maybe_done || (sent && !call->looking);
         if (may_try_again(call, r, 0, sent && !call->looking)) {
-                call->maybe_done = call->maybe_done || (sent && !call->looking);
                 call->fresh = r == -ETIMEDOUT;
                 try_again(call, pause_of(call));
                 return;
@@ -550,8 +557,8 @@ static void on_answer(void *owner, struct http_transfer *transfer, int r, struct
                 wait_for(call, 0);
                 return;
         }
+        call->maybe_done = call->maybe_done || (status >= 500 && !call->looking);
         if (may_try_again(call, 0, status, true)) {
-                call->maybe_done = call->maybe_done || (status >= 500 && !call->looking);
                 try_again(call, pause_of(call));
                 return;
         }
@@ -716,6 +723,24 @@ void kube_cancel(struct kube_call *call)
         call->cancelled = true;
         if (!call->reading)
                 call_free(call);
+}
+
+void kube_limit_attempts(struct kube_call *call, int n)
+{
+        call->attempts_most = MIN(call->attempts_most, n);
+}
+
+void kube_give_up(struct kube_call *call)
+{
+        if (!call->client)
+                return;
+        kube_limit_attempts(call, call->attempts > 0 ? call->attempts : 1);
+        if (call->transfer && http_async_was_sent(call->transfer))
+                return;
+        if (call->transfer)
+                http_async_cancel(steal(call->transfer));
+        call->given_up = true;
+        wait_for(call, 0);
 }
 
 int kube_wait(struct kube_client *c, struct kube_call *call, json_t **object, struct fst_error *error)

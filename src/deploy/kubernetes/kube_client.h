@@ -57,6 +57,7 @@ struct kube_answer {
         int64_t retry_after_ms;        /* what the server named last; 0: nothing */
         int attempts;                  /* at least 1 */
         int throttled;                 /* how many of them met 429 */
+        bool maybe_done; /* @r is not 0, and yet one of them may have been carried out: its answer was lost */
 };
 
 /* @r 0: done; > 0: one of the outcomes; < 0: no answer, as http_perform has it. @call is gone afterwards. */
@@ -104,6 +105,15 @@ int kube_client_connections(const struct kube_client *client, bool *http2);
 struct kube_call *kube_send(struct kube_client *client, const struct kube_request *request, kube_done *done,
                             void *owner);
 void kube_cancel(struct kube_call *call); /* `done` will not be called */
+
+/* At most @n attempts in all, those included that were made. */
+void kube_limit_attempts(struct kube_call *call, int n);
+
+/*
+ * No more patience, but nothing is left unknown that can be known: what the server may have heard ends with its answer,
+ * or without one, and is not tried again; anything else ends with -ECANCELED when the loop turns.
+ */
+void kube_give_up(struct kube_call *call);
 
 /*
  * Run the loop until @call, which has no `done`, is done: @r, with the sentence in @error; *@object (NULL is allowed)

@@ -20,7 +20,7 @@ static int status;
 static const char *refused;
 static int refused_with;
 static const char *ending; /* the pod's status at its second watch; NULL: none, "": it is deleted */
-static json_t *maps;       /* bodies of what is applied, by path */
+static json_t *maps;       /* bodies of what is applied or created, by path */
 
 static const char *last_part(const char *path)
 {
@@ -67,11 +67,12 @@ static enum kube_fault script(struct kube_fixture *a, const struct fixture_excha
         }
         if (pods)
                 return FAULT_NONE;
-        if (strcmp(x->method, "PATCH") == 0) {
+        bool applied = strcmp(x->method, "PATCH") == 0, created = strcmp(x->method, "POST") == 0;
+        if (applied)
                 assert_non_null(strstr(x->target, "?fieldManager=firesteel&force=true"));
+        if (applied || created)
                 json_object_set_new(maps, last_part(x->target), json_loads(x->body, 0, NULL));
-        }
-        a->refusal = strcmp(x->method, "PATCH") == 0 ? 201 : 200;
+        a->refusal = applied || created ? 201 : 200;
         a->refusal_text = "{\"kind\":\"Any\",\"metadata\":{\"uid\":\"u-any\"}}";
         return FAULT_REFUSED;
 }
@@ -125,10 +126,10 @@ static void assert_says(const char *part)
 /* Those after the pod are on the way at the same time: their order is not told. */
 static void assert_created(void)
 {
-        assert_true(text_starts_with(buf_text(&asked), "POST pods\nPATCH "));
-        assert_non_null(strstr(buf_text(&asked), "PATCH services\n"));
-        assert_non_null(strstr(buf_text(&asked), "PATCH configmaps\n"));
-        assert_non_null(strstr(buf_text(&asked), "PATCH networkpolicies\n"));
+        assert_true(text_starts_with(buf_text(&asked), "POST pods\n"));
+        assert_non_null(strstr(buf_text(&asked), "POST services\n"));
+        assert_non_null(strstr(buf_text(&asked), "POST configmaps\n"));
+        assert_non_null(strstr(buf_text(&asked), "POST networkpolicies\n"));
         assert_null(strstr(buf_text(&asked), "DELETE"));
         assert_int_equal(json_object_size(api.pods), 1);
 }
@@ -169,7 +170,7 @@ static void the_driver_s_end_is_the_client_s(void **state)
                         fail_msg("%s", error_message(&error));
                 assert_int_equal(status, ends[i].code);
                 assert_true(api.watches > 0);
-                assert_true(text_starts_with(buf_text(&asked), "POST pods\nPATCH "));
+                assert_true(text_starts_with(buf_text(&asked), "POST pods\nPOST "));
                 assert_null(strstr(buf_text(&asked), "DELETE"));
                 if (i + 1 < ARRAY_SIZE(ends))
                         end(NULL);
@@ -178,7 +179,7 @@ static void the_driver_s_end_is_the_client_s(void **state)
 
 static void a_refused_service_takes_everything_back(void **state)
 {
-        refused = "/services/";
+        refused = "/services";
         refused_with = 403;
         assert_int_equal(kube_submit(&s, &status, &error), -EACCES);
         assert_says("Service pi-");
@@ -208,7 +209,7 @@ static void what_comes_before_the_pod_is_owned_by_it(void **state)
         set("spark.kubernetes.driver.pod.featureSteps", "org.apache.spark.deploy.k8s.features.VolcanoFeatureStep");
         if (kube_submit(&s, &status, &error) != 0)
                 fail_msg("%s", error_message(&error));
-        assert_true(text_starts_with(buf_text(&asked), "PATCH podgroups\nPOST pods\nPATCH "));
+        assert_true(text_starts_with(buf_text(&asked), "PATCH podgroups\nPOST pods\n"));
         const json_t *group = json_object_get(maps, "podgroups");
         assert_int_equal(json_array_size(json_object_get(json_object_get(group, "metadata"), "ownerReferences")), 1);
 }

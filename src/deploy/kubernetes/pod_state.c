@@ -192,30 +192,38 @@ static void fill_waiting(struct pod_state *s, struct packer *p, const json_t *st
                 fill_waiting_container(s, p, json_object_get(status, "containerStatuses"));
 }
 
-static void fill_container(struct pod_container *c, struct packer *p, const json_t *said, const json_t *spec)
+struct pod_container pod_container_read(const json_t *said, const json_t *spec)
 {
         const json_t *state = json_object_get(said, "state");
         const json_t *running = json_object_get(state, "running"), *waiting = json_object_get(state, "waiting");
         const json_t *terminated = json_object_get(state, "terminated");
         const json_t *limits = json_object_get(json_object_get(spec, "resources"), "limits");
-        struct pod_container none;
-
-        if (!c)
-                c = &none;
-        c->exit_code = 0;
-        c->kind = running      ? CONTAINER_RUNNING
-                  : terminated ? CONTAINER_TERMINATED
-                  : waiting    ? CONTAINER_WAITING
-                               : CONTAINER_UNTOLD;
         const json_t *how = running ? running : terminated ? terminated : waiting;
-        c->name = pack_text(p, text_at(said, "name"));
-        c->image = pack_text(p, text_at(said, "image"));
-        c->started = pack_text(p, text_at(how, "startedAt"));
-        c->finished = pack_text(p, text_at(how, "finishedAt"));
-        c->reason = pack_text(p, text_at(how, "reason"));
-        c->memory_limit = pack_text(p, text_at(limits, "memory"));
-        if (terminated)
-                c->exit_code = (int)json_integer_value(json_object_get(terminated, "exitCode"));
+        return (struct pod_container){
+                .name = text_at(said, "name"),
+                .image = text_at(said, "image"),
+                .kind = running      ? CONTAINER_RUNNING
+                        : terminated ? CONTAINER_TERMINATED
+                        : waiting    ? CONTAINER_WAITING
+                                     : CONTAINER_UNTOLD,
+                .started = text_at(how, "startedAt"),
+                .finished = text_at(how, "finishedAt"),
+                .reason = text_at(how, "reason"),
+                .memory_limit = text_at(limits, "memory"),
+                .exit_code = (int)json_integer_value(json_object_get(terminated, "exitCode")),
+        };
+}
+
+/* @c NULL: only the room that it takes is counted. */
+static void fill_container(struct pod_container *c, struct packer *p, const json_t *said, const json_t *spec)
+{
+        struct pod_container read = pod_container_read(said, spec);
+        const char **const texts[] = {&read.name,     &read.image,  &read.started,
+                                      &read.finished, &read.reason, &read.memory_limit};
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+                *texts[i] = pack_text(p, *texts[i]);
+        if (c)
+                *c = read;
 }
 
 static void fill_containers(struct pod_state *s, struct packer *p, const json_t *pod)

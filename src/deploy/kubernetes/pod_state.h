@@ -37,7 +37,7 @@ bool pod_state_kind_is_final(enum pod_state_kind kind);
 
 enum container_kind { CONTAINER_UNTOLD, CONTAINER_WAITING, CONTAINER_RUNNING, CONTAINER_TERMINATED };
 
-/* A container of a pod that has ended. Texts are NULL where the server says nothing. */
+/* A container, as the server says it is. Texts are NULL where the server says nothing. */
 struct pod_container {
         const char *name, *image;
         enum container_kind kind;
@@ -46,6 +46,9 @@ struct pod_container {
         const char *memory_limit;       /* of its spec: "1408Mi" */
         int exit_code;                  /* of a terminated one */
 };
+
+/* One of status.containerStatuses; @spec: its part of spec.containers, or NULL. Texts are borrowed from both. */
+struct pod_container pod_container_read(const json_t *status, const json_t *spec);
 
 struct pod_state {
         int refs;

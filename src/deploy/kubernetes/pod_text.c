@@ -3,10 +3,11 @@
 
 #include "base/mem.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#define INDENT_POD "\n\t "
-#define INDENT_CONTAINER "\n\t\t "
+#define INDENT_POD "\t"
+#define INDENT_CONTAINER "\t\t"
 
 static const char *text_at(const json_t *object, const char *key)
 {
@@ -15,43 +16,39 @@ static const char *text_at(const json_t *object, const char *key)
 
 static void put(struct buf *out, const char *indent, const char *name, const char *value)
 {
-        buf_printf(out, "%s%s: %s", indent, name, value && *value ? value : "N/A");
+        buf_printf(out, "\n%s %s: %s", indent, name, value && *value ? value : "N/A");
 }
 
-static void put_container(const json_t *status, struct buf *out)
+void pod_text_container(const struct pod_container *c, const char *indent, struct buf *out)
 {
-        static const char *const kinds[] = {"running", "waiting", "terminated"};
-        const json_t *state = json_object_get(status, "state"), *found = NULL;
-        const char *kind = NULL;
-        put(out, INDENT_CONTAINER, "container name", text_at(status, "name"));
-        put(out, INDENT_CONTAINER, "container image", text_at(status, "image"));
-        for (size_t i = 0; i < ARRAY_SIZE(kinds) && !found; i++)
-                if ((found = json_object_get(state, kinds[i])))
-                        kind = kinds[i];
-        put(out, INDENT_CONTAINER, "container state", kind);
-        if (!kind)
+        static const char *const kinds[] = {[CONTAINER_RUNNING] = "running",
+                                            [CONTAINER_WAITING] = "waiting",
+                                            [CONTAINER_TERMINATED] = "terminated"};
+        char code[16];
+        put(out, indent, "container name", c->name);
+        put(out, indent, "container image", c->image);
+        put(out, indent, "container state", kinds[c->kind]);
+        if (c->kind == CONTAINER_WAITING)
+                put(out, indent, "pending reason", c->reason);
+        if (c->kind == CONTAINER_RUNNING || c->kind == CONTAINER_TERMINATED)
+                put(out, indent, "container started at", c->started);
+        if (c->kind != CONTAINER_TERMINATED)
                 return;
-        if (strcmp(kind, "waiting") == 0) {
-                put(out, INDENT_CONTAINER, "pending reason", text_at(found, "reason"));
-                return;
-        }
-        put(out, INDENT_CONTAINER, "container started at", text_at(found, "startedAt"));
-        if (strcmp(kind, "terminated") != 0)
-                return;
-        put(out, INDENT_CONTAINER, "container finished at", text_at(found, "finishedAt"));
-        buf_printf(out, INDENT_CONTAINER "exit code: %lld",
-                   (long long)json_integer_value(json_object_get(found, "exitCode")));
-        put(out, INDENT_CONTAINER, "termination reason", text_at(found, "reason"));
+        snprintf(code, sizeof(code), "%d", c->exit_code);
+        put(out, indent, "container finished at", c->finished);
+        put(out, indent, "exit code", code);
+        put(out, indent, "termination reason", c->reason);
 }
 
-void pod_text_containers(const json_t *pod, struct buf *out)
+void pod_text_containers(const json_t *pod, const char *indent, struct buf *out)
 {
         const json_t *statuses = json_object_get(json_object_get(pod, "status"), "containerStatuses"), *status;
         size_t i;
         json_array_foreach((json_t *)statuses, i, status) {
+                struct pod_container c = pod_container_read(status, NULL);
                 if (i > 0)
                         buf_puts(out, "\n\n");
-                put_container(status, out);
+                pod_text_container(&c, indent, out);
         }
 }
 
@@ -82,7 +79,7 @@ void pod_text_state(const json_t *pod, struct buf *out)
         put(out, INDENT_POD, "node name", text_at(spec, "nodeName"));
         put(out, INDENT_POD, "start time", text_at(status, "startTime"));
         put(out, INDENT_POD, "phase", text_at(status, "phase"));
-        pod_text_containers(pod, &parts);
+        pod_text_containers(pod, INDENT_CONTAINER, &parts);
         put_joined(out, "container status", &parts);
 }
 
