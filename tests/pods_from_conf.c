@@ -149,7 +149,7 @@ static int answer_driver(const struct kube_conf *c, json_t *answer, struct fst_e
 
 static int answer_executor(const struct kube_conf *c, json_t *answer, struct fst_error *error)
 {
-        _cleanup_(executor_spec_deinit) struct executor_spec spec = {0};
+        _cleanup_(executor_spec_deinit) struct executor_pod_spec spec = {0};
         json_t *map = NULL;
         int r = executor_spec_build(c, &spec, error);
         if (r == 0)

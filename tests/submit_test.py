@@ -317,7 +317,6 @@ def test_a_signal_ends_r_and_what_r_has_started(tmp_path):
 
 @pytest.mark.parametrize("words, manager", [
     (["--master", "yarn"], "YARN in client mode"), (["--master", "yarn", "--deploy-mode", "cluster"], "YARN in cluster mode"),
-    (["--master", "k8s://https://127.0.0.1:1"], "Kubernetes in client mode"),
 ])
 def test_a_manager_that_is_not_built_is_refused_before_anything_is_fetched(tmp_path, words, manager):
     files = {"app.c": b"int main(void) { return 0; }", "one.jar": b"x"}

@@ -513,12 +513,24 @@ static void patience_over(uv_timer_t *timer)
         timer->data = NULL;
 }
 
+static void tell_to_end(struct remote_executor *x)
+{
+        if (x->state == EXECUTOR_ALIVE)
+                rpc_send(x->ref, FIRESTEEL__CONTROL_TYPE__STOP_EXECUTOR, NULL, 0, NULL);
+}
+
 void cluster_stop_executors(struct cluster_backend *b)
 {
         b->stopping = true;
         for (int i = 0; i < b->executors.n; i++)
-                if (b->executors.at[i]->state == EXECUTOR_ALIVE)
-                        rpc_send(b->executors.at[i]->ref, FIRESTEEL__CONTROL_TYPE__STOP_EXECUTOR, NULL, 0, NULL);
+                tell_to_end(b->executors.at[i]);
+}
+
+void cluster_backend_tell_to_end(struct cluster_backend *b, const char *executor_id)
+{
+        struct remote_executor *x = executor_table_find(&b->executors, executor_id);
+        if (x)
+                tell_to_end(x);
 }
 
 /* Executors end by themselves when told to; who does not in time is ended. */

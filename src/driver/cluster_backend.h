@@ -46,6 +46,12 @@ void cluster_backend_executor_decommissioned(struct cluster_backend *backend, co
                                              const char *reason);
 
 /*
+ * Tell an executor to end by itself, in order; its manager sees to it that it does. One that is not connected is not
+ * told.
+ */
+void cluster_backend_tell_to_end(struct cluster_backend *backend, const char *executor_id);
+
+/*
  * A worker is gone, and its shuffle service with it: what executors on @host left there is forgotten at once, and made
  * again where it is needed. Its executors' ends are told apart from this (cluster_backend_executor_exited), before.
  * Without a service there is nothing to forget.

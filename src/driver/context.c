@@ -94,7 +94,15 @@ int context_cores_of_one(const struct fst_context *sc)
         if (conf_contains(sc->conf, "spark.executor.cores") &&
             conf_get_int(sc->conf, "spark.executor.cores", &each, NULL) == 0)
                 return (int)each;
-        return sc->master.kind == MASTER_LOCAL_CLUSTER ? sc->master.cores : INT_MAX;
+        switch (sc->master.kind) {
+        case MASTER_LOCAL_CLUSTER:
+                return sc->master.cores;
+        case MASTER_K8S:
+        case MASTER_YARN:
+                return 1;
+        default:
+                return INT_MAX;
+        }
 }
 
 /* The backend, and with it the application's id: a cluster manager gives it to who introduces itself. */

@@ -84,6 +84,8 @@ static void register_executor(struct cluster_backend *b, struct rpc_message *m)
                 error_set(&error, -ESHUTDOWN, "the application is ending");
         else if (excluded)
                 error_set(&error, -EACCES, "Executor is excluded due to failures: host %s", r->hostname);
+        else if (b->manager->class->refuses && b->manager->class->refuses(b->manager, r->executor_id))
+                error_set(&error, -EACCES, "executor %s was given up", r->executor_id);
         else if (rpc_peer_data(m->peer))
                 error_set(&error, -EEXIST, "this connection is an executor's already");
         if (error.message || executor_table_check(&b->executors, r, &error)) {

@@ -65,6 +65,8 @@ void cluster_lose(struct cluster_backend *b, struct remote_executor *x, bool cau
         rpc_ref_unref(steal(x->ref));
         buf_deinit(&x->launches); /* the entry stays, these need not */
         buf_deinit(&x->removals);
+        if (b->manager->class->forgotten)
+                b->manager->class->forgotten(b->manager, x->id);
 }
 
 static void loss_unexplained(uv_timer_t *timer)

@@ -42,8 +42,17 @@ struct executor_manager_class {
         int (*start)(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
                      struct fst_error *error);
 
+        /* Whether an executor that wants to register is one that was given up. NULL: none ever is. */
+        bool (*refuses)(const struct executor_manager *manager, const char *executor_id);
+
         /* An executor has registered. */
         void (*registered)(struct executor_manager *manager, const char *executor_id);
+
+        /* One that had registered is gone, for whatever reason; its manager may be who has said so. May be NULL. */
+        void (*forgotten)(struct executor_manager *manager, const char *executor_id);
+
+        /* An executor is to end when its tasks have: the driver has told it. May be NULL. */
+        void (*decommissioned)(struct executor_manager *manager, const char *executor_id);
 
         /*
          * Keep up these numbers of executors, those that run included: one request for each resource profile that

@@ -138,6 +138,8 @@ void cluster_decommission(struct cluster_backend *b, struct remote_executor *x, 
         driver_data_decommission(b->data, x);
         cluster_flush(x);
         rpc_send(x->ref, FIRESTEEL__CONTROL_TYPE__DECOMMISSION_EXECUTOR, NULL, 0, NULL);
+        if (b->manager->class->decommissioned)
+                b->manager->class->decommissioned(b->manager, x->id);
         if (b->decommission_ms >= 0)
                 uv_timer_start(&x->patience, patience_over, (uint64_t)b->decommission_ms, 0);
 }

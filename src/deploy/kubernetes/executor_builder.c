@@ -24,10 +24,10 @@ static const struct feature_step *const classic_steps[] = {
         &init_container_step,
 };
 
-int executor_spec_build(const struct kube_conf *c, struct executor_spec *out, struct fst_error *error)
+int executor_spec_build(const struct kube_conf *c, struct executor_pod_spec *out, struct fst_error *error)
 {
         _cleanup_(step_list_deinit) struct step_list list = {0};
-        *out = (struct executor_spec){.resources = json_array()};
+        *out = (struct executor_pod_spec){.resources = json_array()};
         int r = pod_template_load(c, &out->pod, error);
         if (r == 0)
                 r = pods_are_classic(c) ? step_list_make(c, classic_steps, ARRAY_SIZE(classic_steps), &list, error)
@@ -41,14 +41,14 @@ int executor_spec_build(const struct kube_conf *c, struct executor_spec *out, st
         return r;
 }
 
-void executor_spec_deinit(struct executor_spec *spec)
+void executor_spec_deinit(struct executor_pod_spec *spec)
 {
         spark_pod_deinit(&spec->pod);
         json_decref(spec->resources);
-        *spec = (struct executor_spec){0};
+        *spec = (struct executor_pod_spec){0};
 }
 
-json_t *executor_spec_pod(const struct executor_spec *spec)
+json_t *executor_spec_pod(const struct executor_pod_spec *spec)
 {
         struct spark_pod whole = {json_deep_copy(spec->pod.pod), json_deep_copy(spec->pod.container)};
         json_array_append(kube_children(pod_spec(&whole), "containers"), whole.container);

@@ -7,7 +7,7 @@
 static void a_pod_and_its_claims(void **state)
 {
         struct step_fixture f;
-        struct executor_spec spec;
+        struct executor_pod_spec spec;
         step_begin(&f, KUBE_EXECUTOR,
                    settings(HOST, "spark.kubernetes.executor.volumes.persistentVolumeClaim.d.mount.path=/d",
                             "spark.kubernetes.executor.volumes.persistentVolumeClaim.d.options.claimName=OnDemand",

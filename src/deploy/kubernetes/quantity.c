@@ -109,3 +109,14 @@ int quantity_compare(const char *a, const char *b, int *order, struct fst_error 
                 *order = (left > right) - (left < right);
         return r;
 }
+
+int quantity_read(const char *text, int64_t *out, struct fst_error *error)
+{
+        wide value;
+        int r = read_quantity(text, &value, error);
+        for (int i = 0; r == 0 && i < SCALE; i++)
+                value /= 10;
+        if (r == 0)
+                *out = value > INT64_MAX ? INT64_MAX : value < INT64_MIN ? INT64_MIN : (int64_t)value;
+        return r;
+}

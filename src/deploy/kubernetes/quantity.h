@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stdint.h>
+
 struct fst_error;
 
 /* 0, or -EINVAL with the sentence of Spark's client library for what it does not take. */
@@ -14,3 +16,6 @@ int quantity_check(const char *text, struct fst_error *error);
  * no amount after all.
  */
 int quantity_compare(const char *a, const char *b, int *order, struct fst_error *error);
+
+/* The whole part of it, INT64_MAX at most: "1Gi" is 1073741824. -EINVAL as above. */
+int quantity_read(const char *text, int64_t *out, struct fst_error *error);

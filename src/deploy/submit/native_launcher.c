@@ -15,6 +15,7 @@
 #include "deploy/submit/arguments.h"
 #include "deploy/submit/native_program.h"
 #include "deploy/submit/submission.h"
+#include "driver/cluster_managers.h"
 #include "io/uri.h"
 
 #include <unistd.h>
@@ -32,12 +33,9 @@ static int check_master(const struct submit_arguments *a, struct fst_error *erro
         if (r < 0)
                 return r;
         bool local = url.kind == MASTER_LOCAL || url.kind == MASTER_LOCAL_CLUSTER;
-        if (!local && url.kind != MASTER_SPARK)
-                return error_set(error, -ENOTSUP,
-                                 "master '%s': this version of Firesteel runs applications on local masters (local, "
-                                 "local[N], local[*], local[N,maxFailures], local-cluster[N,cores,MiB]) and on "
-                                 "standalone ones (spark://host:port[,host:port...])",
-                                 master);
+        r = cluster_master_check(&url, master, error);
+        if (r < 0)
+                return r;
         if (local && a->value[SUBMIT_DEPLOY_MODE] && strcmp(a->value[SUBMIT_DEPLOY_MODE], "cluster") == 0)
                 return error_set(error, -EINVAL, "Cluster deploy mode is not compatible with master \"local\"");
         return 0;

@@ -299,7 +299,7 @@ static int check_built(const struct preparation *p, struct fst_error *error)
                                             [MANAGER_LOCAL] = "a local master"};
         enum cluster_manager manager = p->s->manager;
         bool built = manager == MANAGER_STANDALONE || manager == (p->s->cluster_mode ? MANAGER_MESOS : MANAGER_LOCAL) ||
-                     (manager == MANAGER_KUBERNETES && p->s->cluster_mode && p->s->to_kubernetes);
+                     (manager == MANAGER_KUBERNETES && (!p->s->cluster_mode || p->s->to_kubernetes));
         if (!p->s->only_built || built)
                 return 0;
         return error_set(error, -ENOTSUP,

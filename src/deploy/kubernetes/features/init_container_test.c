@@ -93,7 +93,7 @@ static void none_without_anything_remote(void **state)
 static void an_executor_that_downloads(void **state)
 {
         struct step_fixture f;
-        struct executor_spec spec;
+        struct executor_pod_spec spec;
         step_begin(&f, KUBE_EXECUTOR,
                    settings(INIT, "spark.driver.host=svc", K "initContainer.configMapName=what",
                             K "initContainer.configMapKey=spark-init.properties", "spark.executor.cores=2",
