@@ -1,13 +1,14 @@
 #!/bin/bash
 # Get the Debian packages that docs/dependencies.md lists and this machine lacks; quickly does nothing when all
-# are there. With the word "developer" also those for lint, fuzz, docs and check-fresh. Becomes root by sudo if it
-# is not root. Elsewhere than on Debian it only says what is needed, and leaves the rest to the build's own checks.
+# are there. With the word "developer" also those for lint, fuzz, docs and check-fresh, with "kubernetes" those for the
+# node of check-kubernetes. Becomes root by sudo if it is not root. Elsewhere than on Debian it only says what is needed,
+# and leaves the rest to the build's own checks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-listed() { # the first column of the tables, from the top or of the developers' section
-        awk -F'|' -v developer="${1:-}" '
-                /^## / { in_section = (developer != "") || $0 !~ /developers/ }
+listed() { # the first column of the tables, of the section "For …" in which the word stands and of those for all
+        awk -F'|' -v word="${1:-}" '
+                /^## / { in_section = !/^## For / || (word != "" && index(tolower($0), word)) }
                 in_section && /^\| *[a-z0-9]/ { gsub(/ /, "", $2); if ($2 != "package") print $2 }
         ' docs/dependencies.md
 }

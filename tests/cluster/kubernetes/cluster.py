@@ -27,6 +27,15 @@ SERVICES = "10.96.0.0/16"
 SERVICE_ADDRESS = "10.96.0.1"
 
 
+failures = []
+
+
+def expect(what, true, said=""):
+    print(f"{'ok' if true else 'FAILED'}: {what}{'' if true else f': {said}'}", flush=True)
+    if not true:
+        failures.append(what)
+
+
 def free_ports(n):
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(n)]
@@ -202,7 +211,7 @@ class Cluster:
         return (self.folder / "log" / (name + ".log")).read_text(errors="replace")
 
     def make_keys(self):
-        keys = Keys(self.folder / "pki")
+        self.keys = keys = Keys(self.folder / "pki")
         names = ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"]
         addresses = {"127.0.0.1", SERVICE_ADDRESS, self.host}
         keys.sign("apiserver", "/CN=kube-apiserver",

@@ -1,4 +1,5 @@
 """The programs of a real Kubernetes, made from Go's modules once and kept in a cache by what they are made of."""
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -9,6 +10,7 @@ import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE / "control-plane"
+DNS_SOURCE = HERE / "dns"
 KWOK = "v0.8.0"  # fake nodes
 GO_LEAST = (1, 24)
 
@@ -33,7 +35,12 @@ def need_go():
     return go
 
 
-def build(go, folder):
+def go_run(*words, **more):
+    subprocess.run([need_go(), *words], env=dict(os.environ, CGO_ENABLED="0", GOFLAGS="-trimpath", **more.pop("env", {})),
+                   check=True, **more)
+
+
+def build_kubernetes(folder):
     required = dict(re.findall(r"^\s+(k8s\.io/kubernetes|go\.etcd\.io/etcd/server/v3) (v\S+)",
                                (SOURCE / "go.mod").read_text(), re.M))
     version = required["k8s.io/kubernetes"]
@@ -42,33 +49,53 @@ def build(go, folder):
     for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version"):
         for name, value in (("gitVersion", version), ("gitMajor", major), ("gitMinor", minor)):
             flags += ["-X", f"{package}.{name}={value}"]
-    environment = dict(os.environ, CGO_ENABLED="0", GOFLAGS="-trimpath")
     print(f"building Kubernetes {version} in {folder}: some minutes, once", flush=True)
     # -p 2: with more the linker's neighbours need more memory than small machines have.
-    subprocess.run([go, "build", "-p", "2", "-ldflags", " ".join(flags), "-o", folder / "kubetest", "."], cwd=SOURCE,
-                   env=environment, check=True)
-    subprocess.run([go, "install", "-ldflags=-s -w", f"sigs.k8s.io/kwok/cmd/kwok@{KWOK}"],
-                   env=dict(environment, GOBIN=str(folder)), check=True)
+    go_run("build", "-p", "2", "-ldflags", " ".join(flags), "-o", folder / "kubetest", ".", cwd=SOURCE)
+    go_run("install", "-ldflags=-s -w", f"sigs.k8s.io/kwok/cmd/kwok@{KWOK}", env={"GOBIN": str(folder)})
+
+
+def build_dns(folder):
+    print(f"building CoreDNS in {folder}: some minutes, once", flush=True)
+    go_run("build", "-p", "2", "-ldflags", "-s -w", "-o", folder / "coredns", ".", cwd=DNS_SOURCE)
+
+
+@contextlib.contextmanager
+def once(source, more=""):
+    """(the folder, whether it is still to be filled) for what is made of the module in @source; others wait for it."""
+    made_of = hashlib.sha256()
+    for name in ("go.mod", "go.sum", "main.go"):
+        made_of.update((source / name).read_bytes())
+    made_of.update(more.encode())
+    folder = cache() / made_of.hexdigest()[:16]
+    if (folder / "whole").exists():
+        yield folder, False
+        return
+    need_go()
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        begins = not (folder / "whole").exists()
+        yield folder, begins
+        if begins:
+            (folder / "whole").touch()
 
 
 def programs():
     """The folder with kubetest and kwok."""
-    made_of = hashlib.sha256()
-    for name in ("go.mod", "go.sum", "main.go"):
-        made_of.update((SOURCE / name).read_bytes())
-    made_of.update(KWOK.encode())
-    folder = cache() / made_of.hexdigest()[:16]
-    if (folder / "whole").exists():
+    with once(SOURCE, KWOK) as (folder, begins):
+        if begins:
+            build_kubernetes(folder)
         return folder
-    go = need_go()
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "whole").exists():
-            build(go, folder)
-            (folder / "whole").touch()
-    return folder
+
+
+def dns_program():
+    with once(DNS_SOURCE) as (folder, begins):
+        if begins:
+            build_dns(folder)
+        return str(folder / "coredns")
 
 
 if __name__ == "__main__":
     print(programs())
+    print(dns_program())

@@ -1,0 +1,163 @@
+"""A place of a test's own for a node: namespaces of network, mounts and processes, and control groups.
+
+    sys.exit(inside(main))        # main(folder, groups) runs there; inside() is the program's first and last deed
+
+The program is run again in the namespaces. Whatever main starts ends with them, by its own doing or the kernel's:
+processes, addresses, mounts, sockets in /run. The folder and the control groups are removed from outside. The machine's
+own network is neither seen nor touched.
+"""
+import contextlib
+import ctypes
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from programs import Missing
+
+MARK = "FIRESTEEL_PLACE"  # in the environment inside: the folder
+GROUPS = pathlib.Path("/sys/fs/cgroup")
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def inside(main):
+    try:
+        if MARK in os.environ:
+            return first_process(main, os.environ.pop(MARK))
+        return from_outside()
+    except Missing as missing:
+        print(f"SKIPPED: {missing}", file=sys.stderr)
+        return 77
+
+
+# ------------------------------------------------------------------------------------------------------ outside
+
+
+def from_outside():
+    if os.geteuid() != 0:
+        raise Missing("a node of Kubernetes needs root, for namespaces and control groups")
+    for program, package in (("unshare", "util-linux"), ("mount", "mount"), ("ip", "iproute2")):
+        if not shutil.which(program):
+            raise Missing(f"{program} is needed: Debian's package {package}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    # What unshare leaves when it is killed becomes a child of this process.
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    folder = tempfile.mkdtemp(prefix="firesteel-node-")
+    groups = os.path.basename(folder)
+    process = None
+    try:
+        make_groups(groups)
+        process = subprocess.Popen(["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",
+                                    sys.executable, *sys.orig_argv[1:]], env=dict(os.environ, **{MARK: folder}))
+        return process.wait()
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    finally:
+        if process:
+            process.kill()
+            with contextlib.suppress(ChildProcessError):
+                while True:  # the last is the namespace's first process, once all of it has ended
+                    os.wait()
+        remove_groups(groups)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def hierarchies():
+    """Version 2 has one tree of groups, version 1 one for each controller or two."""
+    if (GROUPS / "cgroup.controllers").exists():
+        return [GROUPS]
+    return [p for p in GROUPS.iterdir() if p.is_dir() and not p.is_symlink() and (p / "cgroup.procs").exists()]
+
+
+def make_groups(name):
+    for top in hierarchies():
+        group = top / name
+        group.mkdir()
+        if (top / "cgroup.controllers").exists():
+            for controller in (top / "cgroup.controllers").read_text().split():
+                for parent in (top, group):
+                    with contextlib.suppress(OSError):
+                        (parent / "cgroup.subtree_control").write_text("+" + controller)
+
+
+def remove_groups(name):
+    for top in hierarchies():
+        for folder, _, _ in os.walk(top / name, topdown=False):
+            until = time.monotonic() + 10
+            while os.path.isdir(folder) and time.monotonic() < until:
+                try:
+                    os.rmdir(folder)
+                except OSError:  # its last process has not quite ended
+                    time.sleep(0.05)
+
+
+# ------------------------------------------------------------------------------------------------------- inside
+
+
+def run(*words):
+    subprocess.run(words, check=True)
+
+
+def first_process(main, folder):
+    """Process 1 takes in what others leave behind, and ends as main does."""
+    run("ip", "link", "set", "lo", "up")
+    run("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run")
+    for path in ("/var/lib", "/var/log"):
+        lay_over(path, pathlib.Path(folder))
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            status = main(pathlib.Path(folder), "/" + os.path.basename(folder))
+        except Missing as missing:
+            print(f"SKIPPED: {missing}", file=sys.stderr)
+            status = 77
+        except KeyboardInterrupt:
+            status = 128 + signal.SIGINT
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(status or 0)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while True:
+        pid, status = os.wait()
+        if pid == child:
+            return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
+
+
+def lay_over(path, folder):
+    """What is new in @path from now on is not on the machine's disk; the folders that are there stay."""
+    scratch = folder / "laid"
+    scratch.mkdir()
+    run("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", str(scratch))
+    for entry in os.scandir(path):
+        copy = scratch / entry.name
+        if entry.is_symlink():
+            copy.symlink_to(os.readlink(entry.path))
+        elif entry.is_dir():
+            copy.mkdir()
+            run("mount", "--rbind", entry.path, str(copy))
+    run("mount", "--move", str(scratch), path)
+    scratch.rmdir()
+
+
+def add_address(address):
+    run("ip", "address", "add", address + "/32", "dev", "lo")
+
+
+def set_resolver(text, folder):
+    """/etc/resolv.conf of the test's processes."""
+    path = os.path.realpath("/etc/resolv.conf")
+    if path.startswith("/run/"):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        pathlib.Path(path).write_text(text)
+        return
+    ours = folder / "resolv.conf.test"
+    ours.write_text(text)
+    run("mount", "--bind", str(ours), path)
