@@ -72,9 +72,11 @@ check-zookeeper: build ## recovery mode ZOOKEEPER against a real ZooKeeper (zook
 	@tests/zookeeper/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-s3: build ## spark-submit with its files in an S3 server that verifies signatures; needs Go
+	@ninja -C $(BUILD) tests/change_files
 	@tests/s3/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-hdfs: build ## spark-submit with its files in genuine HDFS, two namenodes and a datanode; needs Java 17
+	@ninja -C $(BUILD) tests/change_files
 	@tests/hdfs/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-faults: build ## kill, stop, cut off and damage executors, masters, workers and drivers at hundreds of moments, some minutes

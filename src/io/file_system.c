@@ -208,6 +208,11 @@ static int local_close(struct open_file *file, struct fst_error *error)
         return 0;
 }
 
+static void local_discard(struct open_file *file)
+{
+        local_close(file, NULL);
+}
+
 static int local_rename(const struct file_system *fs, const char *from, const char *to, struct fst_error *error)
 {
         if (rename(path_local(from), path_local(to)) == 0)
@@ -265,6 +270,7 @@ static const struct file_system local_file_system = {
         .create = local_create,
         .write = local_write,
         .close = local_close,
+        .discard = local_discard,
         .mkdirs = local_mkdirs,
         .rename = local_rename,
         .remove = local_remove,

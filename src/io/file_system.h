@@ -58,6 +58,8 @@ struct file_system {
         int (*write)(struct open_file *file, const void *data, size_t size, struct fst_error *error);
         /* Close; for a written file an error here means that the data may not be there. Always closes. */
         int (*close)(struct open_file *file, struct fst_error *error);
+        /* Close a file that nobody will want: what was written need not be there, and part of it may be. */
+        void (*discard)(struct open_file *file);
         /* A directory with all of its parents; 0 if it is there already. */
         int (*mkdirs)(const struct file_system *fs, const char *path, struct fst_error *error);
         /*

@@ -1,4 +1,7 @@
-/* See remote_fs.h: which of the two a path belongs to. */
+/*
+ * See remote_fs.h: which of the two a path belongs to, and a client for each operation. Clients that are done are kept,
+ * so that as many connections are open as there are operations at a time.
+ */
 #include "io/remote_fs.h"
 
 #include "base/error.h"
@@ -6,7 +9,16 @@
 #include "io/paths.h"
 #include "io/remote_fs_internal.h"
 
+#include <pthread.h>
 #include <stddef.h>
+
+struct remote_fs {
+        struct file_system hdfs, s3a; /* fs pointers lead back here */
+        const struct hadoop_conf *conf;
+        struct http_client *http; /* the caller's */
+        pthread_mutex_t lock;
+        struct remote_call *spare; /* under lock */
+};
 
 static bool is_hdfs(const char *path)
 {
@@ -19,26 +31,160 @@ static bool is_s3(const char *path)
         return strncmp(path, "s3a:", 4) == 0 || strncmp(path, "s3:", 3) == 0 || strncmp(path, "s3n:", 4) == 0;
 }
 
+int remote_call_begin(struct remote_fs *fs, struct remote_call **out, struct fst_error *error)
+{
+        struct http_client *http;
+        pthread_mutex_lock(&fs->lock);
+        struct remote_call *call = fs->spare;
+        if (call)
+                fs->spare = call->next;
+        pthread_mutex_unlock(&fs->lock);
+        if (!call) {
+                int r = http_client_new(&http, error);
+                if (r < 0)
+                        return r;
+                call = new0(struct remote_call);
+                *call = (struct remote_call){.fs = fs, .conf = fs->conf, .http = http};
+        }
+        *out = call;
+        return 0;
+}
+
+void remote_call_end(struct remote_call **call)
+{
+        struct remote_call *c = *call;
+        if (!c)
+                return;
+        http_answer_deinit(&c->answer);
+        pthread_mutex_lock(&c->fs->lock);
+        c->next = c->fs->spare;
+        c->fs->spare = c;
+        pthread_mutex_unlock(&c->fs->lock);
+        *call = NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------------- the operations
+ */
+
+static struct remote_fs *owner(const struct file_system *fs)
+{
+        return *fs->scheme == 'h' ? (struct remote_fs *)container_of(fs, struct remote_fs, hdfs)
+                                  : (struct remote_fs *)container_of(fs, struct remote_fs, s3a);
+}
+
+#define WITH_CALL(r, fs, call)                                                                                         \
+        _cleanup_(remote_call_end) struct remote_call *call = NULL;                                                    \
+        int r = remote_call_begin(owner(fs), &call, error);                                                            \
+        if (r < 0)                                                                                                     \
+        return r
+
 static int hdfs_stat(const struct file_system *fs, const char *path, struct file_status *status,
                      struct fst_error *error)
 {
-        return webhdfs_stat((struct remote_fs *)container_of(fs, struct remote_fs, hdfs), path, status, error);
+        WITH_CALL(r, fs, call);
+        return webhdfs_stat(call, path, status, error);
 }
 
 static int hdfs_list(const struct file_system *fs, const char *path, struct file_list *list, struct fst_error *error)
 {
-        return webhdfs_list((struct remote_fs *)container_of(fs, struct remote_fs, hdfs), path, list, error);
+        WITH_CALL(r, fs, call);
+        return webhdfs_list(call, path, list, error);
+}
+
+static int hdfs_mkdirs(const struct file_system *fs, const char *path, struct fst_error *error)
+{
+        WITH_CALL(r, fs, call);
+        return webhdfs_mkdirs(call, path, error);
+}
+
+static int hdfs_rename(const struct file_system *fs, const char *from, const char *to, struct fst_error *error)
+{
+        WITH_CALL(r, fs, call);
+        return webhdfs_rename(call, from, to, error);
+}
+
+static int hdfs_remove(const struct file_system *fs, const char *path, struct fst_error *error)
+{
+        WITH_CALL(r, fs, call);
+        return webhdfs_remove(call, path, error);
+}
+
+static int hdfs_create(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error)
+{
+        struct open_file made = {.fs = fs, .path = (char *)path, .fd = -1};
+        WITH_CALL(r, fs, call);
+        r = webhdfs_create(call, path, &made, error);
+        if (r == 0) {
+                call = NULL; /* the file's now */
+                *file = made;
+        }
+        return r;
+}
+
+static int hdfs_close(struct open_file *file, struct fst_error *error)
+{
+        return webhdfs_close(file, true, error);
+}
+
+static void hdfs_discard(struct open_file *file)
+{
+        webhdfs_close(file, false, NULL);
 }
 
 static int s3_stat(const struct file_system *fs, const char *path, struct file_status *status, struct fst_error *error)
 {
-        return s3a_stat((struct remote_fs *)container_of(fs, struct remote_fs, s3a), path, status, error);
+        WITH_CALL(r, fs, call);
+        return s3a_stat(call, path, status, error);
 }
 
 static int s3_list(const struct file_system *fs, const char *path, struct file_list *list, struct fst_error *error)
 {
-        return s3a_list((struct remote_fs *)container_of(fs, struct remote_fs, s3a), path, list, error);
+        WITH_CALL(r, fs, call);
+        return s3a_list(call, path, list, error);
 }
+
+static int s3_mkdirs(const struct file_system *fs, const char *path, struct fst_error *error)
+{
+        WITH_CALL(r, fs, call);
+        return s3a_mkdirs(call, path, error);
+}
+
+static int s3_rename(const struct file_system *fs, const char *from, const char *to, struct fst_error *error)
+{
+        WITH_CALL(r, fs, call);
+        return s3a_rename(call, from, to, error);
+}
+
+static int s3_remove(const struct file_system *fs, const char *path, struct fst_error *error)
+{
+        WITH_CALL(r, fs, call);
+        return s3a_remove(call, path, error);
+}
+
+static int s3_create(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error)
+{
+        struct open_file made = {.fs = fs, .path = (char *)path, .fd = -1};
+        WITH_CALL(r, fs, call);
+        r = s3a_create(call, path, &made, error);
+        if (r == 0) {
+                call = NULL; /* the file's now */
+                *file = made;
+        }
+        return r;
+}
+
+static int s3_close(struct open_file *file, struct fst_error *error)
+{
+        return s3a_close(file, true, error);
+}
+
+static void s3_discard(struct open_file *file)
+{
+        s3a_close(file, false, NULL);
+}
+
+/* -------------------------------------------------------------------------------------------------------- what it is
+ */
 
 int remote_fs_new(const struct hadoop_conf *conf, struct remote_fs **out, struct fst_error *error)
 {
@@ -49,8 +195,33 @@ int remote_fs_new(const struct hadoop_conf *conf, struct remote_fs **out, struct
         struct remote_fs *fs = new0(struct remote_fs);
         fs->conf = conf;
         fs->http = http;
-        fs->hdfs = (struct file_system){.scheme = "hdfs", .stat = hdfs_stat, .list = hdfs_list};
-        fs->s3a = (struct file_system){.scheme = "s3a", .stat = s3_stat, .list = s3_list};
+        pthread_mutex_init(&fs->lock, NULL);
+        fs->hdfs = (struct file_system){
+                .scheme = "hdfs",
+                .block_size = (uint64_t)128 << 20,
+                .stat = hdfs_stat,
+                .list = hdfs_list,
+                .create = hdfs_create,
+                .write = webhdfs_write,
+                .close = hdfs_close,
+                .discard = hdfs_discard,
+                .mkdirs = hdfs_mkdirs,
+                .rename = hdfs_rename,
+                .remove = hdfs_remove,
+        };
+        fs->s3a = (struct file_system){
+                .scheme = "s3a",
+                .block_size = (uint64_t)32 << 20,
+                .stat = s3_stat,
+                .list = s3_list,
+                .create = s3_create,
+                .write = s3a_write,
+                .close = s3_close,
+                .discard = s3_discard,
+                .mkdirs = s3_mkdirs,
+                .rename = s3_rename,
+                .remove = s3_remove,
+        };
         *out = fs;
         return 0;
 }
@@ -59,8 +230,13 @@ void remote_fs_free(struct remote_fs *r)
 {
         if (!r)
                 return;
+        for (struct remote_call *call; (call = r->spare);) {
+                r->spare = call->next;
+                http_client_free(call->http);
+                free(call);
+        }
         http_client_free(r->http);
-        http_answer_deinit(&r->answer);
+        pthread_mutex_destroy(&r->lock);
         free(r);
 }
 
@@ -101,5 +277,7 @@ int remote_fs_fetch(struct remote_fs *r, const char *path, int (*sink)(void *con
         int result = remote_fs_of(r, path, &fs, error);
         if (result < 0)
                 return result;
-        return fs == &r->hdfs ? webhdfs_fetch(r, path, sink, context, error) : s3a_fetch(r, path, sink, context, error);
+        WITH_CALL(begun, fs, call);
+        return fs == &r->hdfs ? webhdfs_fetch(call, path, sink, context, error)
+                              : s3a_fetch(call, path, sink, context, error);
 }

@@ -1,6 +1,6 @@
 /*
- * Files that are elsewhere, to be looked at and read: HDFS through WebHDFS (hdfs, webhdfs, swebhdfs) and S3 (s3a, s3,
- * s3n). Everything travels over one http client (net/http.h), so one thread uses a remote_fs at a time.
+ * Files that are elsewhere: HDFS through WebHDFS (hdfs, webhdfs, swebhdfs) and S3 (s3a, s3, s3n). Everything travels
+ * over HTTP (net/http.h); each operation under way has a connection of its own, and any thread may begin one.
  *
  * hdfs: the namenode's HTTP address is that of hdfs-site.xml (dfs.namenode.http-address, of each namenode of a
  * nameservice with several, which are asked in turn), else port 9870 of the URI's host; HTTPS with
@@ -10,6 +10,16 @@
  * s3a: fs.s3a.access.key, secret.key, session.token, endpoint, endpoint.region, path.style.access and
  * connection.ssl.enabled, and the same of one bucket (fs.s3a.bucket.NAME.…); AnonymousAWSCredentialsProvider among
  * fs.s3a.aws.credentials.provider asks without a signature.
+ *
+ * What writing means there:
+ *      hdfs   bytes go to a datanode as they are written; the file is there, and grows, from create on. rename is
+ *             atomic. Who writes must reach the datanodes at the addresses that the namenode knows.
+ *      s3a    a file is there when close has answered 0, whole, and not before. What is larger than
+ *             fs.s3a.multipart.size (8m unless said, 5m at least) is sent in parts of that size, of which one is in
+ *             memory; they double each 1,000 parts, since there may be 10,000. discard takes parts back. There are no
+ *             directories: mkdirs writes a marker "name/"; rename copies every key on the server (what is larger
+ *             than 5g, or firesteel.s3a.copy.limit, travels through here) and then removes the old ones, so it is not
+ *             atomic; remove takes one request a key.
  *
  * Paths are full paths (io/paths.h).
  */
@@ -25,12 +35,12 @@ struct remote_fs;
 int remote_fs_new(const struct hadoop_conf *conf, struct remote_fs **out, struct fst_error *error);
 void remote_fs_free(struct remote_fs *r); /* NULL is allowed */
 
-/* Its client, for other requests in between. */
+/* A client for other requests in between, of one thread at a time. */
 struct http_client *remote_fs_client(struct remote_fs *r);
 
 /*
- * The file system of a path: stat and list work, the others are NULL. Lives as long as @r. -EPROTONOSUPPORT
- * "No FileSystem for scheme …".
+ * The file system of a path: all operations but open and read_at, which are NULL. Lives as long as @r, which must
+ * outlive open files. -EPROTONOSUPPORT "No FileSystem for scheme …".
  */
 int remote_fs_of(struct remote_fs *r, const char *path, const struct file_system **fs, struct fst_error *error);
 

@@ -1,6 +1,6 @@
 /*
- * S3 objects: HEAD, ListObjectsV2 and GET, signed by curl (AWS signature version 4). A "directory" is a prefix that
- * some key has. Queries are written sorted and encoded, as they are signed.
+ * S3 objects: HEAD, ListObjectsV2 and GET (s3a_write.c has the rest), signed by curl (AWS signature version 4). A
+ * "directory" is a prefix that some key has. Queries are written sorted and encoded, as they are signed.
  */
 #include "base/buf.h"
 #include "base/error.h"
@@ -8,17 +8,19 @@
 #include "io/paths.h"
 #include "io/remote_fs_internal.h"
 #include "io/uri.h"
+#include "net/crypto.h"
 
 #include <ctype.h>
 #include <expat.h>
+#include <stdio.h>
 #include <time.h>
 
 #define MAX_PAGES 10000
+#define MAX_ATTEMPTS 6 /* some 1.5 s in all */
 #define NO_CONTENT                                                                                                     \
         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" /* its SHA-256: S3 wants it said */
 
-/* fs.s3a.bucket.BUCKET.@name, else fs.s3a.@name; NULL if neither says anything. */
-static char *option(const struct hadoop_conf *conf, const char *bucket, const char *name)
+char *s3a_option(const struct hadoop_conf *conf, const char *bucket, const char *name)
 {
         _cleanup_free_ char *own = mem_printf("fs.s3a.bucket.%s.%s", bucket, name);
         _cleanup_free_ char *all = mem_printf("fs.s3a.%s", name);
@@ -39,8 +41,8 @@ static bool flag(const struct hadoop_conf *conf, const char *bucket, const char 
 /* What is said, else what the endpoint's name says ("s3.eu-west-1.amazonaws.com"), else us-east-1. */
 static char *region(const struct hadoop_conf *conf, const char *bucket)
 {
-        char *said = option(conf, bucket, "endpoint.region");
-        _cleanup_free_ char *endpoint = said ? NULL : option(conf, bucket, "endpoint");
+        char *said = s3a_option(conf, bucket, "endpoint.region");
+        _cleanup_free_ char *endpoint = said ? NULL : s3a_option(conf, bucket, "endpoint");
         const char *name = endpoint ? strstr(endpoint, "s3.") : NULL;
         const char *end = name ? strstr(name, ".amazonaws.com") : NULL;
         if (said)
@@ -51,7 +53,7 @@ static char *region(const struct hadoop_conf *conf, const char *bucket)
 char *s3a_url(const struct hadoop_conf *conf, const char *bucket, const char *key)
 {
         struct buf url = BUF_INIT;
-        _cleanup_free_ char *endpoint = option(conf, bucket, "endpoint"), *where = region(conf, bucket);
+        _cleanup_free_ char *endpoint = s3a_option(conf, bucket, "endpoint"), *where = region(conf, bucket);
         if (!endpoint)
                 endpoint = strcmp(where, "us-east-1") == 0 ? mem_strdup("s3.amazonaws.com")
                                                            : mem_printf("s3.%s.amazonaws.com", where);
@@ -76,8 +78,9 @@ char *s3a_url(const struct hadoop_conf *conf, const char *bucket, const char *ke
 /* The name and secret that sign, "" for anonymous. -EACCES when there are none. */
 static int credentials(const struct hadoop_conf *conf, const char *bucket, char **out, struct fst_error *error)
 {
-        _cleanup_free_ char *id = option(conf, bucket, "access.key"), *secret = option(conf, bucket, "secret.key");
-        _cleanup_free_ char *providers = option(conf, bucket, "aws.credentials.provider");
+        _cleanup_free_ char *id = s3a_option(conf, bucket, "access.key"),
+                            *secret = s3a_option(conf, bucket, "secret.key");
+        _cleanup_free_ char *providers = s3a_option(conf, bucket, "aws.credentials.provider");
         if (id && secret)
                 *out = mem_printf("%s:%s", id, secret);
         else if (providers && strstr(providers, "AnonymousAWSCredentialsProvider"))
@@ -91,7 +94,7 @@ static int credentials(const struct hadoop_conf *conf, const char *bucket, char 
         return 0;
 }
 
-static int refusal(const struct http_answer *answer, const char *path, struct fst_error *error)
+int s3a_refusal(const struct http_answer *answer, const char *path, struct fst_error *error)
 {
         const char *start = strstr(buf_text(&answer->body), "<Message>");
         const char *end = start ? strstr(start, "</Message>") : NULL;
@@ -108,43 +111,89 @@ static bool is_region(const char *text)
         return *text && text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
 }
 
-/* Ask for @key of the path's bucket: 0 with r->answer of any status. */
-static int ask(struct remote_fs *r, const char *method, const char *path, const char *key, const char *query,
-               remote_sink sink, void *context, struct fst_error *error)
+const char *s3a_key(const char *path)
+{
+        const char *name = path_local(path);
+        return name + (*name == '/');
+}
+
+/* What S3 wants said of a body: its SHA-256. */
+static int put_digest(const struct s3a_question *q, char header[128], struct fst_error *error)
+{
+        const struct crypto_ops *crypto;
+        uint8_t digest[SHA256_SIZE];
+        char text[2 * SHA256_SIZE + 1] = NO_CONTENT;
+        if (q->body_len > 0) {
+                int r = crypto_load(&crypto, error);
+                if (r == 0 && crypto->sha256(q->body, q->body_len, digest) < 0)
+                        r = error_set(error, -EIO, "SHA-256 failed");
+                if (r < 0)
+                        return r;
+                sha256_text(digest, text);
+        }
+        snprintf(header, 128, "x-amz-content-sha256: %s", text);
+        return 0;
+}
+
+/* Perform, and again while the store says that it is busy (503 Slow Down and its like), a little later each time. */
+static int perform(struct remote_call *c, const struct http_request *request, struct fst_error *error)
+{
+        for (int attempt = 0;; attempt++) {
+                int r = http_perform(c->http, request, &c->answer, error);
+                if (r < 0 || c->answer.status < 500 || c->answer.status == 501 || attempt + 1 == MAX_ATTEMPTS)
+                        return r;
+                nanosleep(&(struct timespec){.tv_nsec = 50000000L << attempt}, NULL);
+        }
+}
+
+int s3a_ask(struct remote_call *c, const char *path, const struct s3a_question *q, struct fst_error *error)
 {
         _cleanup_free_ char *bucket = remote_authority(path), *identity = NULL;
+        char digest[128];
         if (!*bucket)
                 return error_set(error, -EINVAL, "%s names no bucket", path);
-        int result = credentials(r->conf, bucket, &identity, error);
+        int result = credentials(c->conf, bucket, &identity, error);
+        result = result < 0 ? result : put_digest(q, digest, error);
         if (result < 0)
                 return result;
-        _cleanup_free_ char *where = region(r->conf, bucket), *token = option(r->conf, bucket, "session.token");
-        _cleanup_free_ char *object = s3a_url(r->conf, bucket, key);
-        _cleanup_free_ char *url = mem_printf("%s%s%s", object, query ? "?" : "", query ? query : "");
+        _cleanup_free_ char *where = region(c->conf, bucket), *token = s3a_option(c->conf, bucket, "session.token");
+        _cleanup_free_ char *object = s3a_url(c->conf, bucket, q->key);
+        _cleanup_free_ char *url = mem_printf("%s%s%s", object, q->query ? "?" : "", q->query ? q->query : "");
         _cleanup_free_ char *header = token ? mem_printf("x-amz-security-token: %s", token) : NULL;
-        const char *headers[] = {"x-amz-content-sha256: " NO_CONTENT, header, NULL};
+        bool anonymous = !identity || !*identity;
+        const char *headers[4] = {digest};
+        size_t n = 1;
+        if (header)
+                headers[n++] = header;
+        if (q->header)
+                headers[n++] = q->header;
         for (int tries = 0;; tries++) {
                 _cleanup_free_ char *sign = mem_printf("aws:amz:%s:s3", where);
-                struct http_request request = {.url = url, .method = method, .sink = sink, .context = context};
-                if (*identity) {
+                struct http_request request = {.url = url,
+                                               .method = q->method,
+                                               .body = q->body,
+                                               .body_len = q->body_len,
+                                               .headers = anonymous ? headers + 1 : headers,
+                                               .sink = q->sink,
+                                               .context = q->context};
+                if (!anonymous) {
                         request.aws_sigv4 = sign;
                         request.user_password = identity;
-                        request.headers = headers;
                 }
-                result = http_perform(r->http, &request, &r->answer, error);
+                result = perform(c, &request, error);
                 if (result < 0)
                         return error_wrap(error, result, "%s", path);
                 /* A bucket of another region says which. */
-                char *told = r->answer.status == 200 || tries > 0
+                char *told = c->answer.status == 200 || tries > 0
                                      ? NULL
-                                     : http_answer_header(&r->answer, "x-amz-bucket-region");
+                                     : http_answer_header(&c->answer, "x-amz-bucket-region");
                 if (!told || strcmp(told, where) == 0 || !is_region(told)) {
                         free(told);
                         return 0;
                 }
                 free(where);
                 where = told;
-                _cleanup_free_ char *endpoint = option(r->conf, bucket, "endpoint");
+                _cleanup_free_ char *endpoint = s3a_option(c->conf, bucket, "endpoint");
                 const char *old = endpoint ? NULL : strstr(url, ".amazonaws.com/");
                 if (old) {
                         char *next = mem_printf("https://%s.s3.%s%s", bucket, where, old);
@@ -252,8 +301,7 @@ static void entity_declared(void *data, const XML_Char *name, int is_parameter, 
 int s3a_read_listing(const char *text, size_t len, const char *path, struct file_list *list, char **next,
                      struct fst_error *error)
 {
-        const char *name = path_local(path);
-        name += *name == '/';
+        const char *name = s3a_key(path);
         struct listing l = {.path = path, .list = list, .skip = *name ? strlen(name) + 1 : 0};
         l.parser = XML_ParserCreate(NULL);
         if (!l.parser)
@@ -272,54 +320,52 @@ int s3a_read_listing(const char *text, size_t len, const char *path, struct file
         return good && l.result ? 0 : error_set(error, -EPROTO, "%s: the answer to listing it cannot be read", path);
 }
 
-/* One page of what is below @path. */
-static int list_page(struct remote_fs *r, const char *path, const char *token, int most, struct file_list *list,
-                     char **next, struct fst_error *error)
+/* One page of what is in @path, or with @deep of all that is below it. */
+static int list_page(struct remote_call *c, const char *path, bool deep, const char *token, int most,
+                     struct file_list *list, char **next, struct fst_error *error)
 {
-        const char *name = path_local(path);
+        const char *name = s3a_key(path);
         _cleanup_(buf_deinit) struct buf query = BUF_INIT;
-        name += *name == '/';
         if (token) {
                 buf_puts(&query, "continuation-token=");
                 uri_put_quoted(&query, token, "");
                 buf_putc(&query, '&');
         }
-        buf_puts(&query, "delimiter=%2F&list-type=2");
+        buf_printf(&query, "%slist-type=2", deep ? "" : "delimiter=%2F&");
         if (most)
                 buf_printf(&query, "&max-keys=%d", most);
         buf_puts(&query, "&prefix=");
         uri_put_quoted(&query, name, "");
         buf_puts(&query, *name ? "%2F" : "");
-        int result = ask(r, "GET", path, "", buf_text(&query), NULL, NULL, error);
+        int result = s3a_ask(c, path, &(struct s3a_question){.key = "", .query = buf_text(&query)}, error);
         if (result < 0)
                 return result;
-        if (r->answer.status != 200)
-                return refusal(&r->answer, path, error);
-        return s3a_read_listing(buf_text(&r->answer.body), r->answer.body.len, path, list, next, error);
+        if (c->answer.status != 200)
+                return s3a_refusal(&c->answer, path, error);
+        return s3a_read_listing(buf_text(&c->answer.body), c->answer.body.len, path, list, next, error);
 }
 
-int s3a_stat(struct remote_fs *r, const char *path, struct file_status *status, struct fst_error *error)
+int s3a_stat(struct remote_call *c, const char *path, struct file_status *status, struct fst_error *error)
 {
-        const char *name = path_local(path);
-        name += *name == '/';
+        const char *name = s3a_key(path);
         if (*name) {
-                int result = ask(r, "HEAD", path, name, NULL, NULL, NULL, error);
+                int result = s3a_ask(c, path, &(struct s3a_question){.method = "HEAD", .key = name}, error);
                 if (result < 0)
                         return result;
-                if (r->answer.status == 200) {
-                        _cleanup_free_ char *size = http_answer_header(&r->answer, "Content-Length");
-                        _cleanup_free_ char *time = http_answer_header(&r->answer, "Last-Modified");
+                if (c->answer.status == 200) {
+                        _cleanup_free_ char *size = http_answer_header(&c->answer, "Content-Length");
+                        _cleanup_free_ char *time = http_answer_header(&c->answer, "Last-Modified");
                         *status = (struct file_status){.path = mem_strdup(path),
                                                        .size = size ? strtoull(size, NULL, 10) : 0,
                                                        .modified_ms = read_time(time, "%a, %d %b %Y %H:%M:%S")};
                         return 0;
                 }
-                if (r->answer.status != 404)
-                        return refusal(&r->answer, path, error);
+                if (c->answer.status != 404)
+                        return s3a_refusal(&c->answer, path, error);
         }
         struct file_list below = {0};
         _cleanup_free_ char *next = NULL;
-        int result = list_page(r, path, NULL, 2, &below, &next, error);
+        int result = list_page(c, path, false, NULL, 2, &below, &next, error);
         bool found = below.len > 0 || !*name;
         file_list_deinit(&below);
         if (result < 0)
@@ -330,12 +376,13 @@ int s3a_stat(struct remote_fs *r, const char *path, struct file_status *status, 
         return 0;
 }
 
-int s3a_list(struct remote_fs *r, const char *path, struct file_list *list, struct fst_error *error)
+static int list_pages(struct remote_call *c, const char *path, bool deep, struct file_list *list,
+                      struct fst_error *error)
 {
         _cleanup_free_ char *token = NULL;
         for (int page = 0; page < MAX_PAGES; page++) {
                 char *next = NULL;
-                int result = list_page(r, path, token, 0, list, &next, error);
+                int result = list_page(c, path, deep, token, 0, list, &next, error);
                 if (result < 0)
                         return result;
                 free(token);
@@ -346,12 +393,21 @@ int s3a_list(struct remote_fs *r, const char *path, struct file_list *list, stru
         return error_set(error, -E2BIG, "%s: listing it does not end", path);
 }
 
-int s3a_fetch(struct remote_fs *r, const char *path, remote_sink sink, void *context, struct fst_error *error)
+int s3a_list(struct remote_call *c, const char *path, struct file_list *list, struct fst_error *error)
 {
-        const char *name = path_local(path);
-        name += *name == '/';
+        return list_pages(c, path, false, list, error);
+}
+
+int s3a_list_deep(struct remote_call *c, const char *path, struct file_list *list, struct fst_error *error)
+{
+        return list_pages(c, path, true, list, error);
+}
+
+int s3a_fetch(struct remote_call *c, const char *path, remote_sink sink, void *context, struct fst_error *error)
+{
+        const char *name = s3a_key(path);
         if (!*name)
                 return error_set(error, -EISDIR, "%s is a bucket, not a file", path);
-        int result = ask(r, "GET", path, name, NULL, sink, context, error);
-        return result < 0 ? result : r->answer.status == 200 ? 0 : refusal(&r->answer, path, error);
+        int result = s3a_ask(c, path, &(struct s3a_question){.key = name, .sink = sink, .context = context}, error);
+        return result < 0 ? result : c->answer.status == 200 ? 0 : s3a_refusal(&c->answer, path, error);
 }

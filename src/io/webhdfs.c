@@ -1,6 +1,7 @@
 /*
- * HDFS over WebHDFS: GETFILESTATUS, LISTSTATUS and OPEN. Of a nameservice's namenodes the first that answers and is no
- * standby is the one; reading is redirected by it to a datanode.
+ * HDFS over WebHDFS: which namenode is asked, and GETFILESTATUS, LISTSTATUS and OPEN (webhdfs_write.c has the rest). Of
+ * a nameservice's namenodes the first that answers and is no standby is the one; reading is redirected by it to a
+ * datanode.
  */
 #include "base/buf.h"
 #include "base/error.h"
@@ -125,19 +126,40 @@ int webhdfs_addresses(const struct hadoop_conf *conf, const char *path, struct u
 
 /* ------------------------------------------------------------------------------------------------------- asking */
 
-/* What an answer that is no 200 says: the exception's message, if there is one. */
-static int refusal(const struct http_answer *answer, const char *path, struct fst_error *error)
+/* What Hadoop's exceptions mean; "" ends. The namenode answers most with 403. */
+static const struct {
+        const char *exception;
+        int code;
+} meanings[] = {
+        {"FileNotFoundException", -ENOENT},        {"FileAlreadyExistsException", -EEXIST},
+        {"ParentNotDirectoryException", -ENOTDIR}, {"DSQuotaExceededException", -EDQUOT},
+        {"NSQuotaExceededException", -EDQUOT},     {"PathIsNotEmptyDirectoryException", -ENOTEMPTY},
+        {"AccessControlException", -EACCES},       {"SecurityException", -EACCES},
+};
+
+static int code_of(int status, const char *exception, const char *message)
 {
-        int code = answer->status == 404 ? -ENOENT : answer->status == 401 || answer->status == 403 ? -EACCES : -EIO;
+        for (size_t i = 0; exception && i < ARRAY_SIZE(meanings); i++)
+                if (strcmp(exception, meanings[i].exception) == 0)
+                        return meanings[i].code;
+        if (message && strstr(message, "directory is not empty"))
+                return -ENOTEMPTY;
+        return status == 404 ? -ENOENT : status == 401 || status == 403 ? -EACCES : -EIO;
+}
+
+int webhdfs_refusal(const struct http_answer *answer, const char *path, const char *who, struct fst_error *error)
+{
         json_t *root = json_loadb(buf_text(&answer->body), answer->body.len, 0, NULL);
         json_t *exception = json_object_get(root, "RemoteException");
         const char *message = json_string_value(json_object_get(exception, "message"));
-        if (code == -ENOENT)
+        int code = code_of(answer->status, json_string_value(json_object_get(exception, "exception")), message);
+        bool parent = message && strstr(message, "destination parent"); /* of a new name, not of @path */
+        if (code == -ENOENT && !parent)
                 error_set(error, code, "File does not exist: %s", path);
         else if (message)
                 error_set(error, code, "%s: %.*s", path, (int)strcspn(message, "\n"), message);
         else
-                error_set(error, code, "%s: the namenode answers %d", path, answer->status);
+                error_set(error, code, "%s: %s answers %d", path, who, answer->status);
         json_decref(root);
         return code;
 }
@@ -161,41 +183,40 @@ static int deliver(void *context, const char *data, size_t n)
         return d->sink(d->context, data, n);
 }
 
-/* Ask for @operation about @path: 0 with r->answer of status 200. */
-static int ask(struct remote_fs *r, const char *path, const char *operation, remote_sink sink, void *context,
-               struct fst_error *error)
+int webhdfs_ask(struct remote_call *c, const char *path, const struct webhdfs_question *q, struct fst_error *error)
 {
-        struct delivery delivery = {.sink = sink, .context = context};
+        struct delivery delivery = {.sink = q->sink, .context = q->context};
         _cleanup_(url_list_deinit) struct url_list urls = {0};
-        _cleanup_free_ char *how = hadoop_conf_get(r->conf, "hadoop.security.authentication");
-        _cleanup_free_ char *user = hadoop_conf_user(r->conf);
+        _cleanup_free_ char *how = hadoop_conf_get(c->conf, "hadoop.security.authentication");
+        _cleanup_free_ char *user = hadoop_conf_user(c->conf);
         bool kerberos = how && strcmp(how, "kerberos") == 0;
-        int result = webhdfs_addresses(r->conf, path, &urls, error);
+        int result = webhdfs_addresses(c->conf, path, &urls, error);
         for (size_t i = 0; result == 0 && i < urls.len; i++) {
                 _cleanup_(buf_deinit) struct buf url = BUF_INIT;
                 const char *name = path_local(path);
                 buf_printf(&url, "%s/webhdfs/v1", urls.data[i]);
                 uri_put_quoted(&url, *name ? name : "/", "/");
-                buf_printf(&url, "?op=%s", operation);
+                buf_printf(&url, "?op=%s", q->operation);
                 if (!kerberos) {
                         buf_puts(&url, "&user.name=");
                         uri_put_quoted(&url, user, "");
                 }
-                int got = http_perform(r->http,
+                int got = http_perform(c->http,
                                        &(struct http_request){.url = buf_text(&url),
-                                                              .follow = true,
-                                                              .sink = sink ? deliver : NULL,
+                                                              .method = q->method,
+                                                              .follow = !q->method,
+                                                              .sink = q->sink ? deliver : NULL,
                                                               .context = &delivery,
                                                               .negotiate = kerberos},
-                                       &r->answer, error);
+                                       &c->answer, error);
                 bool last = i + 1 == urls.len || delivery.began;
                 if (!last && (got == -ECONNREFUSED || got == -EHOSTUNREACH || got == -ETIMEDOUT ||
-                              (got == 0 && is_standby(&r->answer))))
+                              (got == 0 && is_standby(&c->answer))))
                         continue;
                 if (got < 0)
                         return error_wrap(error, got, "%s", path);
-                if (r->answer.status != 200)
-                        return refusal(&r->answer, path, error);
+                if (c->answer.status != (q->expected ? q->expected : 200))
+                        return webhdfs_refusal(&c->answer, path, "the namenode", error);
                 error_deinit(error);
                 return 0;
         }
@@ -219,13 +240,13 @@ static int not_webhdfs(const char *path, struct fst_error *error)
         return error_set(error, -EPROTO, "%s: what answers at the namenode's address does not speak WebHDFS", path);
 }
 
-int webhdfs_stat(struct remote_fs *r, const char *path, struct file_status *status, struct fst_error *error)
+int webhdfs_stat(struct remote_call *c, const char *path, struct file_status *status, struct fst_error *error)
 {
         struct file_status got = {0};
-        int result = ask(r, path, "GETFILESTATUS", NULL, NULL, error);
+        int result = webhdfs_ask(c, path, &(struct webhdfs_question){.operation = "GETFILESTATUS"}, error);
         if (result < 0)
                 return result;
-        json_t *root = json_loadb(buf_text(&r->answer.body), r->answer.body.len, 0, NULL);
+        json_t *root = json_loadb(buf_text(&c->answer.body), c->answer.body.len, 0, NULL);
         bool good = fill_status(json_object_get(root, "FileStatus"), &got);
         json_decref(root);
         if (!good)
@@ -235,12 +256,12 @@ int webhdfs_stat(struct remote_fs *r, const char *path, struct file_status *stat
         return 0;
 }
 
-int webhdfs_list(struct remote_fs *r, const char *path, struct file_list *list, struct fst_error *error)
+int webhdfs_list(struct remote_call *c, const char *path, struct file_list *list, struct fst_error *error)
 {
-        int result = ask(r, path, "LISTSTATUS", NULL, NULL, error);
+        int result = webhdfs_ask(c, path, &(struct webhdfs_question){.operation = "LISTSTATUS"}, error);
         if (result < 0)
                 return result;
-        json_t *root = json_loadb(buf_text(&r->answer.body), r->answer.body.len, 0, NULL);
+        json_t *root = json_loadb(buf_text(&c->answer.body), c->answer.body.len, 0, NULL);
         json_t *entries = json_object_get(json_object_get(root, "FileStatuses"), "FileStatus"), *entry;
         bool good = json_is_array(entries);
         size_t i;
@@ -258,7 +279,8 @@ int webhdfs_list(struct remote_fs *r, const char *path, struct file_list *list, 
         return good ? 0 : not_webhdfs(path, error);
 }
 
-int webhdfs_fetch(struct remote_fs *r, const char *path, remote_sink sink, void *context, struct fst_error *error)
+int webhdfs_fetch(struct remote_call *c, const char *path, remote_sink sink, void *context, struct fst_error *error)
 {
-        return ask(r, path, "OPEN", sink, context, error);
+        return webhdfs_ask(c, path, &(struct webhdfs_question){.operation = "OPEN", .sink = sink, .context = context},
+                           error);
 }

@@ -14,11 +14,6 @@ static struct {
         const struct http_ops *ops;
 } module = {PTHREAD_MUTEX_INITIALIZER, NULL};
 
-struct http_client {
-        const struct http_ops *ops;
-        struct http_handle *handle;
-};
-
 static int load_locked(struct fst_error *error)
 {
         on_demand_fn get;

@@ -6,8 +6,8 @@
  *      http_fixture_start(&server, serve);      // its address is server.url, "http://127.0.0.1:PORT"
  *      http_fixture_stop(&server);
  *
- * Each connection, of at most HTTP_FIXTURE_CONNECTIONS, has its thread, so the function may be called from several at once if the test has
- * several clients.
+ * Each connection, of at most HTTP_FIXTURE_CONNECTIONS, has its thread, so the function may be called from several at
+ * once if the test has several clients.
  */
 #pragma once
 
@@ -95,6 +95,27 @@ static inline size_t fixture_read(int fd, struct buf *in, size_t need)
         }
 }
 
+/*
+ * Read the chunks of a body from @at on: *@body gets what they hold. Where they end in @in, or 0 when the other end is
+ * gone.
+ */
+static inline size_t fixture_read_chunks(int fd, struct buf *in, size_t at, struct buf *body)
+{
+        for (;;) {
+                while (!memmem(in->data + at, in->len - at, "\r\n", 2))
+                        if (fixture_read(fd, in, in->len + 1) == 0)
+                                return 0;
+                size_t n = strtoul(in->data + at, NULL, 16);
+                at = (size_t)((char *)memmem(in->data + at, in->len - at, "\r\n", 2) + 2 - in->data);
+                if (fixture_read(fd, in, at + n + 2) == 0)
+                        return 0;
+                buf_append(body, in->data + at, n);
+                at += n + 2;
+                if (n == 0)
+                        return at;
+        }
+}
+
 static inline void fixture_serve(struct http_fixture *server, int fd)
 {
         _cleanup_(buf_deinit) struct buf in = BUF_INIT;
@@ -109,12 +130,18 @@ static inline void fixture_serve(struct http_fixture *server, int fd)
                 sscanf(head_text, "%15s %2047s", x.method, x.target);
                 if (fixture_header(&x, "Content-Length", length, sizeof(length)))
                         x.body_len = strtoul(length, NULL, 10);
-                if (fixture_read(fd, &in, head + x.body_len) == 0)
+                _cleanup_(buf_deinit) struct buf body = BUF_INIT;
+                bool chunked = fixture_header(&x, "Transfer-Encoding", length, sizeof(length));
+                size_t end =
+                        chunked ? fixture_read_chunks(fd, &in, head, &body) : fixture_read(fd, &in, head + x.body_len);
+                if (end == 0)
                         return;
-                _cleanup_free_ char *body = mem_strndup(in.data + head, x.body_len);
-                x.body = body;
-                memmove(in.data, in.data + head + x.body_len, in.len - head - x.body_len);
-                buf_truncate(&in, in.len - head - x.body_len);
+                if (!chunked)
+                        buf_append(&body, in.data + head, x.body_len);
+                x.body = buf_text(&body);
+                x.body_len = body.len;
+                memmove(in.data, in.data + end, in.len - end);
+                buf_truncate(&in, in.len - end);
                 __atomic_add_fetch(&server->requests, 1, __ATOMIC_SEQ_CST);
                 server->serve(&x);
                 for (size_t sent = 0; sent < x.out.len;) {

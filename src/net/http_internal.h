@@ -1,10 +1,16 @@
-/* What http.c and http_async.c share: the module, and what becomes of one answer. */
+/* What http.c, http_upload.c and http_async.c share: the module, and what becomes of one answer. */
 #pragma once
 
 #include "net/http_module.h"
 
 /* The module's operations; loaded by the first call. -ENOENT or -ELIBBAD with @error. Any thread. */
 int http_ops_load(const struct http_ops **ops, struct fst_error *error);
+
+struct http_client {
+        const struct http_ops *ops;
+        struct http_handle *handle;
+        bool uploading;
+};
 
 /* One request and its answer. Stays where it is from init on. */
 struct http_exchange {

@@ -2,7 +2,8 @@
  * The http module: libcurl behind net/http.h. It is a shared object of its own and uses nothing of the core.
  *
  * Here: what a request's fields mean to libcurl, and requests one at a time, with one easy handle to a client: its
- * connections, names and TLS sessions stay from request to request, its options do not. Many at once: http_multi.c.
+ * connections, names and TLS sessions stay from request to request, its options do not. Many at once: http_multi.c;
+ * bodies that come piece by piece: http_upload_module.c.
  */
 #include "net/http_module_internal.h"
 
@@ -26,6 +27,7 @@ static struct http_handle *handle_new(void)
 
 static void handle_free(struct http_handle *h)
 {
+        http_sending_free(h->sending);
         curl_easy_cleanup(h->curl);
         free(h);
 }
@@ -133,8 +135,14 @@ static const char *trusted(const char *said)
         return file && *file ? file : NULL;
 }
 
-static void set_method(CURL *curl, const struct http_request *q)
+static void set_method(CURL *curl, const struct http_request *q, bool uploads)
 {
+        if (uploads) {
+                curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
+                if (q->method && strcmp(q->method, "PUT") != 0)
+                        curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, q->method);
+                return;
+        }
         bool body = q->body || q->body_len;
         if (body) {
                 curl_easy_setopt(curl, CURLOPT_POST, 1L);
@@ -220,8 +228,9 @@ static void set_limits(CURL *curl, const struct http_request *q)
 }
 
 /* The request's headers, and those with which curl's own are taken back. */
-static int make_headers(const struct http_request *q, struct curl_slist **out)
+static int make_headers(const struct http_request *q, bool uploads, struct curl_slist **out)
 {
+        bool body = q->body || q->body_len || uploads;
         struct curl_slist *list = NULL, *next;
         bool typed = false;
         for (size_t i = 0; q->headers && q->headers[i]; i++) {
@@ -231,11 +240,11 @@ static int make_headers(const struct http_request *q, struct curl_slist **out)
                 typed = typed || strncasecmp(q->headers[i], "Content-Type:", 13) == 0;
         }
         /* An answer to "Expect: 100-continue" would be waited for. */
-        if (q->body_len > 0 && !(next = curl_slist_append(list, "Expect:")))
+        if ((q->body_len > 0 || uploads) && !(next = curl_slist_append(list, "Expect:")))
                 goto no_memory;
-        else if (q->body_len > 0)
+        else if (q->body_len > 0 || uploads)
                 list = next;
-        if ((q->body || q->body_len) && !typed) {
+        if (body && !typed) {
                 if (!(next = curl_slist_append(list, "Content-Type: application/octet-stream")))
                         goto no_memory;
                 list = next;
@@ -300,7 +309,7 @@ int http_configure(struct http_handle *h, const struct http_request *q, struct h
                    char text[CURL_ERROR_SIZE], struct curl_slist **headers, struct curl_slist **connect_to,
                    char *message, size_t size)
 {
-        int r = q->url && *q->url ? make_headers(q, headers) : -EINVAL;
+        int r = q->url && *q->url ? make_headers(q, h->uploads, headers) : -EINVAL;
         if (r == 0)
                 r = set_host(h->curl, q, headers, connect_to);
         if (r < 0) {
@@ -324,7 +333,7 @@ int http_configure(struct http_handle *h, const struct http_request *q, struct h
         }
         if (*headers)
                 curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER, *headers);
-        set_method(h->curl, q);
+        set_method(h->curl, q, h->uploads);
         set_identity(h->curl, q);
         set_trust(h->curl, q);
         set_limits(h->curl, q);
@@ -356,6 +365,9 @@ static const struct http_ops ops = {
         .handle_new = handle_new,
         .handle_free = handle_free,
         .perform = perform,
+        .upload_begin = http_sending_begin,
+        .upload_write = http_sending_write,
+        .upload_end = http_sending_end,
         .multi_new = http_multi_new,
         .multi_free = http_multi_free,
         .multi_begin = http_multi_begin,

@@ -3,7 +3,7 @@
 
 #include "net/http.h"
 
-#define HTTP_ABI 2
+#define HTTP_ABI 3
 #define HTTP_MODULE_SYMBOL "firesteel_http_module" /* const struct http_ops *f(void) */
 
 struct http_handle;
@@ -39,6 +39,15 @@ struct http_ops {
         /* 0, or negative as http_perform has it with a sentence that does not name the URL. */
         int (*perform)(struct http_handle *handle, const struct http_request *request, struct http_receiver *receiver,
                        char *message, size_t size);
+
+        /*
+         * A request whose body is written piece by piece: see http_upload.h. One of a handle at a time; @request and
+         * @receiver stay until its end, which without @whole breaks it off.
+         */
+        int (*upload_begin)(struct http_handle *handle, const struct http_request *request,
+                            struct http_receiver *receiver, char *message, size_t size);
+        int (*upload_write)(struct http_handle *handle, const void *data, size_t n, char *message, size_t size);
+        int (*upload_end)(struct http_handle *handle, bool whole, char *message, size_t size);
 
         /* Requests under way together; NULL: no memory. @hooks is copied. Freed only when all requests have ended. */
         struct http_multi *(*multi_new)(const struct http_hooks *hooks, void *context);

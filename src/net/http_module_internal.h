@@ -1,4 +1,4 @@
-/* What the two files of the http module share. */
+/* What the files of the http module share. */
 #pragma once
 
 #include "net/http_module.h"
@@ -9,6 +9,8 @@ struct http_handle {
         CURL *curl;
         const struct http_request *request;
         struct http_receiver *receiver;
+        bool uploads;                 /* the body comes from a read function */
+        struct http_sending *sending; /* the upload of this handle; NULL before the first */
 };
 
 /*
@@ -24,6 +26,12 @@ void http_finish(struct http_handle *h);
 
 /* As http_perform has it. */
 int http_error_code(const struct http_handle *h, CURLcode code);
+
+void http_sending_free(struct http_sending *s); /* NULL is allowed */
+int http_sending_begin(struct http_handle *h, const struct http_request *q, struct http_receiver *receiver,
+                       char *message, size_t size);
+int http_sending_write(struct http_handle *h, const void *data, size_t n, char *message, size_t size);
+int http_sending_end(struct http_handle *h, bool whole, char *message, size_t size);
 
 struct http_multi *http_multi_new(const struct http_hooks *hooks, void *context);
 void http_multi_free(struct http_multi *m);

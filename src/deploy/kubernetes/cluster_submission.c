@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "deploy/kubernetes/driver_objects.h"
 #include "deploy/kubernetes/older_spellings.h"
+#include "deploy/kubernetes/submission_files.h"
 #include "deploy/submit/submission.h"
 #include "io/hadoop_conf.h"
 
@@ -64,8 +65,12 @@ void cluster_submission_deinit(struct cluster_submission *k)
 int cluster_submission_show(const struct submission *s, FILE *out, struct fst_error *error)
 {
         _cleanup_(cluster_submission_deinit) struct cluster_submission k;
+        _cleanup_(submission_files_deinit) struct submission_files files;
         json_t *objects = NULL;
+        submission_files_init(&files, &s->conf);
         int r = cluster_submission_init(&k, s, error);
+        k.conf.files = submission_files_of(&files);
+        k.conf.files.upload = NULL; /* showing changes nothing */
         if (r == 0)
                 r = driver_objects_make(&k.conf, &objects, error);
         if (r < 0)

@@ -22,5 +22,5 @@ struct submission_files {
 void submission_files_init(struct submission_files *f, const struct strmap *conf);
 void submission_files_deinit(struct submission_files *f);
 
-/* Files are fetched from wherever spark-submit can download from; they can be uploaded to folders ("file:") only. */
+/* Files are fetched from wherever spark-submit can download from, and uploaded to folders, HDFS and S3. */
 struct kube_files submission_files_of(struct submission_files *f);

@@ -120,6 +120,14 @@ static int open_fs(struct remote_files *files, struct fst_error *error)
         return r < 0 || files->fs ? r : remote_fs_new(conf, &files->fs, error);
 }
 
+int remote_files_systems(struct remote_files *files, struct remote_fs **out, struct fst_error *error)
+{
+        int r = open_fs(files, error);
+        if (r == 0)
+                *out = files->fs;
+        return r;
+}
+
 /* What Hadoop says of a scheme that nobody serves; the one of Spark 2.4 quotes nothing. */
 static int no_file_system(const struct remote_files *files, const struct uri *uri, struct fst_error *error)
 {

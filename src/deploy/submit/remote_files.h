@@ -22,6 +22,7 @@
 
 struct fst_error;
 struct hadoop_conf;
+struct remote_fs;
 struct remote_files;
 struct strmap;
 
@@ -45,6 +46,12 @@ char *remote_files_take_directory(struct remote_files *files);
 
 /* Hadoop's configuration of this submission: files, AWS_* and spark.hadoop.*. Borrowed. -EINVAL with @error. */
 int remote_files_hadoop_conf(struct remote_files *files, const struct hadoop_conf **out, struct fst_error *error);
+
+/*
+ * The file systems that are elsewhere (io/remote_fs.h). Borrowed; one thread at a time. What remote_files_hadoop_conf
+ * and remote_fs_new answer.
+ */
+int remote_files_systems(struct remote_files *files, struct remote_fs **out, struct fst_error *error);
 
 /*
  * DependencyUtils.resolveGlobPaths: each name becomes the files that its pattern matches, in their order; a directory

@@ -1,0 +1,70 @@
+"""A Kubernetes API server that keeps what it is given: enough for a submission that does not wait, and for its files."""
+import http.server
+import json
+import threading
+import uuid
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, body):
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def keep(self):
+        text = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        item = json.loads(text)
+        item.setdefault("metadata", {}).setdefault("uid", str(uuid.uuid4()))
+        with self.server.lock:
+            self.server.objects[item["kind"], item["metadata"]["name"]] = item
+        self.answer(201, item)
+
+    do_POST = do_PUT = do_PATCH = keep
+
+    def do_GET(self):
+        self.answer(404, {"kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404})
+
+
+class EchoApiServer(http.server.ThreadingHTTPServer):
+    """with EchoApiServer() as server: server.url, server.of_kind("Pod")"""
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        self.objects, self.lock = {}, threading.Lock()
+
+    def of_kind(self, kind):
+        with self.lock:
+            return [item for (own, _), item in self.objects.items() if own == kind]
+
+    def properties(self):
+        """What the newest driver is told: its spark.properties."""
+        text = [item["data"]["spark.properties"] for item in self.of_kind("ConfigMap")
+                if "spark.properties" in item.get("data", {})][-1]
+        lines = (line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
+        return {key: value.replace("\\:", ":").replace("\\=", "=") for key, value in lines}
+
+    def words(self, *words):
+        """The words of a submission to it, behind spark-submit."""
+        return ["--master", f"k8s://{self.url}", "--deploy-mode", "cluster", "--name", "pi", "--class", "org.example.Pi",
+                "--conf", "spark.kubernetes.container.image=spark:1",
+                "--conf", "spark.kubernetes.submission.waitAppCompletion=false", *words, "local:///opt/pi.jar"]
+
+    def __enter__(self):
+        self.thread = threading.Thread(target=self.serve_forever, daemon=True)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.shutdown()
+        self.server_close()
+        self.thread.join()

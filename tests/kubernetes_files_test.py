@@ -1,0 +1,211 @@
+"""Files of a submission to Kubernetes that are elsewhere: templates that are fetched, files that are uploaded. HDFS and
+S3 are played here; `make check-hdfs` and `make check-s3` have real ones."""
+import hashlib
+import http.server
+import os
+import subprocess
+import threading
+
+import pytest
+
+from dry_run import BIN, environment, run
+from echo_api_server import EchoApiServer
+from kubernetes_objects_test import CLUSTER, PI, objects
+
+TEMPLATE = b"apiVersion: v1\nkind: Pod\nspec:\n  priorityClassName: high\n  containers:\n  - name: main\n"
+PART = 5 << 20
+
+
+class Depot(http.server.ThreadingHTTPServer):
+    """Answers GET with its files; takes files as a namenode with its datanode, and as an S3 store, which both are it."""
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), DepotHandler)
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        self.files, self.parts, self.asked, self.busy, self.broken = {}, {}, [], 0, False
+
+    def __enter__(self):
+        self.thread = threading.Thread(target=self.serve_forever, daemon=True)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.shutdown()
+        self.server_close()
+        self.thread.join()
+
+
+class DepotHandler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def body(self):
+        if "chunked" not in self.headers.get("Transfer-Encoding", ""):
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        data = b""
+        while True:
+            size = int(self.rfile.readline(), 16)
+            data += self.rfile.read(size)
+            self.rfile.readline()
+            if not size:
+                return data
+
+    def answer(self, status, body=b"", **headers):
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def act(self):
+        depot, (path, _, query) = self.server, self.path.partition("?")
+        body = self.body()
+        depot.asked.append((self.command, self.path))
+        if self.command == "GET":
+            found = depot.files.get(path)
+            return self.answer(200, found) if found is not None else self.answer(404)
+        if path.startswith("/webhdfs/v1") and "op=CREATE" in query:
+            return self.answer(307, Location=f"{depot.url}/datanode{path}?delegation=ticket&x y")
+        if path.startswith("/webhdfs/v1"):
+            return self.answer(200, b'{"boolean": true}')
+        if path.startswith("/datanode"):
+            if depot.broken:
+                return self.answer(500, b'{"RemoteException": {"exception": "IOException", "message": "disk is full"}}')
+            depot.files[path[len("/datanode"):]] = body
+            return self.answer(201)
+        return self.s3(path, query, body)
+
+    def s3(self, path, query, body):
+        depot = self.server
+        assert self.headers["x-amz-content-sha256"] == hashlib.sha256(body).hexdigest()
+        assert "AWS4-HMAC-SHA256 Credential=me/" in self.headers["Authorization"]
+        if depot.busy:
+            depot.busy -= 1
+            return self.answer(503, b"<Error><Code>SlowDown</Code><Message>Please reduce your rate</Message></Error>")
+        if depot.broken:
+            return self.answer(403, b"<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>")
+        if query == "uploads=":
+            return self.answer(200, b"<X><UploadId>a/b=</UploadId></X>")
+        if query.startswith("partNumber"):
+            assert query.endswith("&uploadId=a%2Fb%3D")
+            depot.parts[query.split("=")[1].split("&")[0]] = body
+            return self.answer(200, ETag=f'"{len(depot.parts)}"')
+        if query == "uploadId=a%2Fb%3D" and self.command == "POST":
+            expected = "".join(f'<Part><PartNumber>{n}</PartNumber><ETag>"{n}"</ETag></Part>' for n in depot.parts)
+            assert expected in body.decode()
+            body = b"".join(depot.parts.values())
+        if self.command == "DELETE":
+            return self.answer(204)
+        depot.files[path] = body
+        return self.answer(200, ETag='"1"')
+
+    do_GET = do_PUT = do_POST = do_DELETE = act
+
+
+@pytest.fixture
+def depot():
+    with Depot() as server:
+        yield server
+
+
+@pytest.fixture
+def api():
+    with EchoApiServer() as server:
+        yield server
+
+
+def s3(depot):
+    said = {"endpoint": depot.url, "access.key": "me", "secret.key": "mine", "multipart.size": "5m"}
+    return [word for name, value in said.items() for word in ("--conf", f"spark.hadoop.fs.s3a.{name}={value}")]
+
+
+def submit(folder, api, *words):
+    return subprocess.run([os.path.join(BIN, "spark-submit"), *api.words(*words)], cwd=folder,
+                          env=environment(folder, TMPDIR=str(folder / "tmp")), capture_output=True, text=True, timeout=60,
+                          check=False)
+
+
+def upload(folder, api, content, where, *words):
+    (folder / "tmp").mkdir(exist_ok=True)
+    (folder / "x y.txt").write_bytes(content)
+    done = submit(folder, api, "--files", str(folder / "x y.txt"), "--conf", f"spark.kubernetes.file.upload.path={where}",
+                  *words)
+    assert not os.listdir(folder / "tmp")
+    return done
+
+
+@pytest.mark.parametrize("where", ["http", "webhdfs", "s3a"])
+def test_a_driver_s_template_is_fetched(tmp_path, depot, where):
+    path = {"http": "/t/pod.yaml", "webhdfs": "/webhdfs/v1/t/pod.yaml", "s3a": "/bucket/t/pod.yaml"}[where]
+    depot.files[path] = TEMPLATE
+    uri = {"http": depot.url, "webhdfs": f"webhdfs://127.0.0.1:{depot.server_port}", "s3a": "s3a://bucket"}[where]
+    (tmp_path / "tmp").mkdir()
+    items, _ = objects(tmp_path, "--conf", f"spark.kubernetes.driver.podTemplateFile={uri}/t/pod.yaml", *s3(depot), *PI,
+                       TMPDIR=str(tmp_path / "tmp"))
+    assert items[0]["spec"]["priorityClassName"] == "high"
+    assert not os.listdir(tmp_path / "tmp")
+
+
+def test_an_executor_s_template_travels_with_the_driver(tmp_path, depot):
+    depot.files["/t/pod.yaml"] = TEMPLATE
+    items, _ = objects(tmp_path, "--conf", f"spark.kubernetes.executor.podTemplateFile={depot.url}/t/pod.yaml", *PI)
+    maps = {item["metadata"]["name"].split("-driver-")[-1]: item["data"] for item in items if item["kind"] == "ConfigMap"}
+    assert maps["podspec-conf-map"] == {"podspec-configmap-key": TEMPLATE.decode()}
+    told = next(data["spark.properties"] for data in maps.values() if "spark.properties" in data)
+    assert "spark.kubernetes.executor.podTemplateFile=/opt/spark/pod-template/pod-spec-template.yml" in told
+
+
+def test_a_template_that_is_not_there_is_named(tmp_path, depot):
+    done = run(tmp_path, *CLUSTER, "--conf", f"spark.kubernetes.driver.podTemplateFile={depot.url}/t/none.yaml", *PI)
+    assert done.returncode == 1
+    assert f"Could not load pod from template file. {depot.url}/t/none.yaml" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("size", [0, 5, 3 << 20])
+def test_files_are_uploaded_to_hdfs(tmp_path, depot, api, size):
+    content = os.urandom(size)
+    done = upload(tmp_path, api, content, f"webhdfs://127.0.0.1:{depot.server_port}/up")
+    assert done.returncode == 0, done.stderr
+    (path, there), = depot.files.items()
+    assert there == content
+    assert path.startswith("/webhdfs/v1/up/spark-upload-") and path.endswith("/x%20y.txt")
+    assert api.properties()["spark.files"].startswith(f"webhdfs://127.0.0.1:{depot.server_port}/up/spark-upload-")
+
+
+@pytest.mark.parametrize("size,parts", [(0, 0), (5, 0), (PART, 0), (PART + 1, 2), (2 * PART, 2), (2 * PART + 7, 3)])
+def test_files_are_uploaded_to_s3(tmp_path, depot, api, size, parts):
+    content = os.urandom(size)
+    depot.busy = 2
+    done = upload(tmp_path, api, content, "s3a://bucket/up", *s3(depot))
+    assert done.returncode == 0, done.stderr
+    (path, there), = depot.files.items()
+    assert there == content and len(depot.parts) == parts
+    assert path.startswith("/bucket/up/spark-upload-") and path.endswith("/x%20y.txt")
+    assert api.properties()["spark.files"].startswith("s3a://bucket/up/spark-upload-")
+
+
+def test_what_cannot_be_uploaded_is_named_and_nothing_is_left(tmp_path, depot, api):
+    depot.broken = True
+    for where, words, reason in ((f"webhdfs://127.0.0.1:{depot.server_port}/up", (), "disk is full"),
+                                 ("s3a://bucket/up", s3(depot), "the object store answers 403: Access Denied"),
+                                 ("hdfs://127.0.0.1:1/up", ("--conf", "spark.hadoop.dfs.namenode.http-address=127.0.0.1:1"),
+                                  "127.0.0.1 port 1"),
+                                 ("gs://bucket/up", (), 'nothing can be written to "gs:" here')):
+        done = upload(tmp_path, api, b"content", where, *words)
+        assert done.returncode == 1
+        assert f"Uploading file {tmp_path}/x y.txt failed..." in done.stderr, done.stderr
+        assert reason in done.stderr, done.stderr
+        assert "set spark.kubernetes.file.upload.path to where this user may write" in done.stderr
+        assert not api.objects
+    removed = [path for method, path in depot.asked if method == "DELETE"]
+    assert any("op=DELETE" in path for path in removed)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path, depot, api):
+    done = submit(tmp_path, api, "--files", str(tmp_path / "none.txt"), "--conf",
+                  f"spark.kubernetes.file.upload.path=webhdfs://127.0.0.1:{depot.server_port}/up")
+    assert done.returncode == 1 and "none.txt" in done.stderr and not depot.asked
