@@ -65,6 +65,7 @@ check-kerberos: build ## --principal and --keytab against a real KDC (krb5-kdc, 
 
 check-kubernetes: build ## spark-submit against a real Kubernetes, its pods on a real node, and its numbers; needs Go (builds Kubernetes, once) and root
 	@tests/cluster/kubernetes/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
+	@tests/cluster/kubernetes/check_executors $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@tests/cluster/kubernetes/check_node $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-zookeeper: build ## recovery mode ZOOKEEPER against a real ZooKeeper (zookeeper, Java)

@@ -533,8 +533,8 @@ void cluster_backend_tell_to_end(struct cluster_backend *b, const char *executor
                 tell_to_end(x);
 }
 
-/* Executors end by themselves when told to; who does not in time is ended. */
-static void end_executors(struct cluster_backend *b)
+/* Executors end by themselves when told to, if they have a moment. */
+static void let_executors_end(struct cluster_backend *b)
 {
         cluster_stop_executors(b);
         b->closing = true;
@@ -545,8 +545,22 @@ static void end_executors(struct cluster_backend *b)
         uv_timer_start(&patience, patience_over, STOP_PATIENCE_MS, 0);
         while (patience.data && !b->manager->class->stopped(b->manager))
                 uv_run(&b->loop, UV_RUN_ONCE);
-        b->manager->class->stop(b->manager);
         uv_close((uv_handle_t *)&patience, NULL);
+        uv_run(&b->loop, UV_RUN_NOWAIT); /* the timer is on our stack */
+}
+
+static void cluster_leave(struct scheduler_backend *backend)
+{
+        struct cluster_backend *b = cluster_of(backend);
+        if (b->manager->class->outlives_driver)
+                let_executors_end(b);
+}
+
+/* Who does not end in time is ended. */
+static void end_executors(struct cluster_backend *b)
+{
+        let_executors_end(b);
+        b->manager->class->stop(b->manager);
         uv_run(&b->loop, UV_RUN_NOWAIT);
 }
 
@@ -616,6 +630,7 @@ static const struct scheduler_backend_class cluster_backend_class = {
         .wait = cluster_wait,
         .wake = cluster_wake,
         .idle = cluster_idle,
+        .leave = cluster_leave,
         .free = cluster_free,
 };
 

@@ -222,7 +222,7 @@ static void end_by_launcher(struct launcher_backend *launcher, void *context)
 {
         log_info("SparkContext", "The launcher of this application ends it");
         launcher_backend_set_state(launcher, LAUNCHER_KILLED);
-        shutdown_begin(SIGTERM);
+        shutdown_begin(128 + SIGTERM);
 }
 
 static void tell_launcher_of_start(struct fst_context *sc)
@@ -304,6 +304,12 @@ static void stop_actions(struct fst_context *sc, int seconds)
                 log_warn("SparkContext", "Tasks that do not look up are ended with the application");
 }
 
+static void leave(void *owner, struct scheduler_backend *backend, bool allocates)
+{
+        if (backend->class->leave)
+                backend->class->leave(backend);
+}
+
 /*
  * The process ends by a signal: end tasks, close the event log, remove files. The application's own threads may still
  * be here; what they ask for is answered with an error, and fst_context_stop does not return any more.
@@ -313,6 +319,7 @@ static void end_by_signal(void *context)
         struct fst_context *sc = context;
         progress_bar_stop(steal(sc->progress));
         stop_actions(sc, SIGNAL_PATIENCE_S);
+        job_runner_call(sc->runner, leave, NULL);
         launcher_backend_set_state(sc->launcher, LAUNCHER_FINISHED);
         if (sc->bus) {
                 listener_bus_post_application_end(sc->bus,

@@ -18,6 +18,9 @@ struct fst_error;
 struct executor_manager_class {
         const char *name;
 
+        /* What was started for the application stays if nobody calls `stopped`: also when a signal ends the process. */
+        bool outlives_driver;
+
         /* Nobody but the driver tells the shuffle services on executors' hosts that the application has ended. */
         bool services_not_told;
 

@@ -110,6 +110,12 @@ struct scheduler_backend_class {
         bool (*idle)(struct scheduler_backend *backend);
 
         /*
+         * The process is about to end without `free`: see to it that nothing of the application stays elsewhere for
+         * ever. May block for some seconds. NULL: nothing would.
+         */
+        void (*leave)(struct scheduler_backend *backend);
+
+        /*
          * The context ends, and the scheduler's thread has ended: what still runs is ended. Before it, on the same
          * thread, remove_output and stage_removed may still be called.
          */

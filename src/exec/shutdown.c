@@ -23,21 +23,26 @@ struct hook {
 };
 
 static struct {
-        atomic_int signal; /* the one that ends the process; 0: none */
+        atomic_int status; /* that the process is going to end with; 0: it goes on */
         atomic_bool has_thread;
         sem_t wake;
         pthread_mutex_t lock;
         VEC(struct hook) hooks;
 } ending = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void handle(int signal)
+void shutdown_begin(int status)
 {
         int none = 0;
-        if (!atomic_compare_exchange_strong(&ending.signal, &none, signal) || !atomic_load(&ending.has_thread)) {
+        if (!atomic_compare_exchange_strong(&ending.status, &none, status) || !atomic_load(&ending.has_thread)) {
                 scratch_remove_all();
-                _exit(128 + signal);
+                _exit(status);
         }
         sem_post(&ending.wake);
+}
+
+static void handle(int signal)
+{
+        shutdown_begin(128 + signal);
 }
 
 static void *wait_for_signal(void *unused)
@@ -51,12 +56,7 @@ static void *wait_for_signal(void *unused)
         if (ftrylockfile(stdout) == 0)
                 fflush(stdout);
         scratch_remove_all();
-        _exit(128 + atomic_load(&ending.signal));
-}
-
-void shutdown_begin(int signal)
-{
-        handle(signal);
+        _exit(atomic_load(&ending.status));
 }
 
 void shutdown_init(void)
@@ -100,6 +100,11 @@ int shutdown_add_hook(void (*hook)(void *context), void *context, struct fst_err
 void shutdown_remove_hook(void (*hook)(void *context), void *context)
 {
         pthread_mutex_lock(&ending.lock);
+        while (atomic_load(&ending.status)) { /* the hook is needed: the process ends before this returns */
+                pthread_mutex_unlock(&ending.lock);
+                pause();
+                pthread_mutex_lock(&ending.lock);
+        }
         for (size_t i = 0; i < ending.hooks.len; i++) {
                 if (ending.hooks.data[i].call != hook || ending.hooks.data[i].context != context)
                         continue;

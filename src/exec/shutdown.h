@@ -18,8 +18,11 @@ void shutdown_init(void);
  */
 int shutdown_add_hook(void (*hook)(void *context), void *context, struct fst_error *error);
 
-/* As if this signal had come: for who is told to end in another way. Any thread; it goes on until the process ends. */
-void shutdown_begin(int signal);
+/*
+ * As if a signal had come, but with this exit status, which is not 0: for who is told to end in another way. Any
+ * thread; it goes on until the process ends.
+ */
+void shutdown_begin(int status);
 
-/* Take it back; waits while hooks are running, and then does not return. Unknown ones are nothing. Any thread. */
+/* Take it back; does not return once the process has begun to end. Unknown ones are nothing. Any thread. */
 void shutdown_remove_hook(void (*hook)(void *context), void *context);

@@ -12,10 +12,12 @@
 #include "deploy/kubernetes/kube_client.h"
 #include "deploy/kubernetes/kube_executors.h"
 #include "deploy/kubernetes/kube_names.h"
+#include "deploy/kubernetes/lifecycle_manager.h"
 #include "deploy/kubernetes/older_spellings.h"
 #include "deploy/kubernetes/submission_files.h"
 #include "driver/cluster_backend.h"
 #include "driver/context.h"
+#include "exec/shutdown.h"
 #include "net/security.h"
 #include "sched/executor_allocation.h"
 
@@ -159,6 +161,8 @@ static void on_given_up(void *owner, int exit_code, const char *message)
 {
         const struct kube_manager *m = owner;
         log_error(LOG, "Application has been killed. Reason: %s", message);
+        if (exit_code == LIFECYCLE_EXIT_FAILURES) /* Spark's driver ends at once then */
+                shutdown_begin(exit_code);
         cluster_backend_abort(m->backend, message);
 }
 
@@ -360,6 +364,7 @@ static void kube_free(struct executor_manager *manager)
 
 static const struct executor_manager_class kube_class = {
         .name = "kubernetes",
+        .outlives_driver = true,
         .make_secret = kube_make_secret,
         .announce = kube_announce,
         .start = kube_start,

@@ -53,7 +53,7 @@ static void worker_lost(void *owner)
                 kill(w->child, SIGTERM);
         uv_timer_start(&w->patience, patience_over, PATIENCE_S * 1000, 0);
         if (w->child == 0)
-                shutdown_begin(SIGTERM);
+                shutdown_begin(128 + SIGTERM);
 }
 
 static void on_stop(uv_async_t *stop)

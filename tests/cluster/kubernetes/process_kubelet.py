@@ -20,10 +20,12 @@ LEFT_OUT = {"SPARK_CONF_DIR"}  # of the image, which is not here
 
 class ProcessKubelet:
     def __init__(self, cluster, build, folder):
-        self.cluster, self.program = cluster, f"{build}/src/firesteel"
+        self.cluster = cluster
         self.folder = pathlib.Path(folder)
         self.processes, self.uids, self.ended = {}, {}, set()
         self.most = None  # how many pods may run at a time; None: as many as there are
+        self.ignored = set()  # names of pods that do not run
+        self.command = [f"{build}/src/firesteel", "entrypoint"]  # what containers run
         self.broken = None
         self.stopping = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
@@ -60,7 +62,7 @@ class ProcessKubelet:
                 self.put_status(name, self.processes[name].returncode)
         running = sum(p.poll() is None for p in self.processes.values())
         for name, pod in sorted(pods.items()):
-            if name not in self.processes and (self.most is None or running < self.most):
+            if name not in self.processes and name not in self.ignored and (self.most is None or running < self.most):
                 self.start(name, pod)
                 running += 1
 
@@ -76,7 +78,7 @@ class ProcessKubelet:
         work.mkdir(exist_ok=True)
         environment["SPARK_LOCAL_DIRS"] = str(work)
         with open(self.folder / f"{name}.log", "wb") as log:
-            self.processes[name] = subprocess.Popen([self.program, "entrypoint", *container.get("args", ())], cwd=work,
+            self.processes[name] = subprocess.Popen([*self.command, *container.get("args", ())], cwd=work,
                                                     env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.uids[name] = pod["metadata"]["uid"]
         self.put_status(name)
