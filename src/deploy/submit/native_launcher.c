@@ -41,16 +41,19 @@ static int check_master(const struct submit_arguments *a, struct fst_error *erro
         return 0;
 }
 
-/* Where the application lies: as it was given, or where preparing has put it; NULL: elsewhere. The caller owns it. */
+/* Where @uri is on this machine, "local:" naming what is on all machines; NULL: elsewhere. The caller owns it. */
+static char *path_here(const char *uri)
+{
+        return text_starts_with(uri, "local:/") ? mem_strdup(uri + strlen("local:")) : uri_local_path(uri);
+}
+
+/* Where the application lies: as it was given, or where preparing has put it, which is first in the class path but for
+ * the working directory of a driver's pod. NULL: elsewhere. The caller owns it. */
 static char *application_path(const struct submit_arguments *a, const struct submission *s)
 {
-        const char *prepared = s->classpath.len ? s->classpath.data[0] : a->application;
-        char *given = uri_local_path(a->application);
-        if (given)
-                return given;
-        if (text_starts_with(prepared, "local:/")) /* it is on all machines: on this one too */
-                return mem_strdup(prepared + strlen("local:"));
-        return uri_local_path(prepared);
+        char *given = path_here(a->application);
+        size_t i = s->classpath.len > 0 && strcmp(s->classpath.data[0], ".") == 0;
+        return given || i >= s->classpath.len ? given : path_here(s->classpath.data[i]);
 }
 
 int submit_launch(const struct submit_arguments *a, const struct submission *s, int *status, struct fst_error *error)
