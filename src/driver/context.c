@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "conf/log4j2.h"
 #include "conf/settings.h"
 #include "driver/accumulators.h"
@@ -125,16 +126,30 @@ static int introduce(struct fst_context *sc, struct fst_error *error)
         return 0;
 }
 
+/* In a pod spark.kubernetes.driver.master may say that the driver runs its tasks itself. */
+static int read_master(struct fst_context *sc, struct fst_error *error)
+{
+        _cleanup_free_ char *master = NULL, *inside = NULL;
+        int r = conf_get_string(sc->conf, "spark.master", &master, error);
+        if (r == 0)
+                r = master_url_parse(master ? master : "local[*]", processors(), &sc->master, error);
+        if (r < 0 || sc->master.kind != MASTER_K8S)
+                return r;
+        r = conf_get_string(sc->conf, "spark.kubernetes.driver.master", &inside, error);
+        if (r < 0 || !inside || !text_starts_with(inside, "local"))
+                return r;
+        log_info("SparkContext", "Running Spark with %s", inside);
+        return master_url_parse(inside, processors(), &sc->master, error);
+}
+
 static int read_identity(struct fst_context *sc, struct fst_error *error)
 {
-        _cleanup_free_ char *master = NULL;
-        int r;
-        if ((r = conf_get_string(sc->conf, "spark.app.name", &sc->app_name, error)) ||
-            (r = conf_get_string(sc->conf, "spark.master", &master, error)))
+        int r = conf_get_string(sc->conf, "spark.app.name", &sc->app_name, error);
+        if (r)
                 return r;
         if (!sc->app_name)
                 return error_set(error, -EINVAL, "An application name must be set in your configuration");
-        r = master_url_parse(master ? master : "local[*]", processors(), &sc->master, error);
+        r = read_master(sc, error);
         if (r)
                 return r;
         sc->user = user_name();

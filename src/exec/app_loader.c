@@ -10,6 +10,20 @@
 #include <stdbool.h>
 #include <unistd.h>
 
+/* A class in a package is Java's name for it: the function is called as the class is, or it is the module's main. */
+static int find_entry(const struct module *module, const char *name, const char *shown, void (**out)(void),
+                      struct fst_error *error)
+{
+        const char *dot = strrchr(name, '.');
+        int r = module_symbol(module, name, shown, out, error);
+        if (r != -ENOENT || !dot ||
+            (module_symbol(module, dot + 1, shown, out, NULL) < 0 &&
+             module_symbol(module, "main", shown, out, NULL) < 0))
+                return r;
+        error_deinit(error);
+        return 0;
+}
+
 int app_load(const struct app_options *options, struct app *out, struct fst_error *error)
 {
         if (access(options->path, R_OK) < 0)
@@ -31,7 +45,7 @@ int app_load(const struct app_options *options, struct app *out, struct fst_erro
         if (r < 0)
                 return r;
         const char *slash = strrchr(options->path, '/');
-        r = module_symbol(app.module, name, slash ? slash + 1 : options->path, &entry, error);
+        r = find_entry(app.module, name, slash ? slash + 1 : options->path, &entry, error);
         if (r == -ENOENT)
                 return FST_APP_E_NO_ENTRY;
         if (r < 0)

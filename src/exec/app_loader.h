@@ -15,7 +15,7 @@ struct app {
 
 struct app_options {
         const char *path;      /* a shared object, or a C file to compile first */
-        const char *entry;     /* --class; NULL: main */
+        const char *entry;     /* --class; NULL: main. Of "org.x.Pi", which no function is, Pi or else main */
         const char *cc_flags;  /* spark.firesteel.cc.flags; may be NULL */
         const char *local_dir; /* see app_compiler.h */
 };

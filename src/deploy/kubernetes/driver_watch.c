@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "deploy/kubernetes/driver_trouble.h"
 #include "deploy/kubernetes/kube_watch.h"
 #include "deploy/kubernetes/pod_text.h"
 
@@ -120,10 +121,7 @@ static int exit_code(const struct driver_watch *w)
 static void tell_end(const struct driver_watch *w)
 {
         const struct driver_subject *s = &w->subject;
-        const json_t *status = json_object_get(w->pod, "status");
-        const char *reason = json_string_value(json_object_get(status, "reason"));
-        const char *message = json_string_value(json_object_get(status, "message"));
-        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT, trouble = BUF_INIT;
         report(w);
         pod_text_containers(w->pod, "\t", &text);
         if (w->pod)
@@ -132,9 +130,8 @@ static void tell_end(const struct driver_watch *w)
                 log_info(COMPONENT, "No containers were found in the driver pod.");
         if (w->gone)
                 log_error(COMPONENT, "The driver pod %s was deleted before it ended", s->submission_id);
-        else if (reason || message)
-                log_error(COMPONENT, "The driver pod %s: %s%s%s", s->submission_id, reason ? reason : "",
-                          reason && message ? ": " : "", message ? message : "");
+        else if (driver_trouble_describe(w->pod, s->container, &trouble), trouble.len > 0)
+                log_error(COMPONENT, "The driver pod %s: %s", s->submission_id, buf_text(&trouble));
         log_info(COMPONENT, "Application %s with application ID %s and submission ID %s finished", s->app_name,
                  s->app_id, s->submission_id);
 }

@@ -18,6 +18,7 @@
 #include "driver/cluster_managers.h"
 #include "io/uri.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 static int check_master(const struct submit_arguments *a, struct fst_error *error)
@@ -54,6 +55,18 @@ static char *application_path(const struct submit_arguments *a, const struct sub
         char *given = path_here(a->application);
         size_t i = s->classpath.len > 0 && strcmp(s->classpath.data[0], ".") == 0;
         return given || i >= s->classpath.len ? given : path_here(s->classpath.data[i]);
+}
+
+bool native_application_is_at(const char *resource)
+{
+        static const char elf[4] = {0x7f, 'E', 'L', 'F'};
+        char start[sizeof(elf)];
+        _cleanup_free_ char *path = path_here(resource);
+        FILE *file = path ? fopen(path, "re") : NULL;
+        bool is = file && fread(start, 1, sizeof(start), file) == sizeof(start) && memcmp(start, elf, sizeof(elf)) == 0;
+        if (file)
+                fclose(file);
+        return is;
 }
 
 int submit_launch(const struct submit_arguments *a, const struct submission *s, int *status, struct fst_error *error)

@@ -3,6 +3,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 struct fst_error;
 struct submission;
 struct submit_arguments;
@@ -14,3 +16,9 @@ struct submit_arguments;
  * @error set if --class names no function), or negative with @error.
  */
 int submit_launch(const struct submit_arguments *a, const struct submission *s, int *status, struct fst_error *error);
+
+/*
+ * Whether @resource, "file:", "local:" or a path, is a shared object on this machine, whatever it is called: images may
+ * have one where a command line that stays as it is names a jar.
+ */
+bool native_application_is_at(const char *resource);

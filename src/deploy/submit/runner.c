@@ -51,6 +51,8 @@ static const char *foreign_kind(const char *resource)
                 return "a Python program";
         if (submit_language_of(resource, COMPAT_4_3) == LANGUAGE_R)
                 return "an R program";
+        if (native_application_is_at(resource))
+                return NULL;
         if (text_ends_with(resource, ".jar"))
                 return "a Java archive";
         return submit_is_native(resource) || !home || !home[0] ? NULL : "no native application";

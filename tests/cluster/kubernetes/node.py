@@ -27,6 +27,7 @@ NAME = "node1"
 ADDRESS = "198.18.0.1"
 DNS_ADDRESS = "10.96.0.10"
 DOMAIN = "cluster.local"
+PROCESSORS = 16
 PODS = "10.244.0.0/24"
 PAUSE = "test.local/pause:1"
 BUSYBOX = "test.local/busybox:1"
@@ -144,6 +145,7 @@ disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapsho
 
     def start_kubelet(self):
         cluster = self.cluster
+        place.seem_to_have_processors(PROCESSORS)
         cluster.keys.sign("node", f"/O=system:nodes/CN=system:node:{NAME}", f"DNS:{NAME},IP:{ADDRESS}")
         cluster.write_config("node")
         resolver = self.folder / "resolv.conf"

@@ -147,6 +147,15 @@ def lay_over(path, folder):
     scratch.rmdir()
 
 
+def seem_to_have_processors(n):
+    """What the kubelet counts. Pods ask for whole processors more than they use, and this machine may have two."""
+    for path in ("/sys/devices/system/node", "/sys/devices/system/cpu"):
+        if os.path.isdir(path):
+            run("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", path)
+    for i in range(n):
+        os.mkdir(f"/sys/devices/system/cpu/cpu{i}")
+
+
 def add_address(address):
     run("ip", "address", "add", address + "/32", "dev", "lo")
 

@@ -1,0 +1,44 @@
+"""What runs in a driver's pod, here without one: spark-submit as the pod's command has it."""
+import os
+import subprocess
+
+import pytest
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
+PATIENCE = 120
+# Its master is that of the submission; what the driver is to do with it, the other key says.
+DRIVER = ("--deploy-mode", "client", "--conf", "spark.kubernetes.submitInDriver=true", "--conf",
+          "spark.kubernetes.container.image=x", "--conf", "spark.master=k8s://https://127.0.0.1:1", "--conf",
+          "spark.kubernetes.driver.master=local[2]")
+
+
+@pytest.fixture(scope="module")
+def application(tmp_path_factory):
+    """A shared object where a command line names a jar."""
+    path = tmp_path_factory.mktemp("image") / "spark-examples.jar"
+    subprocess.run([f"{BIN}/firesteel", "compile", f"{TOP}/examples/spark_pi.c", "-o", str(path)], check=True, timeout=PATIENCE)
+    return path
+
+
+def submit(folder, *words):
+    return subprocess.run([f"{BIN}/spark-submit", *DRIVER, *words], cwd=folder, text=True, capture_output=True,
+                          timeout=PATIENCE, check=False,
+                          env={k: v for k, v in os.environ.items() if not k.startswith("SPARK_")})
+
+
+def test_a_program_of_the_image_runs_under_a_jar_s_name(application, tmp_path):
+    done = submit(tmp_path, "--class", "org.apache.spark.examples.SparkPi", f"local://{application}", "4")
+    assert done.returncode == 0 and "Pi is roughly 3.1" in done.stdout, done.stderr
+    assert "Running Spark with local[2]" in done.stderr
+
+
+def test_a_class_without_a_package_is_that_function(application, tmp_path):
+    done = submit(tmp_path, "--class", "SparkPi", f"local://{application}", "4")
+    assert done.returncode == 101 and "no such function" in done.stderr, done.stderr
+
+
+def test_an_archive_is_java_s(tmp_path):
+    (tmp_path / "x.jar").write_bytes(b"PK\x03\x04")
+    done = submit(tmp_path, "--class", "org.x.Y", f"local://{tmp_path}/x.jar")
+    assert done.returncode == 1 and "is a Java archive" in done.stderr, done.stderr
