@@ -412,6 +412,11 @@ bool kube_executors_refuse(const struct kube_executors *x, int32_t id)
         return executor_pods_refuses(x->pods, id);
 }
 
+int kube_executors_running(const struct kube_executors *x)
+{
+        return executor_pods_counts(x->pods, -1).running;
+}
+
 void kube_executors_kill(struct kube_executors *x, int32_t id)
 {
         kube_executors_decommissioned(x, id); /* as Spark: a service may want to know whom it need not keep */

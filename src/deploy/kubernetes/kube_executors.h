@@ -61,6 +61,9 @@ void kube_executors_kill(struct kube_executors *x, int32_t id);
 /* It is to end some time: spark.kubernetes.executor.decommissionLabel is put on its pod. */
 void kube_executors_decommissioned(struct kube_executors *x, int32_t id);
 
+/* Pods that are known to run, for tests and metrics. */
+int kube_executors_running(const struct kube_executors *x);
+
 /*
  * The application ends: pods are created no more, and what it has created is deleted, as far as
  * spark.kubernetes.executor.deleteOnTermination and its like say so.

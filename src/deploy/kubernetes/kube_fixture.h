@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "net/http_fixture.h"
 
+#include <ctype.h>
 #include <jansson.h>
 
 enum kube_fault {
@@ -138,6 +139,34 @@ static inline void kube_fixture_watch(struct kube_fixture *api, struct fixture_e
         fixture_answer(x, 200, "Content-Type: application/json\r\n", buf_text(&text));
 }
 
+/* Whether labelSelector and fieldSelector of @query mean this pod: "spark-exec-id in (1,2)" and "status.phase=X". */
+static inline bool kube_fixture_selects(const json_t *pod, const char *query)
+{
+        static const char ids[] = "spark-exec-id%20in%20%28", phase[] = "status.phase%3D";
+        const json_t *labels = json_object_get(json_object_get(pod, "metadata"), "labels");
+        const char *its = json_string_value(json_object_get(labels, "spark-exec-id")), *at = strstr(query, ids);
+        const char *wanted = strstr(query, phase);
+        const char *now = json_string_value(json_object_get(json_object_get(pod, "status"), "phase"));
+        bool found = !at;
+        for (at += found ? 0 : sizeof(ids) - 1; at && !found && isdigit((unsigned char)*at);) {
+                size_t n = strspn(at, "0123456789");
+                found = its && strlen(its) == n && strncmp(its, at, n) == 0;
+                at += n + (strncmp(at + n, "%2C", 3) == 0 ? 3 : 0);
+        }
+        return found && (!wanted || text_starts_with(wanted + sizeof(phase) - 1, now ? now : "Pending"));
+}
+
+static inline void kube_fixture_delete_selected(struct kube_fixture *api, struct fixture_exchange *x, const char *query)
+{
+        json_t *before = json_copy(api->pods), *pod;
+        const char *name;
+        json_object_foreach(before, name, pod)
+                if (kube_fixture_selects(pod, query))
+                        kube_fixture_remove(api, name);
+        json_decref(before);
+        kube_fixture_list(api, x, query);
+}
+
 static inline void kube_fixture_do(struct kube_fixture *api, struct fixture_exchange *x, bool gone)
 {
         static const char pods[] = "/api/v1/namespaces/ns/pods";
@@ -165,6 +194,8 @@ static inline void kube_fixture_do(struct kube_fixture *api, struct fixture_exch
                         kube_fixture_answer(x, 201, json_deep_copy(body));
                 }
                 json_decref(body);
+        } else if (!name[0] && strcmp(x->method, "DELETE") == 0) {
+                kube_fixture_delete_selected(api, x, query ? query : "");
         } else if (!name[0] && query && strstr(query, "watch=")) {
                 kube_fixture_watch(api, x, query, gone);
         } else if (!name[0]) {

@@ -9,6 +9,8 @@
 
 #define LOG "ExecutorPodsSource"
 
+#define WORTH_TELLING_MS 500
+
 struct pods_source {
         struct pods_source_options options;
         char *path, *labels;
@@ -26,12 +28,14 @@ static int64_t now_of(const struct pods_source *s)
         return (int64_t)uv_now(s->timer.loop);
 }
 
-static void tell_failure(struct pods_source *s, int r, const struct fst_error *error)
+/* Servers end watches as they please: that is no news before it lasts. */
+static void tell_failure(struct pods_source *s, int r, const struct fst_error *error, int64_t again_ms)
 {
         if (r == FST_KUBE_E_FORBIDDEN)
                 s->ops->forbidden(s->owner, error);
         else
-                log_warn(LOG, "Executor pods are not seen for now: %s", error_message(error));
+                log_at(again_ms < WORTH_TELLING_MS ? LOG_DEBUG : LOG_WARN, LOG,
+                       "Executor pods are not seen for %lld ms: %s", (long long)again_ms, error_message(error));
 }
 
 static void on_event(void *owner, enum kube_event what, json_t *pod)
@@ -52,7 +56,7 @@ static void on_failure(void *owner, int r, const struct fst_error *error, int64_
 {
         struct pods_source *s = owner;
         s->synced = false;
-        tell_failure(s, r, error);
+        tell_failure(s, r, error, again_ms);
 }
 
 static int on_item(void *owner, json_t *pod)
@@ -70,7 +74,7 @@ static void on_listed(void *owner, struct kube_call *call, int r, const struct k
         struct pods_source *s = owner;
         s->list = NULL;
         if (r) {
-                tell_failure(s, r, answer->error);
+                tell_failure(s, r, answer->error, s->options.polling_interval);
                 return;
         }
         const json_t *version = json_object_get(json_object_get(answer->object, "metadata"), "resourceVersion");
