@@ -7,10 +7,12 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 __extension__ typedef __int128 wide;
 
 #define SCALE 9 /* decimal places that are kept */
+#define FAR 60  /* a power of ten that leaves nothing to compare: all is as large as can be, or nothing */
 
 /* Where the unit begins. */
 static size_t unit_at(const char *text)
@@ -67,7 +69,8 @@ static const struct {
 static bool read_unit(const char *text, int *tens, int *twos)
 {
         if ((*text == 'e' || *text == 'E') && text[1] && !text[strspn(text, "eE+-0123456789")]) {
-                *tens = atoi(text + 1);
+                long exponent = strtol(text + 1, NULL, 10);
+                *tens = (int)MAX(MIN(exponent, FAR), -FAR);
                 *twos = 0;
                 return true;
         }
@@ -80,9 +83,17 @@ static bool read_unit(const char *text, int *tens, int *twos)
         return false;
 }
 
-static int read_quantity(const char *text, wide *out, struct fst_error *error)
+/* @value times @factor, or as far from zero as can be. */
+static wide grown(wide value, int factor)
 {
         const wide most = (wide)1 << 120;
+        if (value > most / factor)
+                return most;
+        return value < -most / factor ? -most : value * factor;
+}
+
+static int read_quantity(const char *text, wide *out, struct fst_error *error)
+{
         size_t n = unit_at(text);
         int tens, twos;
         if (!read_unit(text + n, &tens, &twos))
@@ -91,11 +102,11 @@ static int read_quantity(const char *text, wide *out, struct fst_error *error)
                 return error_set(error, -EINVAL, "'%s' is no quantity: write a number and a unit, like 500m or 2",
                                  text);
         for (; tens > 0; tens--)
-                *out = *out > most / 10 ? most : *out * 10;
+                *out = grown(*out, 10);
         for (; tens < 0; tens++)
                 *out /= 10;
         for (; twos > 0; twos--)
-                *out = *out > most / 2 ? most : *out * 2;
+                *out = grown(*out, 2);
         return 0;
 }
 

@@ -1,0 +1,34 @@
+/* Two lines are amounts or not; what can be compared compares the same way round and the other. */
+#include "base/error.h"
+#include "base/mem.h"
+#include "deploy/kubernetes/quantity.h"
+
+static int compare(const char *a, const char *b, int *order)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        int r = quantity_compare(a, b, order, &error);
+        if (r < 0 && !*error_message(&error))
+                abort();
+        return r;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        _cleanup_free_ char *a = mem_strndup(size ? (const char *)data : "", size);
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        char *b = strchr(a, '\n');
+        int there = 0, back = 0, same = 0;
+        if (b)
+                *b++ = '\0';
+        else
+                b = a + strlen(a);
+        if (quantity_check(a, &error) < 0 && !*error_message(&error))
+                abort();
+        int r = compare(a, b, &there), q = compare(b, a, &back);
+        if ((r == 0) != (q == 0) || (r == 0 && there != -back))
+                abort();
+        if (r == 0 && (compare(a, a, &same) != 0 || same != 0))
+                abort();
+        return 0;
+}
