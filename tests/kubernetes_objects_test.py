@@ -1,8 +1,12 @@
 """spark-submit --dry-run --output objects: what a submission to Kubernetes would create."""
 import json
+import os
 import re
+import subprocess
 
 from dry_run import refusal, run
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 CLUSTER = ("--output", "objects", "--master", "k8s://https://h:6443", "--deploy-mode", "cluster")
 PI = ("--name", "pi", "--conf", "spark.kubernetes.container.image=spark:1", "--class", "org.example.Pi",
@@ -93,3 +97,36 @@ def test_what_cannot_be_is_told(tmp_path):
     assert "Error: this is no submission to Kubernetes" in done.stderr
     assert "must be \"text\", \"json\" or \"objects\"" in run(tmp_path, "--output", "yaml", "x.so").stderr
     assert refusal(tmp_path, "--master", "k8s:/x", "--class", "C", "local:///a.jar")
+
+
+def refused(folder, *words):
+    done = run(folder, *CLUSTER, *words)
+    assert done.returncode == 1
+    return done.stderr.rpartition("Error: ")[2].rstrip("\n")
+
+
+def build_step(folder):
+    module = folder / "team_step.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-I", os.path.join(TOP, "include"), "-o", module,
+                    os.path.join(TOP, "examples/team_step.c"), "-ljansson"], check=True)
+    return module
+
+
+def test_steps_of_ones_own(tmp_path):
+    module = build_step(tmp_path)
+    words = ("--conf", f"spark.kubernetes.driver.pod.featureSteps=local://{module}")
+    items, _ = objects(tmp_path, *words, "--conf", "spark.example.team=data", *PI)
+    app_id = items[0]["metadata"]["labels"]["spark-app-selector"]
+    assert items[0]["metadata"]["annotations"]["example.com/team"] == "data"
+    assert of_kind(items, "ResourceQuota")["metadata"]["name"] == f"data-{app_id}"
+    assert "spark.example.quota=100" in of_kind(items, "ConfigMap")["data"]["spark.properties"].splitlines()
+    assert refused(tmp_path, *words, *PI).endswith(
+        f"feature step local://{module}: spark.example.team must say whose pods these are")
+    left, _ = objects(tmp_path, *words, "--conf", f"spark.kubernetes.driver.pod.excludedFeatureSteps=local://{module}", *PI)
+    assert "annotations" not in left[0]["metadata"]
+
+
+def test_classes_of_java_are_no_steps(tmp_path):
+    said = refused(tmp_path, "--conf", "spark.kubernetes.driver.pod.featureSteps=org.example.MyStep", *PI)
+    assert said.startswith("Failed to initialize feature step: org.example.MyStep, please make sure your driver side")
+    assert "name a shared object with its absolute path" in said

@@ -14,30 +14,18 @@
 
 #define VOLUME "spark-conf-volume-driver"
 
-/* In Spark's order, which decides that of variables, mounts and objects. */
+/* In Spark's order, which decides that of variables, mounts and objects; after them what Spark does not have. */
 static const struct feature_step *const steps[] = {
         &basic_driver_step,       &driver_credentials_step,   &driver_service_step, &network_policy_step,
         &mount_secrets_step,      &env_secrets_step,          &mount_volumes_step,  &driver_command_step,
         &hadoop_conf_driver_step, &kerberos_conf_driver_step, &pod_template_step,   &local_dirs_step,
+        &spark_scheduler_step,
 };
 
 /* As Spark 2.3 made them: features/init_container.h. */
 static const struct feature_step *const classic_steps[] = {
         &classic_driver_step, &driver_credentials_step, &driver_service_step, &mount_secrets_step, &init_container_step,
 };
-
-static int run_step(const struct kube_conf *c, const struct feature_step *step, struct driver_spec *spec,
-                    struct fst_error *error)
-{
-        int r = step->configure ? step->configure(c, &spec->pod, error) : 0;
-        if (r == 0 && step->properties)
-                r = step->properties(c, &spec->properties, error);
-        if (r == 0 && step->pre_resources)
-                r = step->pre_resources(c, spec->pre_resources, error);
-        if (r == 0 && step->resources)
-                r = step->resources(c, spec->resources, error);
-        return r;
-}
 
 int driver_spec_build(const struct kube_conf *c, struct driver_spec *out, struct fst_error *error)
 {
@@ -49,7 +37,8 @@ int driver_spec_build(const struct kube_conf *c, struct driver_spec *out, struct
                                         : step_list_make(c, steps, ARRAY_SIZE(steps), &list, error);
         strmap_merge(&out->properties, &c->conf->set);
         for (size_t i = 0; r == 0 && i < list.len; i++)
-                r = run_step(c, list.data[i], out, error);
+                r = listed_step_run(&list.data[i], c, &out->pod, &out->properties, out->pre_resources, out->resources,
+                                    error);
         return r;
 }
 

@@ -13,7 +13,7 @@
 /* In Spark's order. */
 static const struct feature_step *const steps[] = {
         &basic_executor_step, &executor_credentials_step, &mount_secrets_step, &env_secrets_step,
-        &mount_volumes_step,  &hadoop_conf_executor_step, &local_dirs_step,
+        &mount_volumes_step,  &hadoop_conf_executor_step, &local_dirs_step,    &spark_scheduler_step,
 };
 
 /* As Spark 2.3 made them. */
@@ -32,12 +32,8 @@ int executor_spec_build(const struct kube_conf *c, struct executor_pod_spec *out
         if (r == 0)
                 r = pods_are_classic(c) ? step_list_make(c, classic_steps, ARRAY_SIZE(classic_steps), &list, error)
                                         : step_list_make(c, steps, ARRAY_SIZE(steps), &list, error);
-        for (size_t i = 0; r == 0 && i < list.len; i++) {
-                const struct feature_step *step = list.data[i];
-                r = step->configure ? step->configure(c, &out->pod, error) : 0;
-                if (r == 0 && step->resources)
-                        r = step->resources(c, out->resources, error);
-        }
+        for (size_t i = 0; r == 0 && i < list.len; i++)
+                r = listed_step_run(&list.data[i], c, &out->pod, NULL, NULL, out->resources, error);
         return r;
 }
 

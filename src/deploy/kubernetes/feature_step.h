@@ -35,5 +35,5 @@ struct feature_step {
 extern const struct feature_step basic_driver_step, basic_executor_step, driver_command_step, driver_credentials_step,
         driver_service_step, env_secrets_step, executor_credentials_step, hadoop_conf_driver_step,
         hadoop_conf_executor_step, kerberos_conf_driver_step, local_dirs_step, mount_secrets_step, mount_volumes_step,
-        network_policy_step, pod_template_step, volcano_step, classic_driver_step, classic_executor_step,
-        init_container_step;
+        network_policy_step, pod_template_step, spark_scheduler_step, volcano_step, classic_driver_step,
+        classic_executor_step, init_container_step;

@@ -211,7 +211,11 @@ static int read_timeout(const struct fst_conf *conf, const char *key, int64_t *o
         errno = 0;
         long value = strtol(text, &end, 10);
         if (errno || end == text || *end || value < 0)
-                return error_set(error, -EINVAL, "%s should be a number of milliseconds, but was %s", key, text);
+                return error_set(
+                        error, -EINVAL,
+                        "[INVALID_CONF_VALUE.TYPE_MISMATCH] The value '%s' in the config \"%s\" is invalid. It "
+                        "should be a/an 'int' value. SQLSTATE: 22022 (milliseconds)",
+                        text, key);
         *out = value;
         return 0;
 }

@@ -233,7 +233,7 @@ static void keys_are_put_over_files(void **state)
                                                    "spark.kubernetes.authenticate.oauthToken.");
         const char *const strange[] = {"spark.kubernetes.submission.requestTimeout", "soon", NULL};
         assert_int_equal(from_conf(KUBE_SUBMISSION, NULL, strange), -EINVAL);
-        assert_non_null(strstr(error_message(&error), "but was soon"));
+        assert_non_null(strstr(error_message(&error), "The value 'soon' in the config"));
         /* The environment's, over files, under keys. */
         assert_int_equal(setenv("KUBERNETES_AUTH_TOKEN", "env", 1), 0);
         const char *const none[] = {NULL};

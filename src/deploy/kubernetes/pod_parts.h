@@ -24,6 +24,9 @@ struct driver_ports {
 
 int driver_ports_read(const struct kube_conf *c, struct driver_ports *out, struct fst_error *error);
 
+/* spark.kubernetes.memoryOverheadFactor of applications that are no JVM's, unless it is set. */
+#define KUBE_NATIVE_OVERHEAD "0.4"
+
 /* @factor of @memory MiB, as Java cuts it off. */
 int64_t overhead_part(double factor, int64_t memory);
 

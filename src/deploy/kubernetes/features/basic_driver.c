@@ -17,7 +17,6 @@
 
 #define FACTOR "spark.kubernetes.memoryOverheadFactor"
 #define DRIVER_FACTOR "spark.driver.memoryOverheadFactor"
-#define NATIVE_MEMORY_FACTOR 0.4 /* of what is no JVM */
 
 struct size {
         char *cores; /* that are requested */
@@ -46,7 +45,7 @@ static int read_cores(const struct kube_conf *c, struct size *s, struct fst_erro
 static int read_memory(const struct kube_conf *c, struct size *s, struct fst_error *error)
 {
         int64_t memory, least, overhead;
-        double factor = NATIVE_MEMORY_FACTOR;
+        double factor = strtod(KUBE_NATIVE_OVERHEAD, NULL);
         int r = kube_mib(c, "spark.driver.memory", &memory, error);
         if (r == 0 && (c->language == KUBE_JAVA || kube_is_set(c, FACTOR)))
                 r = kube_double(c, FACTOR, &factor, error);
