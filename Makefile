@@ -63,10 +63,13 @@ check-web: build ## the pages of master and worker in headless Chromium (chromiu
 check-kerberos: build ## --principal and --keytab against a real KDC (krb5-kdc, krb5-admin-server)
 	@tests/kerberos/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
-check-kubernetes: build ## spark-submit against a real Kubernetes, its pods on a real node, and its numbers; needs Go (builds Kubernetes, once) and root
+check-kubernetes: build ## spark-submit against a real Kubernetes, its objects beside genuine Spark's, its pods on a real node, and its numbers; needs Go (builds Kubernetes, once) and root
 	@tests/cluster/kubernetes/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@tests/cluster/kubernetes/check_executors $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@tests/cluster/kubernetes/check_node $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
+	@tests/cluster/kubernetes/check_secrets $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
+	@ninja -C $(BUILD) tests/pods_from_conf
+	@tests/spark/check_pods --server $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-zookeeper: build ## recovery mode ZOOKEEPER against a real ZooKeeper (zookeeper, Java)
 	@ninja -C $(BUILD) tests/zookeeper_candidate

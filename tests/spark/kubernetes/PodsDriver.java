@@ -3,10 +3,11 @@
  *
  * Reads one JSON object a line from standard input and answers with one a line; what a line holds is described in
  * lines.md beside this file. The only argument is the world: a directory below which a line's files are written.
- * Besides the kinds of lines.md there is {"kind": "catalogue"}: the keys and the feature steps of this Spark.
+ * Besides the kinds of lines.md there are {"kind": "catalogue"}, the keys and the feature steps of this Spark, and
+ * {"kind": "command", "command": […]}, a command line of spark-submit.
  *
  * Nothing leaves the machine: the client that Spark gets speaks to a scripted API server in this process, which
- * answers what it is sent. The environment is exchanged inside the process, because Spark reads it in many places.
+ * answers what it is sent; a command line, to the server that it names. The environment is exchanged inside the process, because Spark reads it in many places.
  */
 package org.apache.spark.deploy.k8s;
 
@@ -33,6 +34,7 @@ import java.io.PrintStream;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.UndeclaredThrowableException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -58,6 +60,7 @@ import org.apache.logging.log4j.core.config.LoggerConfig;
 import org.apache.logging.log4j.core.config.Property;
 import org.apache.spark.SecurityManager;
 import org.apache.spark.SparkConf;
+import org.apache.spark.deploy.SparkSubmit;
 import org.apache.spark.deploy.k8s.submit.ClientArguments;
 import org.apache.spark.deploy.k8s.submit.K8SSparkSubmitOperation;
 import org.apache.spark.deploy.k8s.submit.JavaMainAppResource;
@@ -391,6 +394,19 @@ public class PodsDriver {
         answer.set("asked", json.valueToTree(api.requests));
     }
 
+    /* A command line of spark-submit, against whatever server it names: what is printed of --kill and --status. */
+    private static void command(JsonNode line, ObjectNode answer) throws Exception {
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        PrintStream before = System.err;
+        System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
+        try {
+            new SparkSubmit().doSubmit(texts(line.path("command")));
+        } finally {
+            System.setErr(before);
+        }
+        answer.put("printed", printed.toString(StandardCharsets.UTF_8));
+    }
+
     private static void catalogue(ObjectNode answer) throws Exception {
         ObjectNode keys = answer.putObject("keys");
         ArrayNode prefixes = answer.putArray("prefixes");
@@ -437,6 +453,9 @@ public class PodsDriver {
         case "operation":
             operation(line, answer);
             break;
+        case "command":
+            command(line, answer);
+            break;
         case "arguments":
             arguments(line, answer);
             break;
@@ -461,7 +480,8 @@ public class PodsDriver {
         Deque<Path> made = writeFiles(line.path("files"));
         try {
             dispatch(line, answer);
-        } catch (Throwable t) {
+        } catch (Throwable thrown) {
+            Throwable t = thrown instanceof UndeclaredThrowableException ? thrown.getCause() : thrown;
             answer.removeAll();
             answer.set("id", line.path("id"));
             answer.put("error", t.getMessage());

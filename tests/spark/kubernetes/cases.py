@@ -91,11 +91,11 @@ def operations():
         line.update(operation=operation, submissionId=name, pods=refusals.PODS,
                     conf={"spark.master": "k8s://{api}", **conf}, files={"kubeconfig": refusals.KUBECONFIG})
         line["environment"]["KUBECONFIG"] = "{w}/kubeconfig"
-        yield Case(line, conf, excused="--kill and --status are not built")
+        yield Case(line, conf, excused="--kill and --status need a server: see --server")
 
 
 # Groups whose variants say the same thing twice, or refuse together: one of each set in a mixture.
-EXCLUSIVE = [("resource", "python"), ("volcano", "podGroup"), ("template", "account", "credentials"),
+EXCLUSIVE = [("resource", "python"), ("proxy", "kerberos"), ("volcano", "podGroup"), ("template", "account", "credentials"),
              ("profile", "cores", "resources"), ("secret", "javaOptions"), ("volumes", "localDirs"),
              ("driverAddress", "ports", "blockManager"), ("allocator", "podNamePrefix"), ("recovery", "cores")]
 
@@ -125,3 +125,16 @@ def all_cases(mixtures, seed):
     yield from refused()
     for kind in ("driver", "executor"):
         yield from mixed(kind, mixtures, seed)
+
+
+def server_cases(mixtures, seed):
+    """Those of which an API server keeps something. What is wrong before anything is sent is asked without one.
+
+    Of an executor's pod the client does no more than what is compared without a server: half of the mixtures do.
+    """
+    for case in all_cases(mixtures, seed):
+        line = case.line
+        if line["id"].startswith("executor-mixed-") and int(line["id"].rpartition("-")[2]) % 2:
+            continue
+        if (case.message is None or case.excused == refusals.OFFLINE) and line["kind"] != "arguments" and "words" not in line:
+            yield Case(line, case.keys)

@@ -13,7 +13,8 @@ KEPT_WHEN_EMPTY = {"emptyDir", "podSelector", "namespaceSelector"}
 SORTED = {"env": "name", "envFrom": None, "volumes": "name", "volumeMounts": "mountPath", "items": "key"}
 # What Java's classes or a client library say, which helps nobody: here it is enough to refuse.
 JAVA_WORDS = re.compile(r'|For input string: ".*"|Invalid quantity string format passed\.|An error has occurred\.|'
-                        r"\{w\}/none|key not found: .*|no\.such\.Step|spark\.master")
+                        r"\{w\}/none|key not found: .*|no\.such\.Step|spark\.master|last of empty String|"
+                        r"namespace not specified for an operation requiring one\.")
 LISTS_OF_OBJECTS = ("pre", "resources", "objects")
 LOCAL_DIR = re.compile(r"spark-local-dir-[0-9]+")
 

@@ -185,7 +185,10 @@ SUBMITS = [
     volume("persistentVolumeClaim", "p", {"claimName": "OnDemand", "storageClass": "s", "sizeLimit": "1Gi"}),
     {K + "driver.podTemplateFile": "{w}/t", "@t": "metadata: {namespace: of-template}\n" + SMALL_TEMPLATE},
     {K + "executor.podTemplateFile": "{w}/t", "@t": SMALL_TEMPLATE}, {"spark.app.name": "x" * 60},
-    {K + "authenticate.submission.oauthTokenFile": "{w}/t", "@t": "T"}, {K + "authenticate.submission.oauthToken": "T"}, {K + "driver.pod.name": "named"},
+    # The administrator's token (tests/cluster/kubernetes), and nobody's.
+    {K + "authenticate.submission.oauthTokenFile": "{w}/t", "@t": "admin-token"},
+    {K + "authenticate.submission.oauthToken": "admin-token", K + "submission.requestTimeout": "20000"},
+    {K + "authenticate.submission.oauthToken": "nobody's"}, {K + "driver.pod.name": "named"},
     {"words": ["--arg", "first", "--main-class", "a.B", "--primary-py-file", "local:///x.py", "--main-class", "c.D",
                "--arg", "--proxy-user", "--primary-java-resource", "local:///y.jar"]},
 ]
@@ -203,7 +206,7 @@ def pod(name, namespace="default", phase="Running", **more):
                          "labels": {"spark-role": "driver", "spark-app-selector": "spark-" + name},
                          "creationTimestamp": "2026-01-02T03:04:05Z"},
             "spec": {"serviceAccountName": "sa", "volumes": [{"name": "v1"}, {"name": "v2"}], "nodeName": "node-1",
-                     "containers": [{"name": "c"}]},
+                     "containers": [{"name": "c", "image": "spark:4.3"}]},
             "status": {"phase": phase, "startTime": "2026-01-02T03:04:06Z", **more}}
 
 
@@ -229,7 +232,7 @@ PODS = [
                                   "reason": "OOMKilled"}}), container({}, "side")]),
     pod("app-3-driver", "jobs", "Pending", containerStatuses=[container({"waiting": {"reason": "ImagePullBackOff"}})]),
     {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "bare", "namespace": "default", "labels": {}},
-     "spec": {"containers": [{"name": "c"}]}, "status": {}},
+     "spec": {"containers": [{"name": "c", "image": "spark:4.3"}]}, "status": {}},
 ]
 OPERATIONS = [
     *[(operation, name, conf) for operation in ("status", "kill") for name, conf in (

@@ -45,6 +45,7 @@ spec:
       value: spark
       effect: NoSchedule
     - operator: Exists
+      effect: NoExecute
       tolerationSeconds: 60
   affinity:
     nodeAffinity:
@@ -72,7 +73,7 @@ spec:
     - name: side
       image: side:1
       resources:
-        limits: {memory: 64Mi, cpu: 100m}
+        limits: {memory: 64Gi, cpu: "16"}
     - name: main
       image: template:1
       imagePullPolicy: Never
@@ -128,9 +129,9 @@ kind: Pod
 metadata:
   labels:
     a: "on"
+  annotations:
     b: 'it''s'
     c: "tab\\tand \\u00e9"
-  annotations:
     folded: >-
       one
       two
@@ -200,6 +201,7 @@ def volumes():
                         annotation_note="x y"),
                  {K + "{role}.volumes.persistentVolumeClaim.p.label.team/part": "one",
                   K + "{role}.volumes.persistentVolumeClaim.p.annotation.example.com/{{APP_ID}}": "{{APP_ID}}"})
+    yield volume("persistentVolumeClaim", "p", {"claimName": "OnDemand"}, label_team="one", annotation_note="x y")
     yield merged(volume("persistentVolumeClaim", "p", {"claimName": "OnDemand", "storageClass": "s",
                                                        "sizeLimit": "9Mi"}),
                  {K + "legacy.useReadWriteOnceAccessMode": "true"})
@@ -231,7 +233,7 @@ BOTH = {
               {K + "container.image.pullSecrets": "one"}, {K + "container.image.pullSecrets": " b , a,,b"}],
     "namespace": [{K + "namespace": "jobs"}],
     "labels": [{K + "{role}.label.team": "data"},
-               {K + "{role}.label.a/b": "{{APP_ID}}-{{EXECUTOR_ID}}", K + "{role}.label.spark-app-name2": "",
+               {K + "{role}.label.a/b": "{{APP_ID}}-{{EXECUTOR_ID}}z", K + "{role}.label.spark-app-name2": "",
                 K + "{role}.label.x.y": "z", K + "{role}.label.applicationId": "a", K + "{role}.label.queue": "q"}],
     "annotations": [{K + "{role}.annotation.note": "free text: {}, \"quoted\""},
                     {K + "{role}.annotation.yunikorn.apache.org/app-id": "{{APP_ID}}",
@@ -257,7 +259,7 @@ BOTH = {
                    "spark.{role}.resource.fpga.amount": "4", "spark.{role}.resource.fpga.vendor": "intel.com"}],
     "secrets": [{K + "{role}.secrets.one": "/etc/secrets"},
                 {K + "{role}.secrets.one": "/etc/one", K + "{role}.secrets.two": "/etc/two",
-                 K + "{role}.secrets.Three.x": "/etc/three"}],
+                 K + "{role}.secrets.three-x": "/etc/three"}],
     "secretEnv": [{K + "{role}.secretKeyRef.PASSWORD": "store:key"},
                   {K + "{role}.secretKeyRef.A": "s:a", K + "{role}.secretKeyRef.B": "s:b",
                    K + "{role}.secretKeyRef.C": "t:k::"}],

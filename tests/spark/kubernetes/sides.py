@@ -1,0 +1,174 @@
+"""Genuine Spark and ours, each asked to leave its objects on a real API server (server.py).
+
+A driver's line becomes the command line of spark-submit that says the same; an executor's is built as ever, and created
+as the running driver would.
+"""
+import base64
+import json
+import os
+import shutil
+import subprocess
+
+from . import normal, stored
+
+TIMEOUT = 120
+DRIVERS = ("pods-driver", "named-driver")
+
+
+def words(line, master):
+    """The command line. What begins with spark-internal has no application of its own."""
+    if line["kind"] == "operation":
+        found = ["--master", f"k8s://{master}", "--" + line["operation"], line["submissionId"]]
+    else:
+        found = ["--master", f"k8s://{master}", "--deploy-mode", "cluster", "--class", line["mainClass"]]
+        if line["proxyUser"]:
+            found += ["--proxy-user", line["proxyUser"]]
+    conf = dict(line["conf"])
+    conf.pop("spark.master", None)
+    if line["kind"] != "operation":
+        conf["spark.kubernetes.submission.waitAppCompletion"] = "false"
+    for key, value in conf.items():
+        found += ["--conf", f"{key}={value}"]
+    if line["kind"] != "operation":
+        found += [line["resource"].get("path") or "spark-internal", *line["args"]]
+    return found
+
+
+class Side:
+    """What both have: the line's objects, looked up, brought into one form, and taken away again."""
+
+    def __init__(self, server, directory):
+        self.server = server
+        self.kubeconfig = server.kubeconfig(os.path.join(directory, type(self).__name__ + ".conf"))
+
+    def filled(self, line):
+        """The line as it meets this server; {w} is left to whoever knows the world."""
+        # Spark looks for names that match in file systems that it can list: in web servers it does not.
+        line = json.loads(json.dumps(line).replace("{api}", self.server.url).replace("hdfs://n/", "https://n/"))
+        if line["kind"] != "executor":
+            line["environment"] = dict(line["environment"], KUBECONFIG=self.kubeconfig)
+        return line
+
+    def normalised(self, answer, line):
+        return normal.answer(answer, {**line, "kind": "driver"}, self.world, self.server.url)
+
+    def answer(self, line):
+        """{"objects": […]}, {"refused": what the server said} or {"error": …}; of operations what is printed, too."""
+        raw = {"executor": self.executor, "operation": self.operation}.get(line["kind"], self.submission)(self.filled(line))
+        self.server.clear()
+        return self.normalised(raw, line)
+
+    def submission(self, line):
+        error = self.run(line, words(line, self.server.url))[1]
+        if error is None:
+            return {"objects": stored.objects(self.server.objects())}
+        said = stored.refusal(error)
+        return {"error": error} if said is None else {"refused": said}
+
+    def driver_pods(self, namespace):
+        """Whom executors belong to: of nobody's they would be collected at once."""
+        return [self.server.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": namespace},
+                                    "spec": {"containers": [{"name": "c", "image": "i"}]}})[0] for name in DRIVERS]
+
+    def executor(self, line):
+        namespace = line["conf"].get("spark.kubernetes.namespace", "default")
+        drivers = self.driver_pods(namespace)
+        uids = {driver["metadata"]["name"]: driver["metadata"]["uid"] for driver in drivers}
+        if line["driverPod"]:
+            line["driverPod"]["uid"] = uids[line["driverPod"]["name"]]
+        built = self.build(line)
+        if "error" in built:
+            return {"error": built["error"]}
+        pod = {**built["pod"], "kind": "Pod", "apiVersion": "v1"}
+        pod["metadata"].pop("namespace", None)
+        pod.setdefault("spec", {}).setdefault("containers", []).append(built["container"])
+        for each in [*built.get("resources", []), pod, *([built["configMap"]] if "configMap" in built else [])]:
+            refused = self.server.create(each, namespace)[1]
+            if refused:
+                return {"refused": stored.parts(refused)}
+        found = [one for one in self.server.objects() if one["metadata"]["uid"] not in uids.values()]
+        return {"objects": stored.objects(found, drivers)}
+
+    def operation(self, line):
+        for pod in line["pods"]:
+            made, refused = self.server.create({**pod, "metadata": {**pod["metadata"], "uid": None}})
+            if refused:
+                raise AssertionError(refused)
+            self.server.must(self.server.path(made) + "/status", "PATCH", {"status": pod["status"]},
+                             content_type="application/merge-patch+json")
+        uids = {one["metadata"]["uid"]: "uid-" + one["metadata"]["name"] for one in self.server.everything()}
+        printed, error = self.run(line, words(line, self.server.url))
+        left = [[one["metadata"]["namespace"], one["metadata"]["name"], one["metadata"].get("deletionGracePeriodSeconds")]
+                for one in self.server.everything() if one["kind"] == "Pod"]
+        if error is not None:
+            return {"error": error}
+        for uid, name in uids.items():
+            printed = printed.replace(uid, name)
+        return {"printed": stored.printed(printed), "left": left}
+
+
+class Genuine(Side):
+    """Its spark-submit is called in one virtual machine, again and again."""
+
+    def __init__(self, server, directory, machine):
+        super().__init__(server, directory)
+        self.machine, self.world = machine, machine.world
+
+    def build(self, line):
+        return self.machine.answer(line)
+
+    def run(self, line, command):
+        """(what it printed, what went wrong or None)"""
+        answer = self.machine.answer({**line, "kind": "command", "command": command})
+        return answer.get("printed"), (answer["error"] or answer["exception"]) if "error" in answer else None
+
+
+class Ours(Side):
+    """Each submission is a process; executors are built by tests/pods_from_conf."""
+
+    def __init__(self, server, directory, build):
+        super().__init__(server, directory)
+        self.world = os.path.join(directory, "ours")
+        os.makedirs(self.world)
+        self.program = os.path.join(build, "src", "spark-submit")
+        self.builder = subprocess.Popen([os.path.join(build, "tests", "pods_from_conf"), self.world], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, encoding="utf-8")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.builder.stdin.close()
+        self.builder.stdout.close()
+        self.builder.wait()
+
+    def build(self, line):
+        self.builder.stdin.write(json.dumps(line) + "\n")
+        self.builder.stdin.flush()
+        return json.loads(self.builder.stdout.readline())
+
+    def in_world(self, text):
+        return text.replace("{w}", self.world)
+
+    def write(self, files):
+        for name, content in files.items():
+            path = os.path.join(self.world, name)
+            if isinstance(content, dict) and content.get("directory"):
+                os.makedirs(path, exist_ok=True)
+                continue
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as file:
+                file.write(base64.b64decode(content["base64"]) if isinstance(content, dict) else
+                           self.in_world(content).encode())
+
+    def run(self, line, command):
+        self.write(line["files"])
+        environment = {key: self.in_world(value) for key, value in line["environment"].items()}
+        try:
+            done = subprocess.run([self.program, *map(self.in_world, command)], env=environment, capture_output=True,
+                                  encoding="utf-8", timeout=TIMEOUT, check=False, cwd=self.world)
+        finally:
+            for name in os.listdir(self.world):
+                path = os.path.join(self.world, name)
+                (shutil.rmtree if os.path.isdir(path) else os.remove)(path)
+        return done.stderr, done.stderr.rpartition("Error: ")[2].rstrip("\n") if done.returncode else None

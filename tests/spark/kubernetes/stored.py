@@ -1,0 +1,50 @@
+"""The form in which objects of an API server are compared: without what the server makes up, or its clock."""
+import re
+
+from . import normal
+
+SERVER_MADE = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "deletionTimestamp",
+               "selfLink")
+STATUS = ("qosClass",)
+TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")
+# The server's words, as the client library of Spark gives them, and as ours does.
+REFUSED = [re.compile(pattern, re.S) for pattern in (
+    r"Message: (.*?)\. Received status: Status\(", r"^.* does not know who asks \((Unauthorized)\)",
+    r"^.*? in namespace \"[^\"]*\": (.*)")]
+SUBMITTED = re.compile(r"(spark\.app\.submitTime=)[0-9]+")
+STAMP = re.compile(r"20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-9:]{8}Z")
+
+
+def one(found, owners):
+    """Rule 11."""
+    metadata = {key: value for key, value in found["metadata"].items() if key not in SERVER_MADE}
+    if "ownerReferences" in metadata:
+        metadata["ownerReferences"] = [{**owner, "uid": owners.get(owner["uid"], "of nobody")}
+                                       for owner in metadata["ownerReferences"]]
+    status = {key: value for key, value in found.get("status", {}).items() if key in STATUS}
+    return {**found, "metadata": metadata, "status": status}
+
+
+def printed(text):
+    """What --status prints of such objects."""
+    return STAMP.sub("{time}", TOKEN_VOLUME.sub("kube-api-access-{token}", text))
+
+
+def objects(found, owners=()):
+    """Owner references name what is there: those of `owners` too, which are not compared."""
+    names = {each["metadata"]["uid"]: f"uid-of-{each['kind'].lower()}-{each['metadata']['name']}"
+             for each in list(found) + list(owners)}
+    kept = [one(each, names) for each in found]
+    return normal.replaced(kept, lambda text: SUBMITTED.sub(r"\1{time}", TOKEN_VOLUME.sub("kube-api-access-{token}", text)))
+
+
+def parts(words):
+    """What the server has said, without numbers of volumes, which come in any order, and sorted."""
+    words = re.sub(r"\[[0-9]+\]", "[]", words.strip())
+    return sorted(part.strip("[]") for part in re.split(r", (?=(?:spec|metadata)\b)", words))
+
+
+def refusal(message):
+    """The server's words, of a client's message; None: it was not the server."""
+    found = next(filter(None, (pattern.search(message) for pattern in REFUSED)), None)
+    return parts(found.group(1)) if found else None
