@@ -7,6 +7,7 @@
 #include "deploy/kubernetes/conf_files.h"
 #include "deploy/kubernetes/feature_step.h"
 #include "deploy/kubernetes/features/init_container.h"
+#include "deploy/kubernetes/gang.h"
 #include "deploy/kubernetes/java_options.h"
 #include "deploy/kubernetes/kube_names.h"
 #include "deploy/kubernetes/pod_template.h"
@@ -39,7 +40,7 @@ int driver_spec_build(const struct kube_conf *c, struct driver_spec *out, struct
         for (size_t i = 0; r == 0 && i < list.len; i++)
                 r = listed_step_run(&list.data[i], c, &out->pod, &out->properties, out->pre_resources, out->resources,
                                     error);
-        return r;
+        return r ? r : gang_put(c, &out->pod, out->pre_resources, error);
 }
 
 void driver_spec_deinit(struct driver_spec *spec)

@@ -5,6 +5,7 @@
 #include "deploy/kubernetes/conf_files.h"
 #include "deploy/kubernetes/feature_step.h"
 #include "deploy/kubernetes/features/init_container.h"
+#include "deploy/kubernetes/gang.h"
 #include "deploy/kubernetes/kube_names.h"
 #include "deploy/kubernetes/kube_value.h"
 #include "deploy/kubernetes/pod_template.h"
@@ -34,7 +35,7 @@ int executor_spec_build(const struct kube_conf *c, struct executor_pod_spec *out
                                         : step_list_make(c, steps, ARRAY_SIZE(steps), &list, error);
         for (size_t i = 0; r == 0 && i < list.len; i++)
                 r = listed_step_run(&list.data[i], c, &out->pod, NULL, NULL, out->resources, error);
-        return r;
+        return r ? r : gang_put(c, &out->pod, NULL, error);
 }
 
 void executor_spec_deinit(struct executor_pod_spec *spec)

@@ -298,6 +298,11 @@ const struct pod_state *executor_pods_get(const struct executor_pods *p, int32_t
         return pods_snapshot_get(snapshots_store_pods(p->store), id);
 }
 
+const struct pods_snapshot *executor_pods_known(const struct executor_pods *p)
+{
+        return snapshots_store_pods(p->store);
+}
+
 int executor_pods_failures(struct executor_pods *p, int64_t now)
 {
         return lifecycle_manager_failures(p->lifecycle, now);

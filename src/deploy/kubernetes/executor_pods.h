@@ -157,5 +157,8 @@ int executor_pods_in_flight(const struct executor_pods *p);
 /* The pod of an executor; NULL: none is known. Borrowed until the next call. */
 const struct pod_state *executor_pods_get(const struct executor_pods *p, int32_t id);
 
+/* All pods that are known. Borrowed until the next call. */
+const struct pods_snapshot *executor_pods_known(const struct executor_pods *p);
+
 /* Failures of executors that count, now (spark.executor.maxNumFailures). */
 int executor_pods_failures(struct executor_pods *p, int64_t now);

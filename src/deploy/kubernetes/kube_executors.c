@@ -412,6 +412,16 @@ bool kube_executors_refuse(const struct kube_executors *x, int32_t id)
         return executor_pods_refuses(x->pods, id);
 }
 
+char *kube_executors_waiting(const struct kube_executors *x)
+{
+        const struct pods_snapshot *pods = executor_pods_known(x->pods);
+        struct buf why = BUF_INIT;
+        for (const struct pod_state *p = NULL; (p = pods_snapshot_next(pods, p));)
+                if (p->kind == POD_PENDING && waiting_reason_describe(p, &why))
+                        break;
+        return why.len ? buf_steal(&why) : mem_strdup("");
+}
+
 int kube_executors_running(const struct kube_executors *x)
 {
         return executor_pods_counts(x->pods, -1).running;

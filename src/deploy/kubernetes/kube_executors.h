@@ -61,6 +61,9 @@ void kube_executors_kill(struct kube_executors *x, int32_t id);
 /* It is to end some time: spark.kubernetes.executor.decommissionLabel is put on its pod. */
 void kube_executors_decommissioned(struct kube_executors *x, int32_t id);
 
+/* Why the first pod that waits does so, in words; "" if none says why. The caller owns it. */
+char *kube_executors_waiting(const struct kube_executors *x);
+
 /* Pods that are known to run, for tests and metrics. */
 int kube_executors_running(const struct kube_executors *x);
 

@@ -9,6 +9,7 @@
 #include "deploy/kubernetes/driver_pod.h"
 #include "deploy/kubernetes/executor_builder.h"
 #include "deploy/kubernetes/fresh_names.h"
+#include "deploy/kubernetes/gang_watch.h"
 #include "deploy/kubernetes/kube_client.h"
 #include "deploy/kubernetes/kube_executors.h"
 #include "deploy/kubernetes/kube_names.h"
@@ -43,11 +44,12 @@ struct kube_manager {
         struct kube_client *client;
         struct kube_conf conf; /* of executors */
         struct kube_executors *executors;
+        struct gang gang;
+        struct gang_watch *gang_watch; /* NULL: there is no gang */
         char *app_id, *namespace;
         json_t *driver_pod; /* NULL: the driver runs in none */
         int64_t cores_each;
         int target; /* executors of the default profile, as was said before the start; -1: nothing was */
-        bool stopped;
 };
 
 static struct kube_manager *manager_of(struct executor_manager *manager)
@@ -166,6 +168,18 @@ static void on_given_up(void *owner, int exit_code, const char *message)
         cluster_backend_abort(m->backend, message);
 }
 
+static char *why_not_here(void *owner)
+{
+        const struct kube_manager *m = owner;
+        return kube_executors_waiting(m->executors);
+}
+
+static void on_no_gang(void *owner, const char *message)
+{
+        on_given_up(owner, 1, message);
+}
+
+static const struct gang_watch_ops gang_ops = {.why = why_not_here, .given_up = on_no_gang};
 static const struct kube_executors_ops executors_ops = {.removed = on_removed, .given_up = on_given_up};
 
 /* ------------------------------------------------------------------------------------------------- the manager */
@@ -177,6 +191,10 @@ static int read_settings(struct kube_manager *m, struct fst_error *error)
         int r = conf_get_string(conf, "spark.kubernetes.namespace", &m->namespace, error);
         if (r == 0 && conf_contains(conf, "spark.executor.cores"))
                 r = conf_get_int(conf, "spark.executor.cores", &m->cores_each, error);
+        if (r == 0)
+                r = gang_read(conf, &m->gang, error);
+        if (r == 0 && m->gang.wanted) /* who waits too long is the gang's to say */
+                conf_set_if_missing(conf, "spark.scheduler.maxRegisteredResourcesWaitingTime", "3650d");
         return r;
 }
 
@@ -234,6 +252,7 @@ static int kube_start(struct executor_manager *manager, struct cluster_backend *
                 return r;
         kube_executors_set_target(m->executors, 0, executors);
         kube_executors_start(m->executors);
+        m->gang_watch = gang_watch_begin(cluster_backend_loop(backend), &m->gang, &gang_ops, m);
         return 0;
 }
 
@@ -261,7 +280,9 @@ static bool kube_refuses(const struct executor_manager *manager, const char *exe
 
 static void kube_registered(struct executor_manager *manager, const char *executor_id)
 {
-        kube_executors_registered(manager_of(manager)->executors, id_of(executor_id));
+        struct kube_manager *m = manager_of(manager);
+        kube_executors_registered(m->executors, id_of(executor_id));
+        gang_watch_arrived(m->gang_watch);
 }
 
 static void kube_forgotten(struct executor_manager *manager, const char *executor_id)
@@ -298,7 +319,7 @@ static int64_t kube_expected_cores(const struct executor_manager *manager, doubl
         const struct kube_manager *m = container_of(manager, const struct kube_manager, manager);
         struct fst_error error = FST_ERROR_INIT;
         int executors;
-        *ratio = 0.8; /* Spark's for Kubernetes */
+        *ratio = m->gang.wanted ? 1 : 0.8; /* Spark's for Kubernetes */
         if (initial_executors(m, &executors, &error) < 0)
                 executors = 0;
         error_deinit(&error);
@@ -310,6 +331,7 @@ static bool kube_stopped(struct executor_manager *manager)
         struct kube_manager *m = manager_of(manager);
         if (!m->executors)
                 return true;
+        gang_watch_end(steal(m->gang_watch));
         kube_executors_stop(m->executors);
         return kube_executors_are_gone(m->executors);
 }

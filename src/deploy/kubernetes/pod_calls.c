@@ -221,7 +221,7 @@ static struct pod_claim read_claim(const json_t *item)
                 .storage_class = json_string_value(member(item, "spec", "storageClassName")),
                 .created = pod_time_read(json_string_value(member(item, "metadata", "creationTimestamp")))};
         struct fst_error error = FST_ERROR_INIT;
-        if (storage && quantity_read(storage, &claim.size, &error) < 0)
+        if (storage && quantity_read(storage, 0, &claim.size, &error) < 0)
                 error_deinit(&error);
         return claim;
 }

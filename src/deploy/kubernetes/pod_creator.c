@@ -171,7 +171,7 @@ static json_t *claims_to_create(struct pod_creator *creator, int32_t id, const j
                         text_at(claim, (const char *[]){"spec", "resources", "requests", "storage", NULL});
                 int64_t size = 0;
                 struct fst_error error = FST_ERROR_INIT;
-                if (storage && quantity_read(storage, &size, &error) < 0)
+                if (storage && quantity_read(storage, 0, &size, &error) < 0)
                         error_deinit(&error);
                 const char *other = creator->ops->take_claim(
                         creator->owner, id, text_at(claim, (const char *[]){"spec", "storageClassName", NULL}), size);

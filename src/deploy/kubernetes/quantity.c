@@ -121,11 +121,11 @@ int quantity_compare(const char *a, const char *b, int *order, struct fst_error 
         return r;
 }
 
-int quantity_read(const char *text, int64_t *out, struct fst_error *error)
+int quantity_read(const char *text, int places, int64_t *out, struct fst_error *error)
 {
         wide value;
         int r = read_quantity(text, &value, error);
-        for (int i = 0; r == 0 && i < SCALE; i++)
+        for (int i = places; r == 0 && i < SCALE; i++)
                 value /= 10;
         if (r == 0)
                 *out = value > INT64_MAX ? INT64_MAX : value < INT64_MIN ? INT64_MIN : (int64_t)value;

@@ -17,5 +17,8 @@ int quantity_check(const char *text, struct fst_error *error);
  */
 int quantity_compare(const char *a, const char *b, int *order, struct fst_error *error);
 
-/* The whole part of it, INT64_MAX at most: "1Gi" is 1073741824. -EINVAL as above. */
-int quantity_read(const char *text, int64_t *out, struct fst_error *error);
+/*
+ * It in units of 10^-@places (0 … 9), what is less left out, INT64_MAX at most: "1Gi" is 1073741824 with 0, "500m" is
+ * 500 with 3. -EINVAL as above.
+ */
+int quantity_read(const char *text, int places, int64_t *out, struct fst_error *error);
