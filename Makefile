@@ -65,6 +65,8 @@ check-kerberos: build ## --principal and --keytab against a real KDC (krb5-kdc, 
 
 check-kubernetes: build ## spark-submit against a real Kubernetes, its objects beside genuine Spark's, its pods on a real node, and its numbers; needs Go (builds Kubernetes, once) and root
 	@tests/cluster/kubernetes/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
+	@ninja -C $(BUILD) tests/raw_posts
+	@tests/cluster/kubernetes/check_submitter $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@tests/cluster/kubernetes/check_executors $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@tests/cluster/kubernetes/check_node $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@tests/cluster/kubernetes/check_secrets $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status

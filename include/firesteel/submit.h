@@ -22,12 +22,14 @@
  *      fst_submit_free(app);
  *      fst_submit_close(s);
  *
- * Where the driver runs in a cluster (a standalone master or Mesos dispatcher) the submission is made and watched in
- * this process: by REST, or by the legacy gateway of a standalone master that has no REST server at that port or is not
- * to be asked by it (spark.master.rest.enabled=false). Where it runs here (--deploy-mode client: native, JVM, Python,
- * R) the application is a child process, as SparkLauncher has it, which tells its states over Spark's launcher socket.
- * Nothing is printed, no signal handler is installed, and no state of this process is changed but for the descriptors
- * and threads of the submitter.
+ * Where the driver runs in a cluster (a standalone master, Mesos dispatcher or Kubernetes) the submission is made and
+ * watched in this process: by REST, or by the legacy gateway of a standalone master that has no REST server at that
+ * port or is not to be asked by it (spark.master.rest.enabled=false), or by the API server of Kubernetes, where all
+ * applications of a submitter that go to one server as the same user share a connection, and all of a namespace a
+ * watch. What is said of masters below holds for API servers as well. Where it runs here (--deploy-mode client: native,
+ * JVM, Python, R) the application is a child process, as SparkLauncher has it, which tells its states over Spark's
+ * launcher socket. Nothing is printed, no signal handler is installed, and no state of this process is changed but for
+ * the descriptors and threads of the submitter.
  *
  * Threads. Every function may be called from any thread. Callbacks run nowhere but inside fst_submit_dispatch, on the
  * thread that calls it, one at a time; they may call any function of this header but fst_submit_dispatch and
@@ -81,9 +83,10 @@ FST_API int fst_submit_is_final(int state);
 FST_API int fst_submit_open(fst_submitter **out);
 
 /*
- * End it: its threads are waited for, requests that are underway are given up, handles that were not freed become
- * invalid, pending callbacks are not made. Applications go on: those in a cluster without being watched, child
- * processes as children of this process that nobody waits for. NULL is allowed. Not inside of a callback.
+ * End it: its threads are waited for, requests that are underway are given up (but what is being created in Kubernetes
+ * is completed, or taken back if there is no pod yet), handles that were not freed become invalid, pending callbacks
+ * are not made. Applications go on: those in a cluster without being watched, child processes as children of this
+ * process that nobody waits for. NULL is allowed. Not inside of a callback.
  */
 FST_API void fst_submit_close(fst_submitter *s);
 
@@ -147,7 +150,8 @@ FST_API int fst_submit_set_output(fst_submission *app, int out_fd, int err_fd);
 
 /*
  * How often the master is asked for the state of an application in a cluster, in milliseconds; 0: never, so that its
- * state stays SUBMITTED. Without this call it is spark.firesteel.submit.reportInterval. Before fst_submit_start.
+ * state stays SUBMITTED. Kubernetes is not asked but says itself what changes; 0 means never there, too. Without this
+ * call it is spark.firesteel.submit.reportInterval. Before fst_submit_start.
  */
 FST_API int fst_submit_set_watch(fst_submission *app, int interval_ms);
 
@@ -198,19 +202,26 @@ FST_API int fst_submit_refresh(fst_submission *app);
 /* enum fst_submit_state */
 FST_API int fst_submit_state(fst_submission *app);
 
-/* "driver-20261122101500-0000" in a cluster, "local-1795313700000", "app-…" of a child process; "" while unknown. */
+/* "driver-20261122101500-0000" in a cluster, "namespace:pod" in Kubernetes, "local-1795313700000", "app-…" of a child
+ * process; "" while unknown. */
 FST_API size_t fst_submit_id(fst_submission *app, char *buffer, size_t size);
 
 /* What failed last: parsing, preparing, submitting, watching; "" if nothing has. */
 FST_API size_t fst_submit_error(fst_submission *app, char *buffer, size_t size);
 
-/* What a master answered last, as JSON; "" if none was asked. */
+/*
+ * What a master answered last, as JSON; "" if none was asked. Of a driver in Kubernetes its pod's metadata (name,
+ * namespace, uid, creationTimestamp, deletionTimestamp) and status; of --kill and --status {"pods":[…]} of these.
+ */
 FST_API size_t fst_submit_answer(fst_submission *app, char *buffer, size_t size);
 
 /* Warnings of parsing and preparing, a line each: what spark-submit prints about them. */
 FST_API size_t fst_submit_warnings(fst_submission *app, char *buffer, size_t size);
 
-/* The process of a child: its id, 0 when there is none (yet); and how it ended: 0 to 255, 128 + a signal, -1 before. */
+/*
+ * The process of a child: its id, 0 when there is none (yet); and how it ended: 0 to 255, 128 + a signal, -1 before.
+ * The latter also of a driver in Kubernetes whose container has ended.
+ */
 FST_API int fst_submit_pid(fst_submission *app);
 FST_API int fst_submit_exit_status(fst_submission *app);
 

@@ -50,6 +50,7 @@ struct driver_launch {
         enum step step;
         bool stopped, expired;
         uv_timer_t limit; /* of a launch that was stopped */
+        uint64_t answers; /* of the client, when it began */
         struct sending *first;
         json_t *pod;
         json_t *created; /* to be taken back, with uids where they are known */
@@ -339,10 +340,22 @@ struct driver_launch *driver_launch_begin(struct kube_client *client, struct dri
         return l;
 }
 
-/* What is pending is not waited for any longer. */
+static void on_limit(uv_timer_t *timer);
+
+static void wait_a_while(struct driver_launch *l)
+{
+        l->answers = kube_client_answers(l->client);
+        uv_timer_start(&l->limit, on_limit, STOP_MS, 0);
+}
+
+/* What is pending is not waited for any longer, unless the server answers others: then it is busy, and not away. */
 static void on_limit(uv_timer_t *timer)
 {
         struct driver_launch *l = timer->data;
+        if (kube_client_answers(l->client) != l->answers) {
+                wait_a_while(l);
+                return;
+        }
         l->expired = true;
         while (l->first) {
                 struct sending *s = l->first;
@@ -363,7 +376,7 @@ void driver_launch_stop(struct driver_launch *l)
         if (l->stopped || l->step == STEP_OVER)
                 return;
         l->stopped = true;
-        uv_timer_start(&l->limit, on_limit, STOP_MS, 0);
+        wait_a_while(l);
         for (struct sending *s = l->first; s; s = s->next)
                 if (l->step < STEP_REST)
                         kube_give_up(s->call);

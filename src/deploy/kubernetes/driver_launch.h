@@ -12,7 +12,7 @@
  * submission's; if that cannot be done, the log says what may be left.
  *
  * Everything happens on the loop's thread; `done` is called exactly once, unless the launch is freed before, and never
- * from within a function of this header.
+ * from within a function of this header. The launch may be freed within it.
  */
 #pragma once
 
@@ -38,7 +38,7 @@ struct driver_launch *driver_launch_begin(struct kube_client *client, struct dri
 
 /*
  * End soon: without a pod, or if it cannot be completed at the first attempt, it is taken back; with one it is
- * completed. An API server that was not reached is not waited for, one that does not answer for two seconds at most.
+ * completed. An API server that was not reached is not waited for, and one that answers nobody for two seconds at most.
  */
 void driver_launch_stop(struct driver_launch *l);
 

@@ -547,6 +547,7 @@ static void on_answer(void *owner, struct http_transfer *transfer, int r, struct
                 return;
         }
         int status = answer->status;
+        c->answers++;
         if (status == 429)
                 call->throttled++;
         call->retry_after_ms = retry_after(answer);
@@ -667,6 +668,11 @@ void kube_client_set_pause(struct kube_client *c, int64_t first_ms, int64_t long
 {
         c->first_pause = first_ms;
         c->longest_pause = longest_ms;
+}
+
+uint64_t kube_client_answers(const struct kube_client *c)
+{
+        return c->answers;
 }
 
 int kube_client_connections(const struct kube_client *c, bool *http2)

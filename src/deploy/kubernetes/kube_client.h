@@ -98,6 +98,9 @@ size_t kube_client_pending(const struct kube_client *client);
 /* For tests: the first pause before trying again, and the longest, in place of 100 ms and 10 s. */
 void kube_client_set_pause(struct kube_client *client, int64_t first_ms, int64_t longest_ms);
 
+/* How many answers have come, whatever they said: one that grows is of a server that is there. */
+uint64_t kube_client_answers(const struct kube_client *client);
+
 /* Connections that were made, and whether they speak HTTP/2: for numbers. */
 int kube_client_connections(const struct kube_client *client, bool *http2);
 

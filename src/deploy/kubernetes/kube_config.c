@@ -312,3 +312,45 @@ char *kube_config_describe(const struct kube_config *c)
                 buf_puts(&text, ", whose certificate is not checked");
         return buf_steal(&text);
 }
+
+static bool same_text(const char *a, const char *b)
+{
+        return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_list(char *const *a, char *const *b)
+{
+        size_t i = 0;
+        if (!a || !b)
+                return (!a || !*a) && (!b || !*b);
+        while (a[i] && b[i] && strcmp(a[i], b[i]) == 0)
+                i++;
+        return !a[i] && !b[i];
+}
+
+static bool same_exec(const struct kube_exec *a, const struct kube_exec *b)
+{
+        if (!a || !b)
+                return a == b;
+        return same_text(a->command, b->command) && same_list(a->arguments, b->arguments) &&
+               same_list(a->env, b->env) && same_text(a->api_version, b->api_version) &&
+               a->cluster_info == b->cluster_info;
+}
+
+bool kube_config_same(const struct kube_config *a, const struct kube_config *b)
+{
+        const char *const texts[][2] = {
+                {a->server, b->server},       {a->namespace, b->namespace},
+                {a->ca_file, b->ca_file},     {a->ca_data, b->ca_data},
+                {a->cert_file, b->cert_file}, {a->cert_data, b->cert_data},
+                {a->key_file, b->key_file},   {a->key_data, b->key_data},
+                {a->token, b->token},         {a->token_file, b->token_file},
+                {a->user, b->user},           {a->password, b->password},
+                {a->proxy_url, b->proxy_url}, {a->tls_server_name, b->tls_server_name},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+                if (!same_text(texts[i][0], texts[i][1]))
+                        return false;
+        return same_exec(a->exec, b->exec) && same_list(a->impersonate, b->impersonate) && a->insecure == b->insecure &&
+               a->request_timeout_ms == b->request_timeout_ms && a->connect_timeout_ms == b->connect_timeout_ms;
+}

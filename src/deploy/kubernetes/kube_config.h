@@ -88,6 +88,9 @@ int kube_config_read(const struct kube_places *places, const char *context, stru
 int kube_config_parse(const char *text, size_t len, const char *folder, const char *context, struct kube_config *out,
                       struct fst_error *error);
 
+/* Whether both reach the same server in the same way as the same user. */
+bool kube_config_same(const struct kube_config *a, const struct kube_config *b);
+
 /* "k8s://host:6443" or "host:6443" or "https://host/": the server's URL, https:// where no scheme is said. Owned. */
 char *kube_server_of_master(const char *master);
 

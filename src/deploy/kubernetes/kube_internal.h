@@ -72,6 +72,7 @@ struct kube_client {
         struct kube_refresh *refresh; /* a program that is being asked for credentials */
         struct kube_credential credential, *old;
         size_t n_old;
+        uint64_t answers;
         bool has_credential, dead;
         int held; /* turns that still need the client */
 };

@@ -1,6 +1,7 @@
 /*
  * Jobs of a submitter: to submit, and for applications in a cluster to ask and to kill, through the master's REST
- * server or, where it has none, its legacy gateway. On a worker's thread, which blocks for as long as they take.
+ * server or, where it has none, its legacy gateway. On a worker's thread, which blocks for as long as they take. What
+ * goes to Kubernetes is only prepared here: submit_kubernetes.c.
  *
  * The states of a driver become those of SparkAppHandle. One that a master has not known ten times running is LOST, as
  * is one whose master has not answered for spark.firesteel.submit.masterTimeout; until then the master may restart.
@@ -37,7 +38,7 @@ static int prepare(fst_submission *app, bool without_rest, struct fst_error *err
                 app->prepared = (struct submission){.without_rest = true};
                 app->is_prepared = false;
         }
-        app->prepared.only_built = true;
+        app->prepared.only_built = app->prepared.to_kubernetes = true;
         int r = submission_prepare_all(app, error);
         pthread_mutex_unlock(&app->preparing);
         return r;
@@ -94,6 +95,9 @@ static int submit_to_cluster(fst_submission *app, struct cluster_client *client,
         int r = prepare(app, false, error);
         if (r == 0 && interval(app, &every, &away) < 0)
                 r = error_set(error, -EINVAL, "spark.firesteel.submit.reportInterval and masterTimeout must be times");
+        const char *main_class = app->prepared.main_class;
+        if (r == 0 && main_class && strcmp(main_class, SUBMIT_CLASS_KUBERNETES) == 0)
+                return submit_kubernetes_launch(app, every, away, error);
         if (r == 0)
                 r = cluster_client_submit(client, &app->prepared, &answer, error);
         if (r == FST_REST_E_NO_SERVER) {
@@ -119,6 +123,8 @@ static int operate(fst_submission *app, struct cluster_client *client, struct fs
 {
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
         const char *to = submit_arguments_master(&app->args);
+        if (strncmp(to, "k8s", 3) == 0)
+                return submit_kubernetes_operate(app, error);
         if (!rest_client_supports(to))
                 return error_set(error, -ENOTSUP,
                                  "No external SparkSubmitOperations clients found for master url: '%s'", to);

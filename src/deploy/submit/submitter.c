@@ -40,6 +40,7 @@ static void release(fst_submission *app)
                 close(app->out_fd);
         if (app->err_fd)
                 close(app->err_fd);
+        submit_kubernetes_release(app);
         buf_deinit(&app->warnings);
         pthread_mutex_destroy(&app->preparing);
         free(app->id);
@@ -198,7 +199,10 @@ static void woken(uv_async_t *wake)
         fst_submitter *s = wake->data;
         struct queued_command command;
         while (take_command(s, &command)) {
-                submit_child_command(command.app, command.kind);
+                if (command.kind < COMMAND_LAUNCH)
+                        submit_child_command(command.app, command.kind);
+                else
+                        submit_kubernetes_command(command.app, command.kind);
                 pthread_mutex_lock(&s->lock);
                 submission_unref(command.app);
                 pthread_mutex_unlock(&s->lock);
@@ -210,6 +214,7 @@ static void woken(uv_async_t *wake)
                 return;
         for (size_t i = s->apps.len; i-- > 0;) /* workers are gone, and nobody may call any more */
                 submit_child_forget(s->apps.data[i]);
+        submit_kubernetes_close(s);
         launcher_server_close(s->launcher);
         uv_close((uv_handle_t *)wake, NULL);
 }

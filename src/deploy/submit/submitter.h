@@ -3,7 +3,8 @@
  *
  *      the caller's threads    parse, prepare, and whatever only reads a handle; callbacks, inside of dispatch
  *      workers                 jobs: prepare and submit, ask a master, kill; they block for as long as these take
- *      the loop's thread       child processes and their launcher connections (submit_child.c); it never blocks
+ *      the loop's thread       child processes and their launcher connections (submit_child.c), and what is sent to
+ *                              API servers of Kubernetes (submit_kubernetes.c); it never blocks
  *
  * One lock, the submitter's, guards its queues and what the handles say of their state; nothing is called with it held
  * but what is in submitter.c. A handle is freed with its last reference: the caller's, and one for each job and child.
@@ -22,11 +23,24 @@
 
 struct child_run;
 struct cluster_client;
+struct driver_plan;
+struct kube_config;
+struct kube_place;
+struct kube_run;
 
 enum { SUBMITTER_WORKERS = 4 };
 
 enum submit_job { JOB_START, JOB_POLL, JOB_REFRESH, JOB_KILL };
-enum submit_command { COMMAND_SPAWN, COMMAND_STOP, COMMAND_KILL };
+enum submit_command {
+        COMMAND_SPAWN, /* of child processes */
+        COMMAND_STOP,
+        COMMAND_KILL,
+        COMMAND_LAUNCH, /* of drivers in Kubernetes */
+        COMMAND_OPERATE,
+        COMMAND_END,
+        COMMAND_LOOK,
+        COMMAND_FORGET,
+};
 
 struct queued_job {
         fst_submission *app;
@@ -63,7 +77,12 @@ struct fst_submitter {
         int n_workers;
         uv_loop_t loop;
         uv_async_t wake;
-        struct launcher_server *launcher; /* the loop thread's */
+
+        /* The loop thread's. */
+        struct launcher_server *launcher;
+        struct kube_place *places; /* API servers */
+        size_t launching;          /* drivers that are being created */
+        bool closing;              /* written with the lock */
 };
 
 struct env_change {
@@ -90,7 +109,7 @@ struct fst_submission {
         int complete_result, prepare_result;
 
         /* The lock's. */
-        bool freed, started, is_child, connected, cancelled;
+        bool freed, started, is_child, in_kubernetes, connected, cancelled;
         int state, exit_status, pid;
         char *id, *error, *answer, *json;
         struct buf warnings;
@@ -100,6 +119,12 @@ struct fst_submission {
 
         char **environment;    /* of the child, taken when it was started; constant afterwards */
         struct child_run *run; /* the loop thread's */
+
+        /* In Kubernetes. Written by a worker, the loop thread's from then on. */
+        struct driver_plan *plan;
+        struct kube_config *server; /* of --kill and --status */
+        int64_t grace_s, report_ms, away_ms;
+        struct kube_run *kube;
 };
 
 int64_t submitter_now_ms(void);
@@ -127,3 +152,12 @@ void submit_job_run(fst_submission *app, enum submit_job kind, struct cluster_cl
 extern const struct launcher_client_ops submit_child_ops;
 void submit_child_command(fst_submission *app, enum submit_command kind);
 void submit_child_forget(fst_submission *app);
+
+/* submit_kubernetes.c, on a worker's thread: everything that blocks, then the rest is the loop's thread's. */
+int submit_kubernetes_launch(fst_submission *app, int64_t report_ms, int64_t away_ms, struct fst_error *error);
+int submit_kubernetes_operate(fst_submission *app, struct fst_error *error);
+
+/* … and on the loop's thread. */
+void submit_kubernetes_command(fst_submission *app, enum submit_command kind);
+void submit_kubernetes_close(fst_submitter *s);
+void submit_kubernetes_release(fst_submission *app);
