@@ -354,6 +354,9 @@ static void count_end(struct app_status *a, struct stage_status *s, const struct
                 x->active_tasks--;
                 x->completed_tasks += e->reason == TASK_END_SUCCESS;
                 x->failed_tasks += e->reason != TASK_END_SUCCESS && e->reason != TASK_END_TASK_KILLED;
+                x->duration_ms += e->finish_ms - e->info.launch_ms;
+                x->shuffle_write_bytes += m->shuffle_write.bytes;
+                x->peak_memory = MAX(x->peak_memory, m->peak_execution_memory);
         }
         s->active--;
         s->longest_ms = MAX(s->longest_ms, e->finish_ms - e->info.launch_ms);

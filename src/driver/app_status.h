@@ -63,6 +63,8 @@ struct executor_status {
         bool is_active, excluded; /* from the whole application */
         int64_t added_ms, removed_ms;
         int64_t active_tasks, completed_tasks, failed_tasks; /* killed ones are neither */
+        int64_t duration_ms, shuffle_write_bytes;            /* sums over ended tasks */
+        int64_t peak_memory;                                 /* the most that one of them used for execution, bytes */
         char removed_reason[256];                            /* cut */
 };
 

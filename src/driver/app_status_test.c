@@ -116,10 +116,16 @@ static void executors_come_and_go(void **state)
         start_stage(l, 5, 10, 100);
         for (int i = 0; i < 3; i++)
                 l->on_task_starts(l, &(struct task_start){{.stage_id = 5, .executor = &first}}, 1);
-        l->on_task_ends(l, &(struct task_end){.info = {.stage_id = 5, .executor = &first}}, 1);
         l->on_task_ends(l,
-                        &(struct task_end){.info = {.stage_id = 5, .executor = &first},
-                                           .reason = TASK_END_EXCEPTION_FAILURE},
+                        &(struct task_end){.info = {.stage_id = 5, .executor = &first, .launch_ms = 100},
+                                           .finish_ms = 107,
+                                           .metrics = {.peak_execution_memory = 9, .shuffle_write = {.bytes = 20}}},
+                        1);
+        l->on_task_ends(l,
+                        &(struct task_end){.info = {.stage_id = 5, .executor = &first, .launch_ms = 100},
+                                           .finish_ms = 103,
+                                           .reason = TASK_END_EXCEPTION_FAILURE,
+                                           .metrics = {.peak_execution_memory = 4, .shuffle_write = {.bytes = 1}}},
                         1);
         l->on_speculative_submitted(l, &(struct speculative_submitted){.stage_id = 5});
         struct stage_status stage;
@@ -133,6 +139,9 @@ static void executors_come_and_go(void **state)
         assert_int_equal(x[0].active_tasks, 1);
         assert_int_equal(x[0].completed_tasks, 1);
         assert_int_equal(x[0].failed_tasks, 1);
+        assert_int_equal(x[0].duration_ms, 10);
+        assert_int_equal(x[0].shuffle_write_bytes, 21);
+        assert_int_equal(x[0].peak_memory, 9);
         assert_false(x[0].excluded);
         assert_true(x[1].excluded);
         for (int i = 0; i < 120; i++) {

@@ -15,6 +15,7 @@
 #include "deploy/kubernetes/kube_names.h"
 #include "deploy/kubernetes/lifecycle_manager.h"
 #include "deploy/kubernetes/older_spellings.h"
+#include "deploy/kubernetes/roll_schedule.h"
 #include "deploy/kubernetes/submission_files.h"
 #include "driver/cluster_backend.h"
 #include "driver/context.h"
@@ -46,6 +47,7 @@ struct kube_manager {
         struct kube_executors *executors;
         struct gang gang;
         struct gang_watch *gang_watch; /* NULL: there is no gang */
+        struct roll_schedule *rolls;   /* NULL: executors are not rolled */
         char *app_id, *namespace;
         json_t *driver_pod; /* NULL: the driver runs in none */
         int64_t cores_each;
@@ -179,6 +181,12 @@ static void on_no_gang(void *owner, const char *message)
         on_given_up(owner, 1, message);
 }
 
+static void on_roll(void *owner, const char *executor_id, const char *reason)
+{
+        const struct kube_manager *m = owner;
+        cluster_backend_executor_decommissioned(m->backend, executor_id, false, reason);
+}
+
 static const struct gang_watch_ops gang_ops = {.why = why_not_here, .given_up = on_no_gang};
 static const struct kube_executors_ops executors_ops = {.removed = on_removed, .given_up = on_given_up};
 
@@ -249,6 +257,14 @@ static int kube_start(struct executor_manager *manager, struct cluster_backend *
                                                                      .driver_pod = conf_get_raw(m->sc->conf, POD_NAME)},
                                     &executors_ops, m, &m->executors, error)) ||
             (r = create_config_map(m, error)))
+                return r;
+        r = roll_schedule_begin(&(struct roll_schedule_options){.loop = cluster_backend_loop(backend),
+                                                                .conf = m->sc->conf,
+                                                                .status = m->sc->app_status,
+                                                                .decommission = on_roll,
+                                                                .owner = m},
+                                &m->rolls, error);
+        if (r)
                 return r;
         kube_executors_set_target(m->executors, 0, executors);
         kube_executors_start(m->executors);
@@ -332,6 +348,7 @@ static bool kube_stopped(struct executor_manager *manager)
         if (!m->executors)
                 return true;
         gang_watch_end(steal(m->gang_watch));
+        roll_schedule_end(steal(m->rolls));
         kube_executors_stop(m->executors);
         return kube_executors_are_gone(m->executors);
 }
