@@ -20,7 +20,7 @@ export PREFIX INPUT FUZZ_SECONDS SINCE BUILD SOAK_FROM SOAK_TO
 
 .DEFAULT_GOAL := all
 # Only the ordinary build is what bin/ points at; build-asan and the like are for their tests.
-.PHONY: all build run check check-faults check-fresh check-hdfs check-kerberos check-kubernetes check-s3 check-zookeeper check-spark check-web check-dist dist bench soak fuzz asan tsan lint format install docs clean clean-all help deps
+.PHONY: all build run check check-faults check-fresh check-hdfs check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-dist dist bench soak fuzz asan tsan lint format install docs clean clean-all help deps
 
 all: build ## build with optimisation and debug information; then ./bin/firesteel and ./bin/spark-submit work
 
@@ -76,6 +76,12 @@ check-kubernetes: build ## spark-submit against a real Kubernetes, its objects b
 check-zookeeper: build ## recovery mode ZOOKEEPER against a real ZooKeeper (zookeeper, Java)
 	@ninja -C $(BUILD) tests/zookeeper_candidate
 	@tests/zookeeper/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
+
+check-registry: build ## firesteel image push to the distribution project's registry, with every kind of login; needs Go (builds it, once)
+	@tests/registry/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
+
+check-docker: build ## build docker/Dockerfile* without docker, and run what they make (root, debootstrap; some minutes)
+	@tests/docker/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-s3: build ## spark-submit with its files in an S3 server that verifies signatures; needs Go
 	@ninja -C $(BUILD) tests/change_files

@@ -1,4 +1,4 @@
-/* firesteel image build: a container image of this program; see deploy/image/image.h. */
+/* firesteel image build and push: a container image of this program; see deploy/image/image.h and image_push.h. */
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/scratch.h"
@@ -7,23 +7,28 @@
 #include "base/word_list.h"
 #include "cmd/command.h"
 #include "deploy/image/image.h"
+#include "deploy/image/image_push.h"
 #include "exec/app_compiler.h"
 
 #include <stdio.h>
 
 const char command_image_help[] =
         "Usage: firesteel image build [OPTIONS]\n"
+        "       firesteel image push [--tag NAME[:TAG]] [--plain-http] FILE\n"
         "\n"
-        "Write a container image of this Firesteel with all that it needs, without a daemon and without root. The same\n"
-        "files make the same image. Load it with docker load -i, podman load -i, ctr images import, or skopeo copy\n"
-        "oci-archive:FILE docker://REGISTRY/NAME.\n"
+        "build writes a container image of this Firesteel with all that it needs, without a daemon and without root. The\n"
+        "same files make the same image. Load it with docker load -i, podman load -i or ctr images import, or push it.\n"
         "\n"
         "  -t, --tag NAME[:TAG]   what it is called (default: firesteel:" FIRESTEEL_VERSION ")\n"
         "  -o, --output FILE      the archive (default: NAME-TAG.tar)\n"
         "  -a, --add FROM[:TO]    a file or folder to put in, at the absolute path TO (default: below " IMAGE_APP_FOLDER
         ");\n"
         "                         a C file is compiled first, as spark-submit does. May be given several times\n"
-        "  -u, --user UID         the number of the user that it runs as (default: 185)\n";
+        "  -u, --user UID         the number of the user that it runs as (default: 185)\n"
+        "  -r, --root FOLDER      in place of an archive the image's files, in a new folder: for a Dockerfile\n"
+        "\n"
+        "push sends an archive to the registry that its name, or the one of --tag, names, as the user whom docker login\n"
+        "or podman login have written down there. With --plain-http it goes without TLS, to this machine always.\n";
 
 struct words {
         const char *output;
@@ -82,7 +87,8 @@ static int parse_user(const char *text, int *user)
 
 static int parse(struct words *w, int argc, char **argv, struct fst_error *error)
 {
-        static const char *const names[][2] = {{"--tag", "-t"}, {"--output", "-o"}, {"--add", "-a"}, {"--user", "-u"}};
+        static const char *const names[][2] = {
+                {"--tag", "-t"}, {"--output", "-o"}, {"--add", "-a"}, {"--user", "-u"}, {"--root", "-r"}};
         for (int i = 2; i < argc; i++) {
                 size_t k = 0, n = 0;
                 for (; k < ARRAY_SIZE(names); k++) {
@@ -102,6 +108,8 @@ static int parse(struct words *w, int argc, char **argv, struct fst_error *error
                         w->options.name = value;
                 else if (k == 1)
                         w->options.output = value;
+                else if (k == 4)
+                        w->options.root = value;
                 else
                         r = k == 2 ? add(w, value, error) : parse_user(value, &w->options.user);
                 if (r)
@@ -119,6 +127,52 @@ static const char *default_output(struct words *w)
                                  colon ? colon + 1 : "latest"));
 }
 
+static int push(int argc, char **argv)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct image_push what = {0};
+        struct image_pushed done;
+        for (int i = 2; i < argc; i++) {
+                if (strcmp(argv[i], "--plain-http") == 0)
+                        what.plain_http = true;
+                else if (text_starts_with(argv[i], "--tag="))
+                        what.name = argv[i] + strlen("--tag=");
+                else if (strcmp(argv[i], "--tag") == 0 || strcmp(argv[i], "-t") == 0) {
+                        if (++i == argc)
+                                return usage("a value is missing after", argv[i - 1]);
+                        what.name = argv[i];
+                } else if (argv[i][0] == '-')
+                        return usage("unknown option", argv[i]);
+                else if (what.archive)
+                        return usage("one archive at a time, not also", argv[i]);
+                else
+                        what.archive = argv[i];
+        }
+        if (!what.archive)
+                return usage("say which archive is to be pushed", NULL);
+        int r = image_push(&what, &done, &error);
+        if (r < 0)
+                fprintf(stderr, "Error: %s\n", error_message(&error));
+        else
+                printf("%s: %.1f MB sent, %d of %d layers and configurations were there already\n%s\n", done.name,
+                       (double)done.bytes / 1e6, done.layers + 1 - done.sent, done.layers + 1, done.digest);
+        if (r == 0)
+                image_pushed_deinit(&done);
+        error_deinit(&error);
+        return r < 0 || fflush(stdout) != 0;
+}
+
+static void tell(const struct image_options *o, const struct image_report *report)
+{
+        if (o->root)
+                printf("%s: %.1f MB in %zu files, %zu of them libraries\n", o->root, (double)report->uncompressed / 1e6,
+                       report->files, report->libraries);
+        else
+                printf("%s (%s): %.1f MB compressed, %.1f MB in %zu files, %zu of them libraries\n%s\n", o->output,
+                       o->name, (double)report->compressed / 1e6, (double)report->uncompressed / 1e6, report->files,
+                       report->libraries, report->digest);
+}
+
 int command_image(int argc, char **argv)
 {
         struct words w = {.options = {.name = "firesteel:" FIRESTEEL_VERSION, .user = IMAGE_USER}};
@@ -128,8 +182,10 @@ int command_image(int argc, char **argv)
                 return fputs(command_image_help, stdout) < 0 || fflush(stdout) != 0;
         if (argc < 2)
                 return usage("say what is to be done: firesteel image build", NULL);
+        if (strcmp(argv[1], "push") == 0)
+                return push(argc, argv);
         if (strcmp(argv[1], "build") != 0)
-                return usage("there is only 'firesteel image build', not", argv[1]);
+                return usage("there are 'firesteel image build' and 'firesteel image push', not", argv[1]);
         scratch_remove_on_signals();
         int r = parse(&w, argc, argv, &error);
         if (r == 0) {
@@ -142,9 +198,7 @@ int command_image(int argc, char **argv)
         if (r < 0)
                 fprintf(stderr, "Error: %s\n", error_message(&error));
         else if (r == 0)
-                printf("%s (%s): %.1f MB compressed, %.1f MB in %zu files, %zu of them libraries\n%s\n",
-                       w.options.output, w.options.name, (double)report.compressed / 1e6,
-                       (double)report.uncompressed / 1e6, report.files, report.libraries, report.digest);
+                tell(&w.options, &report);
         error_deinit(&error);
         vec_deinit(&w.added);
         word_list_deinit(&w.owned);

@@ -144,7 +144,8 @@ static int make_added(struct image *image, struct image_layer *layer, struct fst
 static int seal(struct image *image, struct image_layer *layer, struct fst_error *error)
 {
         struct image_sealed *sealed = &image->layers[image->n_layers];
-        int r = image_layer_seal(layer, sealed, error);
+        int r = image->options->root ? image_layer_unpack(layer, image->options->root, sealed, error)
+                                     : image_layer_seal(layer, sealed, error);
         if (r)
                 return r;
         image->n_layers++;
@@ -322,19 +323,41 @@ static int write_archive(struct image *image, const char *temporary, struct fst_
         return r ? r : written ? cannot_write(image, written, error) : 0;
 }
 
+static int build_archive(struct image *image, struct fst_error *error)
+{
+        _cleanup_free_ char *temporary = mem_printf("%s.%ld", image->options->output, (long)getpid());
+        scratch_add(temporary);
+        int r = write_archive(image, temporary, error);
+        if (r)
+                scratch_remove(temporary);
+        else
+                scratch_forget(temporary);
+        return r;
+}
+
+/* What is in the folder already would be part of the image. */
+static int build_root(struct image *image, struct fst_error *error)
+{
+        const char *root = image->options->root;
+        if (mkdir(root, 0755) < 0 && (errno != EEXIST || rmdir(root) < 0 || mkdir(root, 0755) < 0))
+                return errno == ENOTEMPTY ? error_set(error, -ENOTEMPTY, "%s is not empty", root)
+                                          : error_errno(error, "%s", root);
+        scratch_add(root);
+        int r = make_layers(image, error);
+        if (r)
+                scratch_remove(root);
+        else
+                scratch_forget(root);
+        return r;
+}
+
 int image_build(const struct image_options *options, struct image_report *report, struct fst_error *error)
 {
         struct image image = {.options = options};
         int r = image_name_parse(options->name, &image.name, error);
         if (r)
                 return r;
-        _cleanup_free_ char *temporary = mem_printf("%s.%ld", options->output, (long)getpid());
-        scratch_add(temporary);
-        r = write_archive(&image, temporary, error);
-        if (r)
-                scratch_remove(temporary);
-        else
-                scratch_forget(temporary);
+        r = options->root ? build_root(&image, error) : build_archive(&image, error);
         for (size_t i = 0; i < image.n_layers; i++)
                 image_sealed_deinit(&image.layers[i]);
         image_name_deinit(&image.name);

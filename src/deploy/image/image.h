@@ -29,14 +29,15 @@ struct image_added {
 struct image_options {
         const char *name;   /* REPOSITORY[:TAG]; without a tag "latest" */
         const char *output; /* the archive; what is there is replaced once the new one is whole */
+        const char *root;   /* or a folder, new or empty, that gets the image's files as they are: for a Dockerfile */
         const struct image_added *added;
         size_t n_added;
         int user; /* the id that it runs as; 0 is root */
 };
 
 struct image_report {
-        char digest[80];         /* "sha256:…", of the image's manifest: what registries call it by */
-        uint64_t compressed;     /* bytes of its layers as a registry holds them */
+        char digest[80];         /* "sha256:…", of the image's manifest: what registries call it by; "" of a folder */
+        uint64_t compressed;     /* bytes of its layers as a registry holds them; 0 of a folder */
         uint64_t uncompressed;   /* bytes of its files */
         size_t files, libraries; /* how many; libraries are among the files */
 };

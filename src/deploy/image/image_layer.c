@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "base/write_all.h"
 #include "deploy/image/elf_strip.h"
 #include "deploy/image/image_digest.h"
 #include "deploy/image/tar_writer.h"
@@ -155,6 +156,55 @@ static int compress_layer(const struct buf *tar, struct buf *out, struct fst_err
         return r == Z_STREAM_END ? 0 : error_set(error, -EIO, "a layer cannot be compressed");
 }
 
+static int twice(const struct entry *e, struct fst_error *error)
+{
+        return error_set(error, -EINVAL, "two files of the image are to be %s", e->path);
+}
+
+static int unpack_file(const struct entry *e, const char *path, struct fst_error *error)
+{
+        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, e->mode & 07777);
+        if (fd < 0)
+                return error_errno(error, "%s", path);
+        int r = write_all(fd, buf_text(&e->data), e->data.len);
+        if (r == 0 && fchmod(fd, e->mode & 07777) < 0)
+                r = -errno;
+        if (close(fd) < 0 && r == 0)
+                r = -errno;
+        return r < 0 ? error_set(error, r, "%s: %s", path, strerror(-r)) : 0;
+}
+
+static int unpack_entry(const struct entry *e, const char *root, struct fst_error *error)
+{
+        _cleanup_free_ char *path = mem_printf("%s%s", root, e->path);
+        int r = 0;
+        if (S_ISREG(e->mode))
+                r = unpack_file(e, path, error);
+        else if (S_ISLNK(e->mode))
+                r = symlink(buf_text(&e->data), path) < 0 ? error_errno(error, "%s", path) : 0;
+        else if ((mkdir(path, 0755) < 0 && errno != EEXIST) || (!e->implied && chmod(path, e->mode & 07777) < 0))
+                r = error_errno(error, "%s", path);
+        if (r == 0 && geteuid() == 0 && lchown(path, (uid_t)e->user, 0) < 0)
+                r = error_errno(error, "%s", path);
+        return r;
+}
+
+int image_layer_unpack(struct image_layer *layer, const char *root, struct image_sealed *out, struct fst_error *error)
+{
+        struct image_sealed sealed = {0};
+        int r = 0;
+        qsort(layer->entries.data, layer->entries.len, sizeof(*layer->entries.data), by_path);
+        for (size_t i = 0; i < layer->entries.len && r == 0; i++) {
+                const struct entry *e = &layer->entries.data[i];
+                r = i > 0 && strcmp(e->path, e[-1].path) == 0 ? twice(e, error) : unpack_entry(e, root, error);
+                sealed.files += S_ISREG(e->mode);
+                sealed.content += S_ISREG(e->mode) ? e->data.len : 0;
+        }
+        if (r == 0)
+                *out = sealed;
+        return r;
+}
+
 int image_layer_seal(struct image_layer *layer, struct image_sealed *out, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf tar = BUF_INIT;
@@ -167,7 +217,7 @@ int image_layer_seal(struct image_layer *layer, struct image_sealed *out, struct
         for (size_t i = 0; i < layer->entries.len && r == 0; i++) {
                 struct entry *e = &layer->entries.data[i];
                 if (i > 0 && strcmp(e->path, e[-1].path) == 0)
-                        r = error_set(error, -EINVAL, "two files of the image are to be %s", e->path);
+                        r = twice(e, error);
                 else
                         r = tar_writer_add(&w, e->path + 1, e->mode, e->user, buf_text(&e->data), e->data.len, error);
                 sealed.files += S_ISREG(e->mode);

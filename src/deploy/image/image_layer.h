@@ -47,4 +47,10 @@ bool image_layer_has(const struct image_layer *layer, const char *path);
 
 /* 0 and *@out, whose blob is the caller's; -EINVAL for a path that is there twice; -ENOTSUP without libarchive. */
 int image_layer_seal(struct image_layer *layer, struct image_sealed *out, struct fst_error *error);
+
+/*
+ * Write the layer's files below the folder @root, which is there, in place of sealing it. Owners only as root. -errno;
+ * -EINVAL for a path that is there twice.
+ */
+int image_layer_unpack(struct image_layer *layer, const char *root, struct image_sealed *out, struct fst_error *error);
 void image_sealed_deinit(struct image_sealed *sealed);
