@@ -171,9 +171,10 @@ static inline void *fixture_main(void *argument)
                (fd = accept4(server->listening, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
                 struct fixture_connection *c = &server->connection[server->connections];
                 *c = (struct fixture_connection){.server = server, .fd = fd};
+                /* First: whoever has an answer may count. */
+                __atomic_add_fetch(&server->connections, 1, __ATOMIC_SEQ_CST);
                 if (pthread_create(&c->thread, NULL, fixture_connection_main, c) != 0)
                         abort();
-                __atomic_add_fetch(&server->connections, 1, __ATOMIC_SEQ_CST);
         }
         return NULL;
 }
