@@ -61,13 +61,11 @@ int command_entrypoint(int argc, char **argv)
                 const char *path = argc > 2 ? argv[2] : "/etc/spark-init/spark-init.properties";
                 r = entrypoint_download(path, &error);
                 status = r < 0;
-        } else {
-                r = run(argc - 1, argv + 1, &status, &error);
-        }
-        if (r < 0) {
-                fprintf(stderr, "Error: %s\n", error_message(&error));
+        } else if ((r = run(argc - 1, argv + 1, &status, &error)) < 0) {
                 status = r == -ENOENT ? NOT_FOUND : r == -EACCES ? CANNOT_RUN : 1;
         }
+        if (r < 0)
+                fprintf(stderr, "Error: %s\n", error_message(&error));
         error_deinit(&error);
         return status;
 }

@@ -8,6 +8,7 @@
 #include "conf/properties.h"
 #include "deploy/submit/remote_files.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -41,6 +42,8 @@ static int download(const struct strmap *conf, const char *list_key, const char 
                 return r;
         r = remote_files_download_list(files, list, &local, error);
         remote_files_free(files);
+        if (r == -ENOENT) /* whose message is the name alone, as Java's */
+                return error_wrap(error, r, "%s: what does not exist cannot be downloaded", list_key);
         return r < 0 ? error_wrap(error, r, "%s", list_key) : 0;
 }
 

@@ -1,0 +1,41 @@
+/*
+ * The sum of 0 … N-1.   hog driver|task N
+ *
+ * With "driver", main takes memory for as long as it lives; with "task", the first attempt at the first partition does.
+ */
+#include <firesteel/firesteel.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void take_all(void)
+{
+        for (;;) {
+                char *more = malloc(1 << 20);
+                if (more)
+                        memset(more, 1, 1 << 20);
+        }
+}
+
+static int64_t take(fst_task *task, int64_t i)
+{
+        if (fst_task_attempt(task) == 0 && fst_task_partition(task) == 0)
+                take_all();
+        return i;
+}
+
+int main(int argc, char **argv)
+{
+        int64_t sum;
+        if (argc != 3) {
+                fprintf(stderr, "usage: hog driver|task N\n");
+                return 2;
+        }
+        if (strcmp(argv[1], "driver") == 0)
+                take_all();
+        fst_context *sc = fst_context_new("hog");
+        if (fst_reduce(fst_map(fst_range_n(sc, 0, atoll(argv[2]), 4), take, FST_I64), fst_sum, &sum) == 0)
+                printf("The sum is %lld\n", (long long)sum);
+        return fst_context_stop(sc);
+}
