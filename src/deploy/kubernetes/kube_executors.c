@@ -368,20 +368,20 @@ void kube_executors_stop(struct kube_executors *x)
         uv_timer_stop(&x->timer);
         if (x->deleted.service)
                 pod_calls_delete_all(x->calls, "services", NULL);
-        if (x->deleted.executors)
+        if (x->deleted.executors && pod_calls_fetching(x->calls) == 0)
                 pod_calls_delete_all(x->calls, "pods", "executor");
         if (x->deleted.config_map)
                 pod_calls_delete_all(x->calls, "configmaps", "executor");
         if (x->deleted.claims)
                 pod_calls_delete_all(x->calls, "persistentvolumeclaims", NULL);
-        x->deleted_late = executor_pods_in_flight(x->pods) == 0;
+        x->deleted_late = executor_pods_in_flight(x->pods) == 0 && pod_calls_fetching(x->calls) == 0;
 }
 
 bool kube_executors_are_gone(struct kube_executors *x)
 {
-        if (!x->stopped || executor_pods_in_flight(x->pods) > 0)
+        if (!x->stopped || executor_pods_in_flight(x->pods) > 0 || pod_calls_fetching(x->calls) > 0)
                 return false;
-        if (!x->deleted_late && x->deleted.executors) /* created after they were deleted */
+        if (!x->deleted_late && x->deleted.executors) /* created after they were deleted, or read to their end first */
                 pod_calls_delete_all(x->calls, "pods", "executor");
         x->deleted_late = true;
         return pod_calls_deleting(x->calls) == 0;

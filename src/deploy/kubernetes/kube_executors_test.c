@@ -292,6 +292,35 @@ static void a_late_creation_is_taken_back(void **state)
         assert_int_equal(count(), 0);
 }
 
+static struct buf asked; /* "log ", "delete " */
+
+static enum kube_fault log_is_late(struct kube_fixture *server, const struct fixture_exchange *x)
+{
+        bool log = strstr(x->target, "/log") != NULL;
+        if (log || (strcmp(x->method, "DELETE") == 0 && strstr(x->target, "/pods")))
+                buf_puts(&asked, log ? "log " : "delete ");
+        return log && server->step++ == 0 ? FAULT_REFUSED : FAULT_NONE;
+}
+
+static void the_log_of_who_failed_last_is_read_first(void **state)
+{
+        begin(1, settings(FAST));
+        run_until(count() == 1);
+        run_pod(1);
+        run_until(kube_executors_running(executors) == 1);
+        refuse_next(0, "", 503, "{}");
+        pthread_mutex_lock(&api.lock);
+        api.fault = log_is_late;
+        pthread_mutex_unlock(&api.lock);
+        fail_pod(1, 3);
+        run_until(seen.removed == 1);
+        kube_executors_stop(executors);
+        run_until(kube_executors_are_gone(executors));
+        assert_true(text_starts_with(buf_text(&asked), "log log delete "));
+        assert_int_equal(count(), 0);
+        buf_deinit(&asked);
+}
+
 static void what_cannot_be_built(void **state)
 {
         assert_int_equal(make(settings(FAST, "spark.executor.memory=lots")), -EINVAL);
@@ -314,7 +343,7 @@ int main(void)
                 test(a_quota_is_waited_for),    test(who_may_not_see_pods_gives_up),
                 test(too_many_failures),        test(lists_instead_of_a_watch),
                 test(what_ended_may_stay),      test(a_late_creation_is_taken_back),
-                test(what_cannot_be_built),
+                test(what_cannot_be_built),     test(the_log_of_who_failed_last_is_read_first),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,6 +119,11 @@ int pod_calls_deleting(const struct pod_calls *calls)
         return calls->deleting;
 }
 
+int pod_calls_fetching(const struct pod_calls *calls)
+{
+        return (int)calls->farewells.len;
+}
+
 static void delete_now(struct pod_calls *calls, const struct pod_state *pod)
 {
         _cleanup_free_ char *path = kube_path("v1", calls->options.namespace, "pods", pod->name);

@@ -46,3 +46,6 @@ void pod_calls_delete_all(struct pod_calls *calls, const char *resource, const c
 
 /* Of pod_calls_delete_all: without an answer yet. */
 int pod_calls_deleting(const struct pod_calls *calls);
+
+/* Logs that have not come to their end: of pods that are not to be deleted before that. */
+int pod_calls_fetching(const struct pod_calls *calls);
