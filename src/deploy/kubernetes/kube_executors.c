@@ -259,6 +259,12 @@ static int read_settings(struct kube_executors *x, struct fst_error *error)
                 return error_set(error, -EINVAL,
                                  K8S "executor.enableApiWatcher and .enableApiPolling are both false: nothing would "
                                      "be known of executor pods; set one of them to true");
+        const char *allocator = conf_get_value(conf, K8S "allocation.pods.allocator");
+        if (strcmp(allocator, "direct") != 0)
+                return error_set(error, -ENOTSUP,
+                                 K8S "allocation.pods.allocator is '%s', but executors' pods are created one by one "
+                                     "here (direct): leave it out",
+                                 allocator);
         if (x->polling_interval < 1)
                 return error_set(error, -EINVAL, K8S "executor.apiPollingInterval must be at least 1 ms");
         return 0;

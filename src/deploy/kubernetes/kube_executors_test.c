@@ -332,6 +332,10 @@ static void what_cannot_be_built(void **state)
                          -EINVAL);
         assert_non_null(strstr(error_message(&made.error), "nothing would be known of executor pods"));
         executors = NULL;
+        step_end(&made);
+        assert_int_equal(make(settings(FAST, "spark.kubernetes.allocation.pods.allocator=statefulset")), -ENOTSUP);
+        assert_non_null(strstr(error_message(&made.error), "statefulset"));
+        executors = NULL;
 }
 
 #define test(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
