@@ -188,6 +188,22 @@ def test_files_are_uploaded_to_s3(tmp_path, depot, api, size, parts):
     assert api.properties()["spark.files"].startswith("s3a://bucket/up/spark-upload-")
 
 
+@pytest.mark.parametrize("name", ["app.so", "app.c"])
+def test_a_native_application_is_uploaded_and_named_to_the_driver(tmp_path, depot, api, name):
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / name).write_text("int main(void) { return 0; }")
+    where = f"webhdfs://127.0.0.1:{depot.server_port}/up"
+    words = [word for word in api.words("--conf", f"spark.kubernetes.file.upload.path={where}") if not word.startswith("local:")]
+    done = subprocess.run([os.path.join(BIN, "spark-submit"), *words, str(tmp_path / name), "7"], cwd=tmp_path,
+                          env=environment(tmp_path, TMPDIR=str(tmp_path / "tmp")), capture_output=True, text=True, timeout=60,
+                          check=False)
+    assert done.returncode == 0, done.stderr
+    arguments = api.of_kind("Pod")[0]["spec"]["containers"][0]["args"]
+    assert arguments[-1] == "7" and arguments[-2].endswith(".so")
+    assert arguments[-2] in api.properties()["spark.jars"].split(",")
+    assert [path for path in depot.files] == ["/webhdfs/v1" + arguments[-2].removeprefix(where[:where.index("/up")])]
+
+
 def test_what_cannot_be_uploaded_is_named_and_nothing_is_left(tmp_path, depot, api):
     depot.broken = True
     for where, words, reason in ((f"webhdfs://127.0.0.1:{depot.server_port}/up", (), "disk is full"),

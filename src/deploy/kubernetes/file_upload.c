@@ -25,15 +25,17 @@ bool file_is_local(const char *uri)
 }
 
 /* What tells this file's directory from those of others: the caller's UUID with a hash of the name in its place. */
-static char *directory_name(const struct kube_conf *c, const char *uri)
+static char *directory_name(const struct kube_conf *c, const char *path)
 {
         uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-        for (const char *p = uri; *p; p++)
+        for (const char *p = path; *p; p++)
                 hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
         return mem_printf("spark-upload-%.24s%012llx", c->uuid, (unsigned long long)(hash & 0xffffffffffffu));
 }
 
-int file_upload(const struct kube_conf *c, const char *uri, char **out, struct fst_error *error)
+/* @uri's path here, and where it is to be; both are the caller's. */
+static int find_target(const struct kube_conf *c, const char *uri, char **file, char **path, char **target,
+                       struct fst_error *error)
 {
         _cleanup_free_ char *base = NULL;
         struct uri parts;
@@ -42,20 +44,35 @@ int file_upload(const struct kube_conf *c, const char *uri, char **out, struct f
                 return r;
         if (!base)
                 return error_set(error, -EINVAL, "Please specify " PATH_KEY " property.");
-        _cleanup_free_ char *file = submit_resolve_uri(uri, COMPAT_4_3);
-        if (!uri_parse(file, &parts))
+        _cleanup_free_ char *resolved = submit_resolve_uri(uri, COMPAT_4_3);
+        if (!uri_parse(resolved, &parts))
                 return error_set(error, -EINVAL, "%s is no URI", uri);
-        _cleanup_free_ char *path = uri_decode(parts.path);
-        const char *slash = strrchr(path, '/');
-        _cleanup_free_ char *directory = directory_name(c, uri);
-        _cleanup_free_ char *target = mem_printf("%s/%s/%s", base, directory, slash ? slash + 1 : path);
-        if (c->files.upload) {
+        *path = uri_decode(parts.path);
+        const char *slash = strrchr(*path, '/');
+        _cleanup_free_ char *directory = directory_name(c, *path);
+        *target = mem_printf("%s/%s/%s", base, directory, slash ? slash + 1 : *path);
+        *file = steal(resolved);
+        return 0;
+}
+
+int file_upload_target(const struct kube_conf *c, const char *uri, char **out, struct fst_error *error)
+{
+        _cleanup_free_ char *file = NULL, *path = NULL;
+        return find_target(c, uri, &file, &path, out, error);
+}
+
+int file_upload(const struct kube_conf *c, const char *uri, char **out, struct fst_error *error)
+{
+        _cleanup_free_ char *file = NULL, *path = NULL, *target = NULL;
+        int r = find_target(c, uri, &file, &path, &target, error);
+        if (r == 0 && c->files.upload) {
                 r = c->files.upload(c->files.owner, file, target, error);
                 if (r < 0)
                         return error_wrap(error, r, "Uploading file %s failed...", path);
         }
-        *out = steal(target);
-        return 0;
+        if (r == 0)
+                *out = steal(target);
+        return r;
 }
 
 int file_upload_list(const struct kube_conf *c, const char *key, struct strmap *out, struct fst_error *error)

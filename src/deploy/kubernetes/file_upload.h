@@ -20,6 +20,9 @@ bool file_is_local(const char *uri);
  */
 int file_upload(const struct kube_conf *c, const char *uri, char **out, struct fst_error *error);
 
+/* Where file_upload puts @uri in this submission, without putting it there. Likewise. */
+int file_upload_target(const struct kube_conf *c, const char *uri, char **out, struct fst_error *error);
+
 /*
  * Upload what is local of the list @key; if anything was, set @key in @out to the new list. Fragments of archives,
  * which name what they are unpacked into, stay.

@@ -2,6 +2,7 @@
 #include "deploy/kubernetes/feature_step.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "deploy/kubernetes/file_upload.h"
 #include "deploy/kubernetes/kube_names.h"
 #include "deploy/kubernetes/kube_value.h"
@@ -22,10 +23,18 @@ static void add_command(const struct kube_conf *c, struct spark_pod *pod, const 
                 pod_add_argument(pod, c->arguments[i]);
 }
 
-/* A local jar is one of spark.jars already, which the driver adds to its class path. */
-static int configure_java(const struct kube_conf *c, struct spark_pod *pod)
+/*
+ * A local jar is one of spark.jars already, which the driver adds to its class path, and is found by its class. A native
+ * application has no class path: the driver is told where it was uploaded as one of spark.jars.
+ */
+static int configure_java(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
-        add_command(c, pod, !c->resource || file_is_local(c->resource) ? "spark-internal" : c->resource);
+        _cleanup_free_ char *uploaded = NULL;
+        bool local = c->resource && file_is_local(c->resource);
+        int r = local && text_ends_with(c->resource, ".so") ? file_upload_target(c, c->resource, &uploaded, error) : 0;
+        if (r < 0)
+                return r;
+        add_command(c, pod, uploaded ? uploaded : !c->resource || local ? "spark-internal" : c->resource);
         return 0;
 }
 
@@ -57,7 +66,7 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
                 add_command(c, pod, c->resource);
                 return 0;
         default:
-                return configure_java(c, pod);
+                return configure_java(c, pod, error);
         }
 }
 

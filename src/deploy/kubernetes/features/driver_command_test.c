@@ -1,5 +1,6 @@
 /* What the driver runs: DriverCommandFeatureStepSuite. */
 #include "deploy/kubernetes/features/step_fixture.h"
+#include "deploy/kubernetes/file_upload.h"
 
 #define HEAD "'driver','--properties-file','/opt/spark/conf/spark.properties','--class','a.B',"
 
@@ -24,6 +25,13 @@ static void java(void **state)
         run(&f, KUBE_JAVA, "/here/main.jar", NULL); /* it is one of spark.jars */
         step_works(&f, &driver_command_step);
         assert_json(container_of_pod(&f, "args"), "[" HEAD "'spark-internal']");
+        step_end(&f);
+        run(&f, KUBE_JAVA, "file:///here/main.so", settings("spark.kubernetes.file.upload.path=hdfs://h/up"));
+        step_works(&f, &driver_command_step);
+        const char *native = json_string_value(json_array_get(container_of_pod(&f, "args"), 5));
+        _cleanup_free_ char *uploaded = NULL;
+        assert_int_equal(file_upload_target(&f.c, "/here/main.so", &uploaded, NULL), 0);
+        assert_string_equal(native, uploaded);
         step_end(&f);
         run(&f, KUBE_JAVA, NULL, NULL);
         f.c.proxy_user = "you";
