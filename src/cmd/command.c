@@ -13,6 +13,8 @@ static const struct command {
         {"submit", "run an application (the same as spark-submit)", command_submit, command_submit_help},
         {"class", "start a class of Spark (the same as spark-class)", command_class, command_class_help},
         {"compile", "compile C files into a shared object that submit takes", command_compile, command_compile_help},
+        {"decommission", "what an executor's container runs before it is stopped", command_decommission,
+         command_decommission_help},
         {"driver", "run an application's driver beside a worker: what workers start", command_driver,
          command_driver_help},
         {"entrypoint", "what a container runs first", command_entrypoint, command_entrypoint_help},
@@ -90,6 +92,8 @@ int firesteel_main(int argc, char **argv)
                 return command_class(argc, argv);
         if (strcmp(called, "entrypoint.sh") == 0)
                 return command_entrypoint(argc, argv);
+        if (strcmp(called, "decom.sh") == 0)
+                return command_decommission(argc, argv);
         if (command_is_shell(called))
                 return command_shell(called, argc, argv);
         if (argc < 2) {

@@ -1,7 +1,7 @@
 /*
  * The commands of the one program. It decides by the name it is called by: `spark-submit` is `firesteel submit`,
  * `spark-class` is `firesteel class`, Spark's shells have names of their own (command_shell), `entrypoint.sh` is what
- * containers start; as `firesteel` its first word names the command.
+ * containers start and `decom.sh` what they run before they are stopped; as `firesteel` its first word names the command.
  */
 #pragma once
 
@@ -16,6 +16,7 @@ FST_API int firesteel_main(int argc, char **argv);
 int command_submit(int argc, char **argv);
 int command_class(int argc, char **argv);
 int command_compile(int argc, char **argv);
+int command_decommission(int argc, char **argv);
 int command_driver(int argc, char **argv);
 int command_entrypoint(int argc, char **argv);
 int command_executor(int argc, char **argv);
@@ -29,6 +30,7 @@ int command_worker(int argc, char **argv);
 extern const char command_submit_help[];
 extern const char command_class_help[];
 extern const char command_compile_help[];
+extern const char command_decommission_help[];
 extern const char command_driver_help[];
 extern const char command_entrypoint_help[];
 extern const char command_executor_help[];

@@ -8,11 +8,13 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,4 +73,20 @@ int container_init_run(const char *file, char *const *argv, int *status, struct 
         prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
         sigprocmask(SIG_SETMASK, &before, NULL);
         return r ? error_set(error, r, "%s cannot be started: %s", argv[0], strerror(-r)) : 0;
+}
+
+int container_init_leave(int first, int signal, int ms, struct fst_error *error)
+{
+        int fd = (int)syscall(SYS_pidfd_open, first, 0);
+        if (kill(first, signal) < 0) {
+                int r = error_errno(error, "process %d cannot be sent SIG%s", first, sigabbrev_np(signal));
+                if (fd >= 0)
+                        close(fd);
+                return r;
+        }
+        struct pollfd end = {.fd = fd, .events = POLLIN}; /* without a descriptor it is waited for in vain */
+        poll(&end, 1, ms);
+        if (fd >= 0)
+                close(fd);
+        return 0;
 }

@@ -13,3 +13,9 @@ struct fst_error;
  * Negative with @error when it could not be started: -ENOENT, -EACCES, … Call it before any thread exists.
  */
 int container_init_run(const char *file, char *const *argv, int *status, struct fst_error *error);
+
+/*
+ * What runs beside it before the container is stopped: send @signal to @first, the container's first process, which hands
+ * it on, and wait until that has ended, or for @ms. -ESRCH and -EPERM with @error when it cannot be sent.
+ */
+int container_init_leave(int first, int signal, int ms, struct fst_error *error);

@@ -79,7 +79,7 @@ static int make_firesteel(struct image *image, const struct program_files *files
                           struct fst_error *error)
 {
         static const char *const names[] = {"/opt/spark/bin/spark-submit", "/opt/spark/bin/spark-class",
-                                            "/opt/entrypoint.sh"};
+                                            "/opt/entrypoint.sh", "/opt/decom.sh"};
         _cleanup_free_ char *library = mem_printf("%s/libfiresteel.so.0", files->folder);
         _cleanup_free_ char *modules = mem_printf("%s/firesteel", files->folder);
         int r = image_layer_file(layer, "/opt/spark/bin/firesteel", files->program, true, error);

@@ -5,7 +5,7 @@
  *
  *      / three layers, so that a new application does not change the large ones:
  *      1. the C library, the libraries, certificates, /etc/passwd, /tmp
- *      2. Firesteel, below /opt/spark as in Spark's images, and /opt/entrypoint.sh
+ *      2. Firesteel, below /opt/spark as in Spark's images, /opt/entrypoint.sh and /opt/decom.sh
  *      3. what the user adds, below /opt/app unless said otherwise
  *
  * The same program and the same added files make the same bytes: owners, times and the order of files are fixed.

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -153,9 +154,29 @@ static void an_init_ends_as_its_program_ends(void **state)
         error_deinit(&error);
 }
 
+static void who_is_to_leave_is_waited_for(void **state)
+{
+        sigset_t set;
+        int status, number;
+        struct fst_error error = FST_ERROR_INIT;
+        sigemptyset(&set);
+        sigaddset(&set, SIGPWR);
+        sigprocmask(SIG_BLOCK, &set, NULL);
+        pid_t pid = fork();
+        if (pid == 0)
+                _exit(sigwait(&set, &number) == 0 && number == SIGPWR ? 0 : 1);
+        sigprocmask(SIG_UNBLOCK, &set, NULL);
+        assert_int_equal(container_init_leave(pid, SIGPWR, 600000, &error), 0);
+        assert_int_equal(waitpid(pid, &status, WNOHANG), pid);
+        assert_int_equal(status, 0);
+        assert_int_equal(container_init_leave(pid, SIGPWR, 600000, &error), -ESRCH);
+        error_deinit(&error);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(who_is_to_leave_is_waited_for),
                 cmocka_unit_test(names_are_completed),
                 cmocka_unit_test(layers_do_not_depend_on_the_order_of_their_files),
                 cmocka_unit_test(a_path_is_there_once),

@@ -1,0 +1,29 @@
+/* firesteel decommission, and what a container's /opt/decom.sh is; see deploy/image/container_init.h. */
+#include "base/error.h"
+#include "cmd/command.h"
+#include "deploy/image/container_init.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PATIENCE_MS 60000 /* as Spark's script; what has not ended then is the kubelet's */
+
+const char command_decommission_help[] =
+        "Usage: firesteel decommission\n"
+        "\n"
+        "What an executor's container runs before it is stopped (spark.kubernetes.decommission.script): tells its first\n"
+        "process by SIGPWR that the executor is to leave, and waits up to a minute for its end. In an image this is\n"
+        "/opt/decom.sh.\n";
+
+int command_decommission(int argc, char **argv)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+                return fputs(command_decommission_help, stdout) < 0 || fflush(stdout) != 0;
+        int r = container_init_leave(1, SIGPWR, PATIENCE_MS, &error);
+        if (r < 0)
+                fprintf(stderr, "Error: %s\n", error_message(&error));
+        error_deinit(&error);
+        return r < 0;
+}
