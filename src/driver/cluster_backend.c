@@ -26,6 +26,7 @@
 #include <time.h>
 
 #define STOP_PATIENCE_MS 3000
+#define LEAVE_PATIENCE_MS 20000        /* a pod that is to end is killed after 30 s */
 #define LEAVING_MS 500                 /* for tasks to end before their executors are told to */
 #define GUEST_MOST ((size_t)256 << 10) /* of who has not registered */
 
@@ -534,7 +535,7 @@ void cluster_backend_tell_to_end(struct cluster_backend *b, const char *executor
 }
 
 /* Executors end by themselves when told to, if they have a moment. */
-static void let_executors_end(struct cluster_backend *b)
+static void let_executors_end(struct cluster_backend *b, uint64_t patience_ms)
 {
         cluster_stop_executors(b);
         b->closing = true;
@@ -542,7 +543,7 @@ static void let_executors_end(struct cluster_backend *b)
         uv_timer_t patience;
         uv_timer_init(&b->loop, &patience);
         patience.data = b;
-        uv_timer_start(&patience, patience_over, STOP_PATIENCE_MS, 0);
+        uv_timer_start(&patience, patience_over, patience_ms, 0);
         while (patience.data && !b->manager->class->stopped(b->manager))
                 uv_run(&b->loop, UV_RUN_ONCE);
         uv_close((uv_handle_t *)&patience, NULL);
@@ -553,13 +554,13 @@ static void cluster_leave(struct scheduler_backend *backend)
 {
         struct cluster_backend *b = cluster_of(backend);
         if (b->manager->class->outlives_driver)
-                let_executors_end(b);
+                let_executors_end(b, LEAVE_PATIENCE_MS);
 }
 
 /* Who does not end in time is ended. */
 static void end_executors(struct cluster_backend *b)
 {
-        let_executors_end(b);
+        let_executors_end(b, STOP_PATIENCE_MS);
         b->manager->class->stop(b->manager);
         uv_run(&b->loop, UV_RUN_NOWAIT);
 }

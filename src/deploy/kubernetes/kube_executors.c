@@ -22,6 +22,7 @@
 
 #define K8S "spark.kubernetes."
 #define READINESS_INTERVAL_MS 100
+#define MANY_PODS 100 /* for one call to delete */
 
 enum errand_kind { NOT_BUILT, REMOVED, GIVEN_UP };
 
@@ -374,23 +375,32 @@ void kube_executors_stop(struct kube_executors *x)
         uv_timer_stop(&x->timer);
         if (x->deleted.service)
                 pod_calls_delete_all(x->calls, "services", NULL);
-        if (x->deleted.executors && pod_calls_fetching(x->calls) == 0)
-                pod_calls_delete_all(x->calls, "pods", "executor");
+        const struct pods_snapshot *pods = executor_pods_known(x->pods);
+        const bool many = pods->n > MANY_PODS;
+        if (x->deleted.executors && pod_calls_fetching(x->calls) == 0) {
+                if (many)
+                        pod_calls_delete_known(x->calls, pods);
+                else
+                        pod_calls_delete_all(x->calls, "pods", "executor");
+        }
         if (x->deleted.config_map)
                 pod_calls_delete_all(x->calls, "configmaps", "executor");
         if (x->deleted.claims)
                 pod_calls_delete_all(x->calls, "persistentvolumeclaims", NULL);
-        x->deleted_late = executor_pods_in_flight(x->pods) == 0 && pod_calls_fetching(x->calls) == 0;
+        x->deleted_late = !many && executor_pods_in_flight(x->pods) == 0 && pod_calls_fetching(x->calls) == 0;
 }
 
 bool kube_executors_are_gone(struct kube_executors *x)
 {
         if (!x->stopped || executor_pods_in_flight(x->pods) > 0 || pod_calls_fetching(x->calls) > 0)
                 return false;
-        if (!x->deleted_late && x->deleted.executors) /* created after they were deleted, or read to their end first */
-                pod_calls_delete_all(x->calls, "pods", "executor");
-        x->deleted_late = true;
-        return pod_calls_deleting(x->calls) == 0;
+        if (pod_calls_deleting(x->calls) > 0)
+                return false;
+        if (x->deleted_late || !x->deleted.executors)
+                return true;
+        x->deleted_late = true; /* those that were created after the others were deleted, or read to their end first */
+        pod_calls_delete_all(x->calls, "pods", "executor");
+        return false;
 }
 
 /* ------------------------------------------------------------------------------------------------ from the driver */

@@ -32,7 +32,7 @@
 #define SECRET "spark.authenticate.secret"
 
 #define DEFAULT_EXECUTORS 2
-#define FAREWELL_MS 10000 /* for the API server to take what is to be deleted at the end */
+#define FAREWELL_MS 30000 /* for the API server to take what is to be deleted at the end */
 
 struct kube_manager {
         struct executor_manager manager;

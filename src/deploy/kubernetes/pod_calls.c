@@ -7,12 +7,14 @@
 #include "base/vec.h"
 #include "deploy/kubernetes/kube_client.h"
 #include "deploy/kubernetes/kube_names.h"
-#include "deploy/kubernetes/pod_state.h"
+#include "deploy/kubernetes/pods_snapshot.h"
 #include "deploy/kubernetes/quantity.h"
 
 #include <string.h>
 
 #define LOG "ExecutorPods"
+
+enum { DELETED_TOGETHER = 100 };
 
 /* The end of a pod's log that is being fetched; the pod is deleted then. */
 struct farewell {
@@ -88,7 +90,7 @@ static void delete_by_labels(struct pod_calls *calls, const char *resource, cons
                     owner);
 }
 
-void pod_calls_delete_pods(struct pod_calls *calls, const int32_t *ids, int n, bool pending)
+static void delete_ids(struct pod_calls *calls, const int32_t *ids, int n, bool pending, kube_done *done)
 {
         _cleanup_(buf_deinit) struct buf labels = BUF_INIT;
         buf_printf(&labels, KUBE_LABEL_APP_ID "=%s," KUBE_LABEL_ROLE "=executor," KUBE_LABEL_EXECUTOR_ID " in (",
@@ -96,7 +98,12 @@ void pod_calls_delete_pods(struct pod_calls *calls, const int32_t *ids, int n, b
         for (int i = 0; i < n; i++)
                 buf_printf(&labels, "%s%d", i ? "," : "", ids[i]);
         buf_puts(&labels, ")");
-        delete_by_labels(calls, "pods", buf_text(&labels), pending ? "status.phase=Pending" : NULL, on_answer, calls);
+        delete_by_labels(calls, "pods", buf_text(&labels), pending ? "status.phase=Pending" : NULL, done, calls);
+}
+
+void pod_calls_delete_pods(struct pod_calls *calls, const int32_t *ids, int n, bool pending)
+{
+        delete_ids(calls, ids, n, pending, on_answer);
 }
 
 static void on_all_deleted(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
@@ -112,6 +119,21 @@ void pod_calls_delete_all(struct pod_calls *calls, const char *resource, const c
                                                  role ? "," KUBE_LABEL_ROLE "=" : "", role ? role : "");
         calls->deleting++;
         delete_by_labels(calls, resource, labels, NULL, on_all_deleted, calls);
+}
+
+void pod_calls_delete_known(struct pod_calls *calls, const struct pods_snapshot *pods)
+{
+        int32_t ids[DELETED_TOGETHER];
+        int n = 0;
+        for (const struct pod_state *p = pods_snapshot_next(pods, NULL); p;) {
+                ids[n++] = p->id;
+                p = pods_snapshot_next(pods, p);
+                if (p && n < DELETED_TOGETHER)
+                        continue;
+                calls->deleting++;
+                delete_ids(calls, ids, n, false, on_all_deleted);
+                n = 0;
+        }
 }
 
 int pod_calls_deleting(const struct pod_calls *calls)

@@ -44,7 +44,10 @@ void pod_calls_label(struct pod_calls *calls, const char *pod, const char *label
 /* Delete all of the application's objects of a kind, "pods", …; those with this role unless it is NULL. */
 void pod_calls_delete_all(struct pod_calls *calls, const char *resource, const char *role);
 
-/* Of pod_calls_delete_all: without an answer yet. */
+/* Delete these pods, some hundred side by side: the API server deletes what one call names one after the other. */
+void pod_calls_delete_known(struct pod_calls *calls, const struct pods_snapshot *pods);
+
+/* Of the last two: without an answer yet. */
 int pod_calls_deleting(const struct pod_calls *calls);
 
 /* Logs that have not come to their end: of pods that are not to be deleted before that. */
