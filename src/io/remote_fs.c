@@ -75,7 +75,7 @@ static struct remote_fs *owner(const struct file_system *fs)
 #define WITH_CALL(r, fs, call)                                                                                         \
         _cleanup_(remote_call_end) struct remote_call *call = NULL;                                                    \
         int r = remote_call_begin(owner(fs), &call, error);                                                            \
-        if (r < 0)                                                                                                     \
+        if (r != 0)                                                                                                    \
         return r
 
 static int hdfs_stat(const struct file_system *fs, const char *path, struct file_status *status,
@@ -278,6 +278,6 @@ int remote_fs_fetch(struct remote_fs *r, const char *path, int (*sink)(void *con
         if (result < 0)
                 return result;
         WITH_CALL(begun, fs, call);
-        return fs == &r->hdfs ? webhdfs_fetch(call, path, sink, context, error)
-                              : s3a_fetch(call, path, sink, context, error);
+        return *fs->scheme == 'h' ? webhdfs_fetch(call, path, sink, context, error)
+                                  : s3a_fetch(call, path, sink, context, error);
 }

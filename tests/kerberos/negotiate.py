@@ -40,7 +40,8 @@ def accept(token):
 
 
 class Namenode:
-    """Serves `files` by name, each only to who has proved to be somebody; `users` are those who have."""
+    """Serves `files` by name, each only to who has proved to be somebody; `users` are those who have. New files go to
+    its datanode, which asks nobody, but wants the ticket of the namenode's address."""
 
     def __init__(self, files):
         self.users = []
@@ -57,7 +58,29 @@ class Namenode:
                 self.end_headers()
                 self.wfile.write(body)
 
+            def body(self):
+                if "chunked" not in self.headers.get("Transfer-Encoding", ""):
+                    return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                data = b""
+                while size := int(self.rfile.readline(), 16):
+                    data += self.rfile.read(size)
+                    self.rfile.readline()
+                self.rfile.readline()
+                return data
+
+            def do_PUT(self):
+                body, url = self.body(), urllib.parse.urlparse(self.path)
+                if url.path.startswith("/datanode/"):
+                    good = "delegation=of-the-namenode" in url.query and "Authorization" not in self.headers
+                    files[url.path.removeprefix("/datanode/")] = body
+                    self.answer(201 if good else 401, b"")
+                    return
+                self.act(url)
+
             def do_GET(self):
+                self.act(urllib.parse.urlparse(self.path))
+
+            def act(self, url):
                 kind, _, token = self.headers.get("Authorization", "").partition(" ")
                 proof = accept(base64.b64decode(token)) if kind == "Negotiate" else None
                 if not proof:
@@ -65,7 +88,10 @@ class Namenode:
                     return
                 outer.users.append(proof[0])
                 back = ("WWW-Authenticate", "Negotiate " + base64.b64encode(proof[1]).decode())
-                url = urllib.parse.urlparse(self.path)
+                if "op=CREATE" in url.query:
+                    name = url.path.removeprefix("/webhdfs/v1/")
+                    self.answer(307, b"", back, ("Location", f"http://{outer.address}/datanode/{name}?delegation=of-the-namenode"))
+                    return
                 content = files.get(url.path.removeprefix("/webhdfs/v1/"))
                 if content is None:
                     self.answer(404, b"{}", back)

@@ -88,8 +88,8 @@ static char *copy_of(const json_t *object, const char *key)
 static int read_index(struct oci_archive *a, struct fst_error *error)
 {
         struct oci_part part;
-        int r = find(a, "index.json", &part);
-        if (r < 0)
+        int r = a->map ? find(a, "index.json", &part) : -EBADMSG;
+        if (r != 0)
                 return no_layout(a->path, r == -ENOENT ? "there is no index.json in it" : "it is no tar", error);
         json_t *index = json_loadb(part.data, part.len, 0, NULL);
         json_t *manifests = json_object_get(index, "manifests"), *first = json_array_get(manifests, 0);
@@ -104,26 +104,10 @@ static int read_index(struct oci_archive *a, struct fst_error *error)
         return oci_archive_blob(a, a->digest, &a->manifest, error);
 }
 
-int oci_archive_open(const char *path, struct oci_archive *out, struct fst_error *error)
+int oci_archive_parse(const char *data, size_t len, const char *path, struct oci_archive *out, struct fst_error *error)
 {
-        struct oci_archive a = {.path = mem_strdup(path)};
-        struct stat st;
-        int fd = open(path, O_RDONLY | O_CLOEXEC), r = 0;
-        if (fd < 0 || fstat(fd, &st) < 0)
-                r = error_errno(error, "%s", path);
-        else if (!S_ISREG(st.st_mode) || st.st_size == 0)
-                r = no_layout(path, "it is no file, or an empty one", error);
-        if (r == 0) {
-                void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-                if (map == MAP_FAILED)
-                        r = error_errno(error, "%s", path);
-                else
-                        a.map = map, a.len = (size_t)st.st_size;
-        }
-        if (fd >= 0)
-                close(fd);
-        if (r == 0)
-                r = read_index(&a, error);
+        struct oci_archive a = {.path = mem_strdup(path), .map = data, .len = len};
+        int r = read_index(&a, error);
         if (r < 0)
                 oci_archive_close(&a);
         else
@@ -131,10 +115,33 @@ int oci_archive_open(const char *path, struct oci_archive *out, struct fst_error
         return r;
 }
 
+int oci_archive_open(const char *path, struct oci_archive *out, struct fst_error *error)
+{
+        struct stat st;
+        void *map = NULL;
+        int fd = open(path, O_RDONLY | O_CLOEXEC), r = 0;
+        if (fd < 0 || fstat(fd, &st) < 0)
+                r = error_errno(error, "%s", path);
+        else if (!S_ISREG(st.st_mode) || st.st_size == 0)
+                r = no_layout(path, "it is no file, or an empty one", error);
+        else if ((map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED)
+                r = error_errno(error, "%s", path);
+        if (fd >= 0)
+                close(fd);
+        if (r != 0)
+                return r;
+        r = oci_archive_parse(map, (size_t)st.st_size, path, out, error);
+        if (r < 0)
+                munmap(map, (size_t)st.st_size);
+        else
+                out->owned = true;
+        return r;
+}
+
 void oci_archive_close(struct oci_archive *a)
 {
-        if (a->map)
-                munmap(a->map, a->len);
+        if (a->owned)
+                munmap((void *)a->map, a->len);
         free(a->path);
         free(a->name);
         free(a->type);

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct fst_error;
@@ -20,8 +21,9 @@ struct oci_part {
 
 struct oci_archive {
         char *path;
-        char *map;
+        const char *map;
         size_t len;
+        bool owned;               /* it is unmapped when it is closed */
         char *name;               /* what its image was called when it was built; NULL: it does not say */
         char *type, *digest;      /* of its one manifest */
         struct oci_part manifest; /* JSON */
@@ -29,6 +31,8 @@ struct oci_archive {
 
 /* -errno, or -EINVAL for what is no such archive, or holds several images; nothing is to be closed then. */
 int oci_archive_open(const char *path, struct oci_archive *out, struct fst_error *error);
+/* The archive @data, which stays the caller's and outlives it; @path is for messages. Likewise. */
+int oci_archive_parse(const char *data, size_t len, const char *path, struct oci_archive *out, struct fst_error *error);
 void oci_archive_close(struct oci_archive *a);
 
 /* The blob of that digest, which is checked. -ENOENT when it is not there, -EBADMSG when it is another one. */

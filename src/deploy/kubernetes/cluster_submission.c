@@ -68,6 +68,7 @@ int cluster_submission_show(const struct submission *s, FILE *out, struct fst_er
         _cleanup_(submission_files_deinit) struct submission_files files;
         json_t *objects = NULL;
         submission_files_init(&files, &s->conf);
+        files.ticket_cache = s->ticket_cache;
         int r = cluster_submission_init(&k, s, error);
         k.conf.files = submission_files_of(&files);
         k.conf.files.upload = NULL; /* showing changes nothing */

@@ -27,6 +27,7 @@ static const char *container_of_pod(const json_t *pod)
 int driver_plan_read(struct driver_plan *p, const struct submission *s, struct fst_error *error)
 {
         submission_files_init(&p->files, &s->conf);
+        p->files.ticket_cache = s->ticket_cache;
         int r = cluster_submission_init(&p->k, s, error);
         if (r == 0)
                 p->k.conf.files = submission_files_of(&p->files);

@@ -9,6 +9,7 @@
 #include "io/paths.h"
 #include "io/remote_fs.h"
 #include "io/uri.h"
+#include "net/kerberos.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -27,13 +28,22 @@ static int open_remote(struct submission_files *f, struct fst_error *error)
                                             &f->remote, error);
 }
 
+static void use_tickets(const struct submission_files *f, bool use)
+{
+        if (f->ticket_cache)
+                kerberos_use(use ? f->ticket_cache : NULL);
+}
+
 static int fetch(void *owner, const char *uri, char **path, struct fst_error *error)
 {
         struct submission_files *f = owner;
         _cleanup_free_ char *here = NULL;
         int r = open_remote(f, error);
-        if (r == 0)
+        if (r == 0) {
+                use_tickets(f, true);
                 r = remote_files_download(f->remote, uri, &here, error);
+                use_tickets(f, false);
+        }
         if (r == 0)
                 *path = uri_local_path(here);
         return r;
@@ -115,7 +125,9 @@ static int copy_file(struct submission_files *f, const char *source, const char 
 static int upload(void *owner, const char *uri, const char *target, struct fst_error *error)
 {
         _cleanup_free_ char *local = uri_local_path(uri);
+        use_tickets(owner, true);
         int r = copy_file(owner, local ? local : uri, target, error);
+        use_tickets(owner, false);
         if (r < 0 && access(local ? local : uri, R_OK) == 0)
                 error_set(
                         error, r,

@@ -16,6 +16,7 @@ struct remote_files;
 
 struct submission_files {
         const struct strmap *conf; /* borrowed */
+        const char *ticket_cache;  /* whose tickets are used (net/kerberos.h), borrowed; NULL: those of the process */
         struct remote_files *remote;
 };
 
