@@ -3,8 +3,9 @@
  *
  * Reads one JSON object a line from standard input and answers with one a line; what a line holds is described in
  * lines.md beside this file. The only argument is the world: a directory below which a line's files are written.
- * Besides the kinds of lines.md there are {"kind": "catalogue"}, the keys and the feature steps of this Spark, and
- * {"kind": "command", "command": […]}, a command line of spark-submit.
+ * Besides the kinds of lines.md there are {"kind": "catalogue"}, the keys and the feature steps of this Spark,
+ * {"kind": "command", "command": […]}, a command line of spark-submit, and {"kind": "running"}, a driver in this process,
+ * which is answered when it runs; any further line ends it, and is answered when it has ended.
  *
  * Nothing leaves the machine: the client that Spark gets speaks to a scripted API server in this process, which
  * answers what it is sent; a command line, to the server that it names. The environment is exchanged inside the process, because Spark reads it in many places.
@@ -60,6 +61,7 @@ import org.apache.logging.log4j.core.config.LoggerConfig;
 import org.apache.logging.log4j.core.config.Property;
 import org.apache.spark.SecurityManager;
 import org.apache.spark.SparkConf;
+import org.apache.spark.SparkContext;
 import org.apache.spark.deploy.SparkSubmit;
 import org.apache.spark.deploy.k8s.submit.ClientArguments;
 import org.apache.spark.deploy.k8s.submit.K8SSparkSubmitOperation;
@@ -84,6 +86,8 @@ public class PodsDriver {
     private static final ApiServer api = newServer();
     private static KubernetesClient client;
     private static String world;
+    private static PrintStream out;
+    private static BufferedReader in;
 
     /* Has the pods of the line; takes every object as it is, gives it a uid, and remembers what was sent. */
     private static class ApiServer {
@@ -407,6 +411,18 @@ public class PodsDriver {
         answer.put("printed", printed.toString(StandardCharsets.UTF_8));
     }
 
+    private static void running(JsonNode line, ObjectNode answer) throws Exception {
+        SparkContext context = new SparkContext(conf(line));
+        try {
+            out.println(json.createObjectNode().put("running", context.applicationId()));
+            out.flush();
+            in.readLine();
+        } finally {
+            context.stop();
+        }
+        answer.put("ended", true);
+    }
+
     private static void catalogue(ObjectNode answer) throws Exception {
         ObjectNode keys = answer.putObject("keys");
         ArrayNode prefixes = answer.putArray("prefixes");
@@ -453,6 +469,9 @@ public class PodsDriver {
         case "operation":
             operation(line, answer);
             break;
+        case "running":
+            running(line, answer);
+            break;
         case "command":
             command(line, answer);
             break;
@@ -498,14 +517,14 @@ public class PodsDriver {
     }
 
     public static void main(String[] words) throws Exception {
-        PrintStream out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
+        out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
         System.setOut(System.err);
         world = words[0];
         listen();
         environment().clear();
         client = new KubernetesClientBuilder().withConfig(
             new ConfigBuilder(Config.empty()).withMasterUrl(api.address()).withNamespace("default").build()).build();
-        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         out.println(json.createObjectNode().put("api", api.address()));
         out.flush();
         for (String line = in.readLine(); line != null; line = in.readLine()) {

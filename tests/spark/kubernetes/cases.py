@@ -138,3 +138,23 @@ def server_cases(mixtures, seed):
             continue
         if (case.message is None or case.excused == refusals.OFFLINE) and line["kind"] != "arguments" and "words" not in line:
             yield Case(line, case.keys)
+
+
+# What a driver that runs here cannot be given: addresses that are not its own, pods that are made otherwise, nothing.
+NOT_RUNNING = ("allocator", "podNamePrefix", "driverAddress", "blockManager", "ports", "id", "profile", "recovery", "secret")
+RUNNING = {"spark.driver.host": "127.0.0.1", "spark.ui.enabled": "false", "spark.executor.instances": "2",
+           "spark.submit.deployMode": "client", "spark.scheduler.minRegisteredResourcesRatio": "0", K + "allocation.batch.delay": "200ms",
+           K + "executor.eventProcessingInterval": "200ms", K + "executorSnapshotsSubscribersShutdownGracePeriod": "1s"}
+
+
+def running_cases():
+    """Executors' pods as a whole driver makes them: the first variant of each group, on a driver that runs here."""
+    for group, choices in variants.groups("executor").items():
+        if group in NOT_RUNNING:
+            continue
+        line = extended(plain("executor", f"running-{group}"), choices[0])
+        line["kind"] = "running"
+        line["conf"].setdefault("spark.app.name", "pods")
+        line["conf"].update(RUNNING)
+        line["conf"][K + "driver.pod.name"] = "pods-driver"
+        yield Case(line)

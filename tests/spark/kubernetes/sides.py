@@ -4,14 +4,29 @@ A driver's line becomes the command line of spark-submit that says the same; an 
 as the running driver would.
 """
 import base64
+import contextlib
 import json
 import os
 import shutil
 import subprocess
 
 from . import normal, stored
+from .server import wait_for
 
 TIMEOUT = 120
+# Says that it runs, and does so until its input ends.
+APPLICATION = """#include <firesteel/firesteel.h>
+#include <stdio.h>
+int main(void)
+{
+        fst_context *sc = fst_context_new(NULL);
+        puts(fst_context_app_id(sc));
+        fflush(stdout);
+        while (getchar() != EOF)
+                ;
+        return fst_context_stop(sc);
+}
+"""
 DRIVERS = ("pods-driver", "named-driver")
 
 
@@ -54,7 +69,8 @@ class Side:
 
     def answer(self, line):
         """{"objects": […]}, {"refused": what the server said} or {"error": …}; of operations what is printed, too."""
-        raw = {"executor": self.executor, "operation": self.operation}.get(line["kind"], self.submission)(self.filled(line))
+        ways = {"executor": self.executor, "operation": self.operation, "running": self.running}
+        raw = ways.get(line["kind"], self.submission)(self.filled(line))
         self.server.clear()
         return self.normalised(raw, line)
 
@@ -88,6 +104,25 @@ class Side:
                 return {"refused": stored.parts(refused)}
         found = [one for one in self.server.objects() if one["metadata"]["uid"] not in uids.values()]
         return {"objects": stored.objects(found, drivers)}
+
+    def running(self, line):
+        """What a driver that runs here has for its executors as soon as they are all there."""
+        conf = line["conf"]
+        drivers = self.driver_pods(conf.get("spark.kubernetes.namespace", "default"))
+        uids = {driver["metadata"]["uid"] for driver in drivers}
+        conf["spark.master"] = f"k8s://{self.server.url}"
+        wanted = 2 + (conf.get("spark.kubernetes.executor.disableConfigMap") != "true")
+
+        def created():
+            return [one for one in self.server.objects() if one["metadata"]["uid"] not in uids and
+                    one["kind"] in ("Pod", "ConfigMap")]
+
+        found = []
+        with self.driver(line) as error:
+            if error is None:
+                wait_for(lambda: len(created()) >= wanted, lambda: f"{wanted} objects of {line['id']}, not {created()}")
+                found = [one for one in self.server.objects() if one["metadata"]["uid"] not in uids]
+        return {"objects": stored.of_running(stored.objects(found, drivers))} if error is None else {"error": error}
 
     def operation(self, line):
         for pod in line["pods"]:
@@ -123,12 +158,20 @@ class Genuine(Side):
         return answer.get("printed"), (answer["error"] or answer["exception"]) if "error" in answer else None
 
 
+    @contextlib.contextmanager
+    def driver(self, line):
+        answer = self.machine.answer(line)
+        yield answer.get("error")
+        if "running" in answer:
+            self.machine.answer({})
+
+
 class Ours(Side):
     """Each submission is a process; executors are built by tests/pods_from_conf."""
 
     def __init__(self, server, directory, build):
         super().__init__(server, directory)
-        self.world = os.path.join(directory, "ours")
+        self.folder, self.world = directory, os.path.join(directory, "ours")
         os.makedirs(self.world)
         self.program = os.path.join(build, "src", "spark-submit")
         self.builder = subprocess.Popen([os.path.join(build, "tests", "pods_from_conf"), self.world], stdin=subprocess.PIPE,
@@ -161,6 +204,31 @@ class Ours(Side):
                 file.write(base64.b64decode(content["base64"]) if isinstance(content, dict) else
                            self.in_world(content).encode())
 
+    @contextlib.contextmanager
+    def driver(self, line):
+        self.write(line["files"])
+        with open(os.path.join(self.folder, "app.c"), "w", encoding="ascii") as file:
+            file.write(APPLICATION)
+        command = [self.program, *(word for item in line["conf"].items() for word in ("--conf", "=".join(item))), file.name]
+        environment = {**line["environment"], "XDG_CACHE_HOME": self.folder, "PATH": os.environ["PATH"]}
+        with open(os.path.join(self.folder, "driver.log"), "w+", encoding="utf-8") as log:
+            process = subprocess.Popen(list(map(self.in_world, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
+                                       env={key: self.in_world(value) for key, value in environment.items()}, cwd=self.world)
+            try:
+                running = process.stdout.readline()
+                log.seek(0)
+                yield None if running else log.read()
+            finally:
+                process.stdin.close()
+                process.wait(TIMEOUT)
+                process.stdout.close()
+                self.clear_world()
+
+    def clear_world(self):
+        for name in os.listdir(self.world):
+            path = os.path.join(self.world, name)
+            (shutil.rmtree if os.path.isdir(path) else os.remove)(path)
+
     def run(self, line, command):
         self.write(line["files"])
         environment = {key: self.in_world(value) for key, value in line["environment"].items()}
@@ -168,7 +236,5 @@ class Ours(Side):
             done = subprocess.run([self.program, *map(self.in_world, command)], env=environment, capture_output=True,
                                   encoding="utf-8", timeout=TIMEOUT, check=False, cwd=self.world)
         finally:
-            for name in os.listdir(self.world):
-                path = os.path.join(self.world, name)
-                (shutil.rmtree if os.path.isdir(path) else os.remove)(path)
+            self.clear_world()
         return done.stderr, done.stderr.rpartition("Error: ")[2].rstrip("\n") if done.returncode else None

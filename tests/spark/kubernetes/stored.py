@@ -11,6 +11,10 @@ TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")
 REFUSED = [re.compile(pattern, re.S) for pattern in (
     r"Message: (.*?)\. Received status: Status\(", r"^.* does not know who asks \((Unauthorized)\)",
     r"^.*? in namespace \"[^\"]*\": (.*)")]
+# What a driver in a JVM tells executors' JVMs by itself (JavaModuleOptions), and the port that it has found.
+OF_JAVA = re.compile(r"--(add-(opens|modules)|sun-misc|enable-native)|-XX:\+IgnoreUnrecognizedVMOptions|-XX:\+UseCompact|-D(jdk\.reflect|java\.net\.preferIPv6|"
+                     r"io\.netty|arrow|foreign\.restricted)")
+PORT = re.compile(r"(CoarseGrainedScheduler@.*:|-Dspark\.driver\.port=)[0-9]+")
 SUBMITTED = re.compile(r"(spark\.app\.submitTime=)[0-9]+")
 STAMP = re.compile(r"20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-9:]{8}Z")
 
@@ -42,6 +46,20 @@ def parts(words):
     """What the server has said, without numbers of volumes, which come in any order, and sorted."""
     words = re.sub(r"\[[0-9]+\]", "[]", words.strip())
     return sorted(part.strip("[]") for part in re.split(r", (?=(?:spec|metadata)\b)", words))
+
+
+def of_running(found):
+    """Executors' pods of a driver that runs here, less what only its JVM makes."""
+    for pod in found:
+        for container in pod.get("spec", {}).get("containers", []):
+            options, others = [], []
+            for entry in container.get("env", []):
+                entry["value"] = PORT.sub(r"\1{port}", entry["value"]) if "value" in entry else None
+                (options if entry["name"].startswith("SPARK_JAVA_OPT_") else others).append(entry)
+            options.sort(key=lambda entry: int(entry["name"].rpartition("_")[2]))
+            kept = [entry["value"] for entry in options if not OF_JAVA.match(entry["value"])]
+            container["env"] = others + [{"name": f"SPARK_JAVA_OPT_{i}", "value": value} for i, value in enumerate(kept)]
+    return found
 
 
 def refusal(message):
