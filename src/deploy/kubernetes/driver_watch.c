@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "deploy/kubernetes/driver_trouble.h"
+#include "deploy/kubernetes/exit_reason.h"
 #include "deploy/kubernetes/kube_watch.h"
 #include "deploy/kubernetes/pod_text.h"
 
@@ -24,6 +25,24 @@ static void report(const struct driver_watch *w)
         log_info(COMPONENT, "Application status for %s (phase: %s)", w->subject.app_id, pod_text_phase(w->pod));
 }
 
+/* What keeps a pod from starting is in none of the lines that Spark shows. */
+static void tell_wait(struct driver_watch *w)
+{
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        struct pod_wait wait = pod_wait_read(json_object_get(w->pod, "status"));
+        if (!pod_wait_describe(&wait, "driver", &text) || (w->waits && strcmp(w->waits, buf_text(&text)) == 0))
+                return;
+        log_warn(COMPONENT, "The driver pod %s waits: %s", w->subject.submission_id, buf_text(&text));
+        free(w->waits);
+        w->waits = buf_steal(&text);
+}
+
+static bool has_ended(const json_t *pod)
+{
+        const char *phase = pod_text_phase(pod);
+        return strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0;
+}
+
 static void take(struct driver_watch *w, json_t *pod)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
@@ -31,12 +50,8 @@ static void take(struct driver_watch *w, json_t *pod)
         w->pod = json_incref(pod);
         pod_text_state(pod, &text);
         log_info(COMPONENT, "State changed, new state: %s", buf_text(&text));
-}
-
-static bool has_ended(const json_t *pod)
-{
-        const char *phase = pod_text_phase(pod);
-        return strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0;
+        if (!has_ended(pod))
+                tell_wait(w);
 }
 
 static void on_event(void *owner, enum kube_event what, json_t *pod)
@@ -151,6 +166,7 @@ int driver_watch_end(struct driver_watch *w, int *status, struct fst_error *erro
         kube_watch_free(w->watch);
         uv_close((uv_handle_t *)&w->timer, NULL);
         json_decref(w->pod);
+        free(w->waits);
         error_deinit(&w->error);
         return r;
 }

@@ -38,6 +38,7 @@ struct driver_watch {
         struct kube_watch *watch;
         uv_timer_t timer;
         json_t *pod;            /* as it was seen last */
+        char *waits;            /* what for, as it was told last; NULL: nothing was */
         bool over, gone;        /* gone: deleted before it ended */
         struct fst_error error; /* it cannot be watched */
         int result;

@@ -273,44 +273,56 @@ void exit_reason_deinit(struct exit_reason *reason)
 
 /* -------------------------------------------------------------------------------------------------- why it waits */
 
-static const char *advice_of(const char *reason)
+/* @role: "driver", "executor", as keys have it. */
+static void advise(const char *reason, const char *role, struct buf *out)
 {
         if (strcmp(reason, "Unschedulable") == 0)
-                return "An executor asks for spark.executor.cores (or spark.kubernetes.executor.request.cores), "
-                       "spark.executor.memory and spark.executor.memoryOverhead on one node: ask for less, or add "
-                       "nodes.";
-        if (strcmp(reason, "SchedulingGated") == 0)
-                return "Somebody's scheduling gate holds it; it is for them to open it.";
-        if (ONE_OF(reason, "ImagePullBackOff", "ErrImagePull", "ErrImageNeverPull", "InvalidImageName",
-                   "RegistryUnavailable", "ImageInspectError"))
-                return "Check the image's name (spark.kubernetes.executor.container.image, else spark.kubernetes."
-                       "container.image), spark.kubernetes.container.image.pullSecrets, and that the nodes reach the "
-                       "registry.";
-        if (strcmp(reason, "CreateContainerConfigError") == 0)
-                return "Check that the config maps and secrets exist that it names: spark.kubernetes.executor.secrets.*, "
-                       "spark.kubernetes.executor.secretKeyRef.*, the pod template.";
-        if (ONE_OF(reason, "CreateContainerError", "RunContainerError", "PreStartHookError", "PostStartHookError"))
-                return "Check the image's entry point, and the volumes that it mounts (spark.kubernetes.executor."
-                       "volumes.*).";
-        if (strcmp(reason, "CrashLoopBackOff") == 0)
-                return "This container ends again and again; its log says why (kubectl logs -c).";
-        return NULL;
+                buf_printf(out,
+                           " %s asks for spark.%s.cores (or spark.kubernetes.%s.request.cores), spark.%s.memory and "
+                           "spark.%s.memoryOverhead on one node: ask for less, or add nodes.",
+                           strcmp(role, "driver") == 0 ? "The driver" : "An executor", role, role, role, role);
+        else if (strcmp(reason, "SchedulingGated") == 0)
+                buf_puts(out, " Somebody's scheduling gate holds it; it is for them to open it.");
+        else if (ONE_OF(reason, "ImagePullBackOff", "ErrImagePull", "ErrImageNeverPull", "InvalidImageName",
+                        "RegistryUnavailable", "ImageInspectError"))
+                buf_printf(out,
+                           " Check the image's name (spark.kubernetes.%s.container.image, else spark.kubernetes."
+                           "container.image), spark.kubernetes.container.image.pullSecrets, and that the nodes reach "
+                           "the registry.",
+                           role);
+        else if (strcmp(reason, "CreateContainerConfigError") == 0)
+                buf_printf(
+                        out,
+                        " Check that the config maps and secrets exist that it names: spark.kubernetes.%s.secrets.*, "
+                        "spark.kubernetes.%s.secretKeyRef.*, the pod template.",
+                        role, role);
+        else if (ONE_OF(reason, "CreateContainerError", "RunContainerError", "PreStartHookError", "PostStartHookError"))
+                buf_printf(out,
+                           " Check the image's entry point, and the volumes that it mounts (spark.kubernetes.%s."
+                           "volumes.*).",
+                           role);
+        else if (strcmp(reason, "CrashLoopBackOff") == 0)
+                buf_puts(out, " This container ends again and again; its log says why (kubectl logs -c).");
+}
+
+bool pod_wait_describe(const struct pod_wait *wait, const char *role, struct buf *out)
+{
+        if (!wait->reason)
+                return false;
+        if (wait->container)
+                buf_printf(out, "container %s: ", wait->container);
+        buf_puts(out, wait->reason);
+        if (wait->message) {
+                buf_puts(out, ": ");
+                put_sentence(out, wait->message);
+        }
+        buf_puts(out, ".");
+        advise(wait->reason, role, out);
+        return true;
 }
 
 bool waiting_reason_describe(const struct pod_state *pod, struct buf *out)
 {
-        if (!pod->waiting)
-                return false;
-        if (pod->waiting_container)
-                buf_printf(out, "container %s: ", pod->waiting_container);
-        buf_puts(out, pod->waiting);
-        if (pod->waiting_message) {
-                buf_puts(out, ": ");
-                put_sentence(out, pod->waiting_message);
-        }
-        buf_puts(out, ".");
-        const char *advice = advice_of(pod->waiting);
-        if (advice)
-                buf_printf(out, " %s", advice);
-        return true;
+        return pod_wait_describe(&(struct pod_wait){pod->waiting, pod->waiting_message, pod->waiting_container},
+                                 "executor", out);
 }

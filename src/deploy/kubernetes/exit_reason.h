@@ -25,6 +25,8 @@ const char *exit_code_describe(int code, char *text, size_t size);
 
 /*
  * Why a pod waits and what to do: "ImagePullBackOff: Back-off pulling image …. Check spark.kubernetes.…". Nothing is
- * written, and false returned, if it does not wait for a reason.
+ * written, and false returned, if it does not wait for a reason. @role, "driver" or "executor", is whose keys are
+ * named.
  */
-bool waiting_reason_describe(const struct pod_state *pod, struct buf *out);
+bool pod_wait_describe(const struct pod_wait *wait, const char *role, struct buf *out);
+bool waiting_reason_describe(const struct pod_state *executor, struct buf *out);

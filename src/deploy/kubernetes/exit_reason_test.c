@@ -212,6 +212,24 @@ static void why_pods_wait(void **state)
         waits_for(WAITING("SomethingNew", "why"), "container c: SomethingNew: why.");
 }
 
+static void drivers_are_told_of_their_own_keys(void **state)
+{
+        _cleanup_json_ json_t *status = json_text(WAITING("ErrImagePull", "denied"));
+        struct pod_wait wait = pod_wait_read(status), none = {0};
+        _cleanup_(buf_deinit) struct buf out = BUF_INIT;
+        assert_false(pod_wait_describe(&none, "driver", &out));
+        assert_true(pod_wait_describe(&wait, "driver", &out));
+        assert_non_null(strstr(buf_text(&out), "container c: ErrImagePull: denied. Check the image's name "
+                                               "(spark.kubernetes.driver.container.image"));
+        buf_reset(&out);
+        wait = (struct pod_wait){.reason = "Unschedulable"};
+        assert_true(pod_wait_describe(&wait, "driver", &out));
+        assert_string_equal(buf_text(&out),
+                            "Unschedulable. The driver asks for spark.driver.cores (or spark.kubernetes.driver.request."
+                            "cores), spark.driver.memory and spark.driver.memoryOverhead on one node: ask for less, or "
+                            "add nodes.");
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -220,6 +238,7 @@ int main(void)
                 cmocka_unit_test(what_happened_and_what_to_do),
                 cmocka_unit_test(deleted_pods_are_nobodys_fault),
                 cmocka_unit_test(why_pods_wait),
+                cmocka_unit_test(drivers_are_told_of_their_own_keys),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,7 +164,7 @@ static bool is_ordinary_wait(const char *reason)
         return strcmp(reason, "ContainerCreating") == 0 || strcmp(reason, "PodInitializing") == 0;
 }
 
-static bool fill_waiting_container(struct pod_state *s, struct packer *p, const json_t *containers)
+static struct pod_wait container_wait(const json_t *containers)
 {
         size_t i;
         json_t *item;
@@ -173,23 +173,26 @@ static bool fill_waiting_container(struct pod_state *s, struct packer *p, const 
                 const char *reason = text_at(waiting, "reason");
                 if (!reason || !*reason || is_ordinary_wait(reason))
                         continue;
-                s->waiting = pack_text(p, reason);
-                s->waiting_message = pack_text(p, text_at(waiting, "message"));
-                s->waiting_container = pack_text(p, text_at(item, "name"));
-                return true;
+                return (struct pod_wait){reason, text_at(waiting, "message"), text_at(item, "name")};
         }
-        return false;
+        return (struct pod_wait){0};
+}
+
+struct pod_wait pod_wait_read(const json_t *status)
+{
+        const json_t *scheduled = condition_of(status, "PodScheduled", "False");
+        if (text_at(scheduled, "reason"))
+                return (struct pod_wait){text_at(scheduled, "reason"), text_at(scheduled, "message"), NULL};
+        struct pod_wait init = container_wait(json_object_get(status, "initContainerStatuses"));
+        return init.reason ? init : container_wait(json_object_get(status, "containerStatuses"));
 }
 
 static void fill_waiting(struct pod_state *s, struct packer *p, const json_t *status)
 {
-        const json_t *scheduled = condition_of(status, "PodScheduled", "False");
-
-        if (text_at(scheduled, "reason")) {
-                s->waiting = pack_text(p, text_at(scheduled, "reason"));
-                s->waiting_message = pack_text(p, text_at(scheduled, "message"));
-        } else if (!fill_waiting_container(s, p, json_object_get(status, "initContainerStatuses")))
-                fill_waiting_container(s, p, json_object_get(status, "containerStatuses"));
+        struct pod_wait wait = pod_wait_read(status);
+        s->waiting = pack_text(p, wait.reason);
+        s->waiting_message = pack_text(p, wait.message);
+        s->waiting_container = pack_text(p, wait.container);
 }
 
 struct pod_container pod_container_read(const json_t *said, const json_t *spec)

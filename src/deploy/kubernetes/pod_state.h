@@ -50,6 +50,15 @@ struct pod_container {
 /* One of status.containerStatuses; @spec: its part of spec.containers, or NULL. Texts are borrowed from both. */
 struct pod_container pod_container_read(const json_t *status, const json_t *spec);
 
+/* What a pod waits for that is out of the ordinary: "Unschedulable" and "0/3 nodes are available: …". */
+struct pod_wait {
+        const char *reason, *message; /* @reason NULL: nothing */
+        const char *container;        /* NULL: the pod itself waits */
+};
+
+/* Of a pod's status. Texts are borrowed from it. */
+struct pod_wait pod_wait_read(const json_t *status);
+
 struct pod_state {
         int refs;
         int32_t id;      /* of the executor */
