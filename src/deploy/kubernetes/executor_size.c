@@ -7,6 +7,7 @@
 #include "deploy/kubernetes/kube_value.h"
 #include "deploy/kubernetes/pod_parts.h"
 #include "deploy/kubernetes/resource_request.h"
+#include "deploy/kubernetes/spark_pod.h"
 #include "conf/conf.h"
 
 #include <errno.h>
@@ -112,4 +113,39 @@ int executor_size_read(const struct kube_conf *c, struct executor_size *out, str
 void executor_size_deinit(struct executor_size *size)
 {
         strmap_deinit(&size->custom);
+}
+
+/* The settings of which the driver will be told, as far as executors' sizes follow them. */
+static void put_driver_settings(const struct kube_conf *c, struct strmap *settings)
+{
+        if (c->language != KUBE_JAVA && !strmap_get(settings, FACTOR))
+                strmap_set(settings, FACTOR, KUBE_NATIVE_OVERHEAD);
+        strmap_set(settings, "spark.kubernetes.resource.type", c->language == KUBE_PYTHON ? "python" : "java");
+}
+
+int executor_requests_read(const struct kube_conf *c, json_t **out, struct fst_error *error)
+{
+        _cleanup_(executor_size_deinit) struct executor_size size = {0};
+        _cleanup_free_ char *cores = NULL;
+        struct fst_conf conf;
+        struct kube_conf executor = *c;
+        conf_init(&conf);
+        strmap_merge(&conf.set, &c->conf->set);
+        put_driver_settings(c, &conf.set);
+        executor.role = KUBE_EXECUTOR;
+        executor.conf = &conf;
+        int r = executor_size_read(&executor, &size, error);
+        if (r == 0)
+                r = kube_string(&executor, "spark.kubernetes.executor.request.cores", &cores, error);
+        if (r == 0) {
+                _cleanup_free_ char *memory = mem_printf("%lldMi", (long long)size.total);
+                if (!cores)
+                        cores = mem_printf("%lld", (long long)size.cores);
+                *out = json_object();
+                kube_put(*out, "cpu", cores);
+                kube_put(*out, "memory", memory);
+                kube_put_all(*out, &size.custom);
+        }
+        conf_deinit(&conf);
+        return r;
 }

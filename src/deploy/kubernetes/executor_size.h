@@ -6,6 +6,7 @@
 
 #include "base/strmap.h"
 
+#include <jansson.h>
 #include <stdint.h>
 
 struct fst_error;
@@ -21,3 +22,9 @@ struct executor_size {
 /* -EINVAL with Spark's sentence; @out is to be deinitialised in either case. */
 int executor_size_read(const struct kube_conf *c, struct executor_size *out, struct fst_error *error);
 void executor_size_deinit(struct executor_size *size);
+
+/*
+ * What each executor of a driver that is being submitted will request: {"cpu": "1", "memory": "1408Mi", …,
+ * "nvidia.com/gpu": "1"}, by the default profile. @c is the driver's. *@out is the caller's; errors as above.
+ */
+int executor_requests_read(const struct kube_conf *c, json_t **out, struct fst_error *error);

@@ -40,24 +40,6 @@ int gang_read(const struct fst_conf *conf, struct gang *out, struct fst_error *e
 
 /* ------------------------------------------------------------------------------------------------------ amounts */
 
-/* What an executor requests: {"cpu": "1", "memory": "1408Mi"}. The caller owns it. */
-static int executor_requests(const struct kube_conf *c, json_t **out, struct fst_error *error)
-{
-        _cleanup_(executor_size_deinit) struct executor_size size = {0};
-        _cleanup_free_ char *cores = NULL;
-        int r = executor_size_read(c, &size, error);
-        if (r == 0)
-                r = kube_string(c, "spark.kubernetes.executor.request.cores", &cores, error);
-        if (r)
-                return r;
-        _cleanup_free_ char *memory = mem_printf("%lldMi", (long long)size.total);
-        if (!cores)
-                cores = mem_printf("%lld", (long long)size.cores);
-        *out = json_pack("{s:s, s:s}", "cpu", cores, "memory", memory);
-        kube_put_all(*out, &size.custom);
-        return 0;
-}
-
 static int add_amount(json_t *sum, const char *name, const char *amount, int times, struct fst_error *error)
 {
         const int places = strcmp(name, "cpu") == 0 ? 3 : 0;
@@ -68,7 +50,8 @@ static int add_amount(json_t *sum, const char *name, const char *amount, int tim
                 r = quantity_read(before, places, &a, error);
         if (r)
                 return error_wrap(error, r, "%s", name);
-        _cleanup_free_ char *text = mem_printf(places ? "%lldm" : "%lld", (long long)(a + b * times));
+        const long long all = a + b * times;
+        _cleanup_free_ char *text = mem_printf(places ? "%lldm" : "%lld", all);
         kube_put(sum, name, text);
         return 0;
 }
@@ -92,12 +75,6 @@ static json_t *requests_of(struct spark_pod *pod)
 
 /* ------------------------------------------------------------------------------------------------------ schedulers */
 
-static void put_if_missing(json_t *object, const char *name, const char *value)
-{
-        if (!json_object_get(object, name))
-                kube_put(object, name, value);
-}
-
 static json_t *task_group(const char *name, int members, json_t *requests)
 {
         return json_pack("{s:s, s:i, s:O}", "name", name, "minMember", members, "minResource", requests);
@@ -107,11 +84,11 @@ static int put_yunikorn(const struct kube_conf *c, const struct gang *gang, stru
                         struct fst_error *error)
 {
         json_t *annotations = kube_child(pod_metadata(pod), "annotations"), *executor = NULL;
-        put_if_missing(annotations, YUNIKORN "app-id", c->app_id);
-        put_if_missing(annotations, YUNIKORN "task-group-name", c->role == KUBE_DRIVER ? DRIVERS : EXECUTORS);
+        kube_put_new(annotations, YUNIKORN "app-id", c->app_id);
+        kube_put_new(annotations, YUNIKORN "task-group-name", c->role == KUBE_DRIVER ? DRIVERS : EXECUTORS);
         if (c->role != KUBE_DRIVER)
                 return 0;
-        int r = executor_requests(c, &executor, error);
+        int r = executor_requests_read(c, &executor, error);
         if (r)
                 return r;
         json_t *groups = json_pack("[o, o]", task_group(DRIVERS, 1, requests_of(pod)),
@@ -120,8 +97,8 @@ static int put_yunikorn(const struct kube_conf *c, const struct gang *gang, stru
         _cleanup_free_ char *style =
                 mem_printf("placeholderTimeoutInSeconds=%lld gangSchedulingStyle=Hard",
                            (long long)(gang->timeout_ms ? MAX(gang->timeout_ms / 1000, 1) : INT32_MAX));
-        put_if_missing(annotations, YUNIKORN "task-groups", text);
-        put_if_missing(annotations, YUNIKORN "schedulingPolicyParameters", style);
+        kube_put_new(annotations, YUNIKORN "task-groups", text);
+        kube_put_new(annotations, YUNIKORN "schedulingPolicyParameters", style);
         json_decref(groups);
         json_decref(executor);
         return 0;
@@ -149,7 +126,7 @@ static int put_volcano(const struct kube_conf *c, const struct gang *gang, struc
         if (json_object_get(spec, "minResources"))
                 return 0;
         json_t *sum = kube_child(spec, "minResources");
-        int r = executor_requests(c, &executor, error);
+        int r = executor_requests_read(c, &executor, error);
         if (r == 0)
                 r = add_amounts(sum, requests_of(pod), 1, error);
         if (r == 0)

@@ -123,7 +123,7 @@ int quantity_compare(const char *a, const char *b, int *order, struct fst_error 
 
 int quantity_read(const char *text, int places, int64_t *out, struct fst_error *error)
 {
-        wide value;
+        wide value = 0;
         int r = read_quantity(text, &value, error);
         for (int i = places; r == 0 && i < SCALE; i++)
                 value /= 10;

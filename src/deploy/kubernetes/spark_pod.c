@@ -76,6 +76,12 @@ void kube_put(json_t *object, const char *name, const char *value)
                 json_object_set_new(object, name, kube_text(value));
 }
 
+void kube_put_new(json_t *object, const char *name, const char *value)
+{
+        if (!json_object_get(object, name))
+                kube_put(object, name, value);
+}
+
 void kube_put_all(json_t *object, const struct strmap *values)
 {
         for (struct strmap_entry *e = NULL; (e = strmap_next(values, e));) {

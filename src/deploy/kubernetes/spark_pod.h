@@ -31,6 +31,7 @@ json_t *kube_children(json_t *object, const char *name);
 
 /* Set members; a NULL @value: nothing is set. */
 void kube_put(json_t *object, const char *name, const char *value);
+void kube_put_new(json_t *object, const char *name, const char *value); /* unless it is there */
 void kube_put_all(json_t *object, const struct strmap *values);
 
 /* The same, and make no empty object of it. */

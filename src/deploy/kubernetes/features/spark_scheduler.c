@@ -10,26 +10,17 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "conf/conf.h"
 #include "deploy/kubernetes/executor_size.h"
+#include "deploy/kubernetes/gang.h"
 #include "deploy/kubernetes/kube_value.h"
-#include "deploy/kubernetes/pod_parts.h"
 
 #define SCHEDULER "spark-scheduler"
 #define GPU "nvidia.com/gpu"
-#define EXECUTORS 2 /* where nobody says how many: Spark's default in a cluster */
 
 static bool is_meant(struct spark_pod *pod)
 {
         const char *name = json_string_value(json_object_get(pod_spec(pod), "schedulerName"));
         return name && strcmp(name, SCHEDULER) == 0;
-}
-
-/* Set unless it is there. */
-static void put_new(json_t *object, const char *name, const char *value)
-{
-        if (value && !json_object_get(object, name))
-                kube_put(object, name, value);
 }
 
 static const char *request_of(struct spark_pod *pod, const char *kind, const char *name)
@@ -40,63 +31,45 @@ static const char *request_of(struct spark_pod *pod, const char *kind, const cha
 
 static void annotate_driver(struct spark_pod *pod, json_t *annotations)
 {
-        put_new(annotations, "spark-driver-cpu", request_of(pod, "requests", "cpu"));
-        put_new(annotations, "spark-driver-mem", request_of(pod, "requests", "memory"));
-        put_new(annotations, "spark-driver-" GPU, request_of(pod, "limits", GPU));
+        kube_put_new(annotations, "spark-driver-cpu", request_of(pod, "requests", "cpu"));
+        kube_put_new(annotations, "spark-driver-mem", request_of(pod, "requests", "memory"));
+        kube_put_new(annotations, "spark-driver-" GPU, request_of(pod, "limits", GPU));
 }
 
-/* The executors' size, by what the driver will be told. */
 static int annotate_executors(const struct kube_conf *c, json_t *annotations, struct fst_error *error)
 {
-        _cleanup_(executor_size_deinit) struct executor_size size = {0};
-        _cleanup_free_ char *cores = NULL;
-        struct fst_conf conf;
-        struct kube_conf executor = *c;
-        conf_init(&conf);
-        strmap_merge(&conf.set, &c->conf->set);
-        if (c->language != KUBE_JAVA && !kube_is_set(c, "spark.kubernetes.memoryOverheadFactor"))
-                strmap_set(&conf.set, "spark.kubernetes.memoryOverheadFactor", KUBE_NATIVE_OVERHEAD);
-        strmap_set(&conf.set, "spark.kubernetes.resource.type", c->language == KUBE_PYTHON ? "python" : "java");
-        executor.role = KUBE_EXECUTOR;
-        executor.conf = &conf;
-        int r = executor_size_read(&executor, &size, error);
-        if (r == 0)
-                r = kube_string(c, "spark.kubernetes.executor.request.cores", &cores, error);
-        if (r == 0) {
-                _cleanup_free_ char *memory = mem_printf("%lldMi", (long long)size.total);
-                if (!cores)
-                        cores = mem_printf("%lld", (long long)size.cores);
-                put_new(annotations, "spark-executor-cpu", cores);
-                put_new(annotations, "spark-executor-mem", memory);
-                put_new(annotations, "spark-executor-" GPU, strmap_get(&size.custom, GPU));
-        }
-        conf_deinit(&conf);
-        return r;
+        json_t *requests = NULL;
+        int r = executor_requests_read(c, &requests, error);
+        if (r < 0)
+                return r;
+        kube_put_new(annotations, "spark-executor-cpu", json_string_value(json_object_get(requests, "cpu")));
+        kube_put_new(annotations, "spark-executor-mem", json_string_value(json_object_get(requests, "memory")));
+        kube_put_new(annotations, "spark-executor-" GPU, json_string_value(json_object_get(requests, GPU)));
+        json_decref(requests);
+        return 0;
 }
 
 static int annotate_count(const struct kube_conf *c, json_t *annotations, struct fst_error *error)
 {
-        int64_t count, least, most;
-        bool dynamic;
-        int r = kube_bool(c, "spark.dynamicAllocation.enabled", &dynamic, error);
+        struct gang gang = {0};
+        int64_t most = 0;
+        bool dynamic = false;
+        int r = gang_read(c->conf, &gang, error);
         if (r == 0)
-                r = kube_number(c, "spark.executor.instances", EXECUTORS, &count, error);
-        if (r == 0)
-                r = kube_int(c, "spark.dynamicAllocation.minExecutors", &least, error);
+                r = kube_bool(c, "spark.dynamicAllocation.enabled", &dynamic, error);
         if (r == 0)
                 r = kube_int(c, "spark.dynamicAllocation.maxExecutors", &most, error);
         if (r < 0)
                 return r;
-        _cleanup_free_ char *count_text = mem_printf("%lld", (long long)count);
-        _cleanup_free_ char *least_text = mem_printf("%lld", (long long)least);
+        _cleanup_free_ char *least_text = mem_printf("%d", gang.executors);
         _cleanup_free_ char *most_text = mem_printf("%lld", (long long)most);
         if (!dynamic) {
-                put_new(annotations, "spark-executor-count", count_text);
+                kube_put_new(annotations, "spark-executor-count", least_text);
                 return 0;
         }
-        put_new(annotations, "spark-dynamic-allocation-enabled", "true");
-        put_new(annotations, "spark-dynamic-allocation-min-executor-count", least_text);
-        put_new(annotations, "spark-dynamic-allocation-max-executor-count", most_text);
+        kube_put_new(annotations, "spark-dynamic-allocation-enabled", "true");
+        kube_put_new(annotations, "spark-dynamic-allocation-min-executor-count", least_text);
+        kube_put_new(annotations, "spark-dynamic-allocation-max-executor-count", most_text);
         return 0;
 }
 
@@ -138,7 +111,7 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
 {
         if (!is_meant(pod))
                 return 0;
-        put_new(kube_child(pod_metadata(pod), "labels"), "spark-app-id", c->app_id);
+        kube_put_new(kube_child(pod_metadata(pod), "labels"), "spark-app-id", c->app_id);
         say_as_affinity(pod);
         if (c->role == KUBE_EXECUTOR)
                 return 0;
