@@ -274,9 +274,13 @@ void exit_reason_deinit(struct exit_reason *reason)
 /* -------------------------------------------------------------------------------------------------- why it waits */
 
 /* @role: "driver", "executor", as keys have it. */
-static void advise(const char *reason, const char *role, struct buf *out)
+static void advise(const char *reason, const char *message, const char *role, struct buf *out)
 {
-        if (strcmp(reason, "Unschedulable") == 0)
+        bool unschedulable = strcmp(reason, "Unschedulable") == 0;
+        if (unschedulable && message && strcasestr(message, "persistentvolumeclaim"))
+                buf_puts(out, " A claim that it mounts is not bound yet: kubectl describe persistentvolumeclaims shows "
+                              "why.");
+        else if (unschedulable)
                 buf_printf(out,
                            " %s asks for spark.%s.cores (or spark.kubernetes.%s.request.cores), spark.%s.memory and "
                            "spark.%s.memoryOverhead on one node: ask for less, or add nodes.",
@@ -317,7 +321,7 @@ bool pod_wait_describe(const struct pod_wait *wait, const char *role, struct buf
                 put_sentence(out, wait->message);
         }
         buf_puts(out, ".");
-        advise(wait->reason, role, out);
+        advise(wait->reason, wait->message, role, out);
         return true;
 }
 

@@ -200,6 +200,9 @@ static void why_pods_wait(void **state)
                 "{'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False', 'reason':"
                 " 'Unschedulable', 'message': '0/3 nodes are available: 3 Insufficient cpu. '}]}",
                 "Unschedulable: 0/3 nodes are available: 3 Insufficient cpu. An executor asks for spark.executor.cores");
+        waits_for("{'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False', 'reason':"
+                  " 'Unschedulable', 'message': 'pod has unbound immediate PersistentVolumeClaims. '}]}",
+                  "PersistentVolumeClaims. A claim that it mounts is not bound yet");
 #define WAITING(reason, message)                                                                                       \
         "{'phase': 'Pending', 'containerStatuses': [{'name': 'c', 'state': {'waiting': {'reason': '" reason            \
         "', 'message': '" message "'}}}]}"
