@@ -165,12 +165,14 @@ static void apply(struct driver_launch *l, json_t *object)
                                                    .body = object,
                                                    .content_type = "application/apply-patch+yaml"},
                             on_sent, s);
+        kube_bear_conflicts(s->call);
 }
 
 static void create(struct driver_launch *l, json_t *object)
 {
         struct sending *s = sending_new(l, object);
         s->call = kube_create(l->client, l->plan->namespace, object, on_sent, s);
+        kube_bear_conflicts(s->call);
 }
 
 static void limit_attempts(struct driver_launch *l)

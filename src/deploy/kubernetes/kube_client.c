@@ -579,6 +579,8 @@ static void on_answer(void *owner, struct http_transfer *transfer, int r, struct
             call->attempts < call->attempts_most) { /* the list grew too old between its pages */
                 call->list->restart = true;
                 try_again(call, 0);
+        } else if (outcome == FST_KUBE_E_CONFLICT && call->bears_conflicts && call->attempts < call->attempts_most) {
+                try_again(call, pause_of(call));
         } else if (outcome == FST_KUBE_E_ALREADY_EXISTS && call->safety == KUBE_CREATION && call->maybe_done) {
                 look(call);
         } else if (outcome == FST_KUBE_E_NOT_FOUND && strcmp(call->method, "DELETE") == 0 && call->maybe_done) {
@@ -734,6 +736,11 @@ void kube_cancel(struct kube_call *call)
 void kube_limit_attempts(struct kube_call *call, int n)
 {
         call->attempts_most = MIN(call->attempts_most, n);
+}
+
+void kube_bear_conflicts(struct kube_call *call)
+{
+        call->bears_conflicts = true;
 }
 
 void kube_give_up(struct kube_call *call)

@@ -113,6 +113,12 @@ void kube_cancel(struct kube_call *call); /* `done` will not be called */
 void kube_limit_attempts(struct kube_call *call, int n);
 
 /*
+ * 409 because something was changed meanwhile, a quota's count for one, is tried again as well. For what is sent without
+ * saying of which version it is.
+ */
+void kube_bear_conflicts(struct kube_call *call);
+
+/*
  * No more patience, but nothing is left unknown that can be known: what the server may have heard ends with its answer,
  * or without one, and is not tried again; anything else ends with -ECANCELED when the loop turns.
  */

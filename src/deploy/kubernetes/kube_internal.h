@@ -45,6 +45,7 @@ struct kube_call {
         int attempts, attempts_most, throttled;
         int64_t retry_after_ms;
         bool maybe_done; /* an attempt whose answer was lost may have been carried out */
+        bool bears_conflicts;
         bool given_up;   /* it ends when it would be sent */
         bool looking;    /* the transfer looks at whose the object is */
         bool renewed;    /* 401 was met, credentials were made anew */
