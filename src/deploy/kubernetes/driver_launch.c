@@ -204,6 +204,7 @@ static void delete_object(struct driver_launch *l, json_t *object)
         _cleanup_free_ char *path = kube_object_path(object, l->plan->namespace, true);
         s->call = kube_delete(l->client, path, &(struct kube_deletion){.uid = uid, .propagation = "Background"},
                               on_deleted, s);
+        kube_bear_conflicts(s->call);
 }
 
 /* Somebody gave it this name, and it may be another's. */

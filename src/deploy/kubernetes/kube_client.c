@@ -491,19 +491,23 @@ static void have_looked(struct kube_call *call, int status, json_t *object)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         call->looking = false;
-        if (status == 404) { /* it is gone again: ours or not, it is to be created */
-                if (call->attempts < call->attempts_most) {
-                        wait_for(call, pause_of(call));
-                        return;
-                }
-        } else if (status == 200 && is_ours(call, object)) {
+        if (status == 200 && is_ours(call, object)) {
                 finish(call, 0, 201, object, NULL);
+                return;
+        }
+        if (status != 200 && call->attempts < call->attempts_most) { /* it is gone again, or that is not known either */
+                wait_for(call, pause_of(call));
                 return;
         }
         _cleanup_free_ char *deed = kube_deed("POST", call->path);
         const char *name = json_string_value(json_object_get(call->created, "name"));
-        error_set(&error, FST_KUBE_E_ALREADY_EXISTS, "cannot %s: \"%s\" already exists, and is another's", deed, name);
-        finish(call, FST_KUBE_E_ALREADY_EXISTS, 409, NULL, &error);
+        int r = status == 200 ? FST_KUBE_E_ALREADY_EXISTS : FST_KUBE_E_UNAVAILABLE;
+        if (status == 200)
+                error_set(&error, r, "cannot %s: \"%s\" already exists, and is another's", deed, name);
+        else
+                error_set(&error, r, "cannot %s: \"%s\" existed already, and nobody says whose it is (HTTP %d)", deed,
+                          name, status);
+        finish(call, r, status == 200 ? 409 : status, NULL, &error);
 }
 
 /* No answer came. */

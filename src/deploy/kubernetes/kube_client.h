@@ -113,8 +113,8 @@ void kube_cancel(struct kube_call *call); /* `done` will not be called */
 void kube_limit_attempts(struct kube_call *call, int n);
 
 /*
- * 409 because something was changed meanwhile, a quota's count for one, is tried again as well. For what is sent without
- * saying of which version it is.
+ * 409 because something was changed meanwhile, a quota's count for one, is tried again as well. For what is sent
+ * without saying of which version it is; deletions that name no uid are so by themselves.
  */
 void kube_bear_conflicts(struct kube_call *call);
 

@@ -124,6 +124,14 @@ static void faults(const char *letters)
         pthread_mutex_unlock(&api.lock);
 }
 
+/* The answer is lost, and so is what is said about the object when it is looked at. */
+static void what_cannot_be_looked_at_is_looked_at_again(void **state)
+{
+        faults("l.g.c");
+        assert_int_equal(create("a", "1", NULL), 0);
+        assert_int_equal(api.creations, 1);
+}
+
 static void a_lost_answer_doubles_nothing(void **state)
 {
         json_t *object = NULL;
@@ -545,6 +553,7 @@ int main(void)
                 CASE(objects_come_and_go),
                 CASE(paths),
                 CASE(a_lost_answer_doubles_nothing),
+                CASE(what_cannot_be_looked_at_is_looked_at_again),
                 CASE(busy_servers_are_asked_again),
                 CASE(refusals_say_what_to_do),
                 CASE(lists_come_in_pages),

@@ -46,11 +46,11 @@ struct kube_call {
         int64_t retry_after_ms;
         bool maybe_done; /* an attempt whose answer was lost may have been carried out */
         bool bears_conflicts;
-        bool given_up;   /* it ends when it would be sent */
-        bool looking;    /* the transfer looks at whose the object is */
-        bool renewed;    /* 401 was met, credentials were made anew */
-        bool fresh;      /* on a new connection */
-        bool reading;    /* its sink is being called: freed afterwards */
+        bool given_up; /* it ends when it would be sent */
+        bool looking;  /* the transfer looks at whose the object is */
+        bool renewed;  /* 401 was met, credentials were made anew */
+        bool fresh;    /* on a new connection */
+        bool reading;  /* its sink is being called: freed afterwards */
         bool cancelled;
 
         /* For kube_wait, which has no `done`: */

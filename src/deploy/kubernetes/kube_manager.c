@@ -139,7 +139,9 @@ static int create_config_map(struct kube_manager *m, struct fst_error *error)
                 return r;
         if (m->driver_pod)
                 kube_set_owner(map, m->driver_pod);
-        r = kube_wait(m->client, kube_create(m->client, m->namespace, map, NULL, NULL), NULL, error);
+        struct kube_call *call = kube_create(m->client, m->namespace, map, NULL, NULL);
+        kube_bear_conflicts(call);
+        r = kube_wait(m->client, call, NULL, error);
         json_decref(map);
         if (r)
                 r = error_wrap(error,

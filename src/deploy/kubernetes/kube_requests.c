@@ -65,6 +65,8 @@ struct kube_call *kube_delete(struct kube_client *client, const char *path, cons
                                  .query = query,
                                  .body = json_object_size(options) > 0 ? options : NULL};
         struct kube_call *call = kube_send(client, &q, done, owner);
+        if (!how || !how->uid)
+                kube_bear_conflicts(call);
         json_decref(options);
         return call;
 }

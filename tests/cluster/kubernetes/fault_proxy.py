@@ -43,7 +43,7 @@ Request = collections.namedtuple("Request", "method path headers body")
 
 
 class Faults:
-    """Drawn from a seed: @often of the requests meet one; all of them from the request number @blackout on."""
+    """Drawn from a seed: @often of the requests meet one, and half of the watches; all of them from the request number @blackout on."""
 
     def __init__(self, seed, often=0.3, blackout=None, light=1 << 30):
         self.random = random.Random(seed)
@@ -57,7 +57,7 @@ class Faults:
         watch = "watch=" in request.path
         if self.blackout is not None and self.n > self.blackout:
             return Fault(REFUSED)
-        if self.n > self.light or draw.random() >= self.often:
+        if self.n > self.light or draw.random() >= (max(self.often, 0.5) if watch else self.often):
             return Fault()
         kind = draw.choice([LATENCY, REFUSED, LOST, HALF, STATUS, LATE] + ([EXPIRED, ENDED, HALF] if watch else []))
         status = draw.choice([409, 410, 429, 500, 503] if kind == STATUS else [500, 504])
@@ -128,7 +128,8 @@ class Door:
     @staticmethod
     def reset(writer):
         connection = writer.get_extra_info("socket")
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        if connection:  # else the client was quicker
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         writer.transport.abort()
         return False
 
