@@ -4,6 +4,7 @@
  *
  *      put FILE PATH [BYTES [SECONDS]]  written BYTES at a time (64 KiB), with a pause of SECONDS in the middle
  *      discard FILE PATH       likewise, but not kept
+ *      part PATH OFFSET SIZE   what is there, by open and read_at
  *      cat PATH | list PATH | stat PATH | mkdirs PATH | rename FROM TO | remove PATH
  *
  * The last line of standard error is what failed.
@@ -50,6 +51,21 @@ static int put(const struct file_system *fs, char **words, int n, bool keep, str
         return fs->close(&file, error);
 }
 
+static int part(const struct file_system *fs, char **words, struct fst_error *error)
+{
+        struct open_file file = OPEN_FILE_INIT;
+        size_t size = strtoul(words[3], NULL, 10);
+        _cleanup_free_ char *data = mem_alloc(size + 1);
+        int r = fs->open(fs, words[1], &file, error);
+        if (r < 0)
+                return r;
+        ssize_t n = fs->read_at(&file, data, size, strtoull(words[2], NULL, 10), error);
+        r = fs->close(&file, n < 0 ? NULL : error);
+        if (n > 0)
+                fwrite(data, 1, (size_t)n, stdout);
+        return n < 0 ? (int)n : r;
+}
+
 static int act(struct remote_fs *remote, char **words, int n, struct fst_error *error)
 {
         const struct file_system *fs;
@@ -63,6 +79,8 @@ static int act(struct remote_fs *remote, char **words, int n, struct fst_error *
                 return put(fs, words, n, *words[0] == 'p', error);
         if (strcmp(words[0], "cat") == 0)
                 return remote_fs_fetch(remote, words[1], to_stdout, NULL, error);
+        if (strcmp(words[0], "part") == 0)
+                return part(fs, words, error);
         if (strcmp(words[0], "mkdirs") == 0)
                 return fs->mkdirs(fs, words[1], error);
         if (strcmp(words[0], "rename") == 0)

@@ -33,7 +33,7 @@ static bool is_s3(const char *path)
 
 int remote_call_begin(struct remote_fs *fs, struct remote_call **out, struct fst_error *error)
 {
-        struct http_client *http;
+        struct http_client *http = NULL;
         pthread_mutex_lock(&fs->lock);
         struct remote_call *call = fs->spare;
         if (call)
@@ -78,6 +78,64 @@ static struct remote_fs *owner(const struct file_system *fs)
         if (r != 0)                                                                                                    \
         return r
 
+static bool is_written(const struct open_file *file)
+{
+        const struct remote_file *state = file->state;
+        return state && state->written;
+}
+
+static int open_for_reading(const struct file_system *fs, const char *path,
+                            int (*stat)(struct remote_call *, const char *, struct file_status *, struct fst_error *),
+                            struct open_file *file, struct fst_error *error)
+{
+        struct file_status status = {0};
+        WITH_CALL(r, fs, call);
+        r = stat(call, path, &status, error);
+        if (r < 0)
+                return r;
+        bool directory = status.directory;
+        uint64_t size = status.size;
+        file_status_deinit(&status);
+        if (directory)
+                return error_set(error, -EISDIR, "%s is a directory", path);
+        struct remote_file *state = new0(struct remote_file);
+        state->call = call;
+        call = NULL; /* the file's now */
+        *file = (struct open_file){.fs = fs, .path = (char *)path, .size = size, .fd = -1, .state = state};
+        return 0;
+}
+
+static ssize_t read_range(struct open_file *file,
+                          ssize_t (*read)(struct remote_call *, const char *, void *, size_t, uint64_t,
+                                          struct fst_error *),
+                          void *data, size_t size, uint64_t offset, struct fst_error *error)
+{
+        struct remote_file *state = file->state;
+        if (size == 0 || offset >= file->size)
+                return 0;
+        return read(state->call, file->path, data, (size_t)MIN((uint64_t)size, file->size - offset), offset, error);
+}
+
+static int close_reader(struct open_file *file)
+{
+        struct remote_file *state = file->state;
+        *file = OPEN_FILE_INIT;
+        if (state)
+                remote_call_end(&state->call);
+        free(state);
+        return 0;
+}
+
+int remote_range_put(void *context, const char *data, size_t n)
+{
+        struct remote_range *range = context;
+        if (n > range->size - range->filled)
+                return -EPROTO;
+        memcpy(range->data + range->filled, data, n);
+        range->filled += n;
+        return 0;
+}
+
 static int hdfs_stat(const struct file_system *fs, const char *path, struct file_status *status,
                      struct fst_error *error)
 {
@@ -121,14 +179,27 @@ static int hdfs_create(const struct file_system *fs, const char *path, struct op
         return r;
 }
 
+static int hdfs_open(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error)
+{
+        return open_for_reading(fs, path, webhdfs_stat, file, error);
+}
+
+static ssize_t hdfs_read_at(struct open_file *file, void *data, size_t size, uint64_t offset, struct fst_error *error)
+{
+        return read_range(file, webhdfs_read, data, size, offset, error);
+}
+
 static int hdfs_close(struct open_file *file, struct fst_error *error)
 {
-        return webhdfs_close(file, true, error);
+        return is_written(file) ? webhdfs_close(file, true, error) : close_reader(file);
 }
 
 static void hdfs_discard(struct open_file *file)
 {
-        webhdfs_close(file, false, NULL);
+        if (is_written(file))
+                webhdfs_close(file, false, NULL);
+        else
+                close_reader(file);
 }
 
 static int s3_stat(const struct file_system *fs, const char *path, struct file_status *status, struct fst_error *error)
@@ -173,14 +244,27 @@ static int s3_create(const struct file_system *fs, const char *path, struct open
         return r;
 }
 
+static int s3_open(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error)
+{
+        return open_for_reading(fs, path, s3a_stat, file, error);
+}
+
+static ssize_t s3_read_at(struct open_file *file, void *data, size_t size, uint64_t offset, struct fst_error *error)
+{
+        return read_range(file, s3a_read, data, size, offset, error);
+}
+
 static int s3_close(struct open_file *file, struct fst_error *error)
 {
-        return s3a_close(file, true, error);
+        return is_written(file) ? s3a_close(file, true, error) : close_reader(file);
 }
 
 static void s3_discard(struct open_file *file)
 {
-        s3a_close(file, false, NULL);
+        if (is_written(file))
+                s3a_close(file, false, NULL);
+        else
+                close_reader(file);
 }
 
 /* -------------------------------------------------------------------------------------------------------- what it is
@@ -201,6 +285,8 @@ int remote_fs_new(const struct hadoop_conf *conf, struct remote_fs **out, struct
                 .block_size = (uint64_t)128 << 20,
                 .stat = hdfs_stat,
                 .list = hdfs_list,
+                .open = hdfs_open,
+                .read_at = hdfs_read_at,
                 .create = hdfs_create,
                 .write = webhdfs_write,
                 .close = hdfs_close,
@@ -214,6 +300,8 @@ int remote_fs_new(const struct hadoop_conf *conf, struct remote_fs **out, struct
                 .block_size = (uint64_t)32 << 20,
                 .stat = s3_stat,
                 .list = s3_list,
+                .open = s3_open,
+                .read_at = s3_read_at,
                 .create = s3_create,
                 .write = s3a_write,
                 .close = s3_close,
@@ -273,9 +361,9 @@ int remote_fs_of(struct remote_fs *r, const char *path, const struct file_system
 int remote_fs_fetch(struct remote_fs *r, const char *path, int (*sink)(void *context, const char *data, size_t n),
                     void *context, struct fst_error *error)
 {
-        const struct file_system *fs;
+        const struct file_system *fs = NULL;
         int result = remote_fs_of(r, path, &fs, error);
-        if (result < 0)
+        if (!fs)
                 return result;
         WITH_CALL(begun, fs, call);
         return *fs->scheme == 'h' ? webhdfs_fetch(call, path, sink, context, error)

@@ -39,8 +39,9 @@ void remote_fs_free(struct remote_fs *r); /* NULL is allowed */
 struct http_client *remote_fs_client(struct remote_fs *r);
 
 /*
- * The file system of a path: all operations but open and read_at, which are NULL. Lives as long as @r, which must
- * outlive open files. -EPROTONOSUPPORT "No FileSystem for scheme …".
+ * The file system of a path. Lives as long as @r, which must outlive open files. A file open for reading belongs to
+ * one thread; each read_at is a request of its own, so read much at a time. -EPROTONOSUPPORT "No FileSystem for scheme
+ * …".
  */
 int remote_fs_of(struct remote_fs *r, const char *path, const struct file_system **fs, struct fst_error *error);
 

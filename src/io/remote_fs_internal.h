@@ -17,6 +17,12 @@ struct remote_call {
         struct remote_call *next; /* while nobody uses it */
 };
 
+/* What the state of each open file begins with. */
+struct remote_file {
+        bool written; /* else it is read */
+        struct remote_call *call;
+};
+
 int remote_call_begin(struct remote_fs *fs, struct remote_call **out, struct fst_error *error);
 void remote_call_end(struct remote_call **call);
 
@@ -28,6 +34,13 @@ struct url_list {
 typedef int (*remote_sink)(void *context, const char *data, size_t n);
 
 void url_list_deinit(struct url_list *urls);
+
+/* A sink into memory: the range that was asked for, and no more. */
+struct remote_range {
+        char *data;
+        size_t size, filled;
+};
+int remote_range_put(void *range, const char *data, size_t n); /* -EPROTO for more than there is room for */
 
 /* "host:port" of "hdfs://host:port/x", "" if there is none. Owned by the caller. */
 char *remote_authority(const char *path);
@@ -50,6 +63,10 @@ int webhdfs_refusal(const struct http_answer *answer, const char *path, const ch
 int webhdfs_stat(struct remote_call *c, const char *path, struct file_status *status, struct fst_error *error);
 int webhdfs_list(struct remote_call *c, const char *path, struct file_list *list, struct fst_error *error);
 int webhdfs_fetch(struct remote_call *c, const char *path, remote_sink sink, void *context, struct fst_error *error);
+
+/* Up to @size bytes from @offset on, which is before the end of the file. */
+ssize_t webhdfs_read(struct remote_call *c, const char *path, void *data, size_t size, uint64_t offset,
+                     struct fst_error *error);
 
 /* webhdfs_write.c. create keeps @c until the file is closed; nothing else may use it meanwhile. */
 int webhdfs_create(struct remote_call *c, const char *path, struct open_file *file, struct fst_error *error);
@@ -87,6 +104,9 @@ int s3a_list(struct remote_call *c, const char *path, struct file_list *list, st
 /* Every key below @path, however deep, as a path; those of directories' markers end in "/". */
 int s3a_list_deep(struct remote_call *c, const char *path, struct file_list *list, struct fst_error *error);
 int s3a_fetch(struct remote_call *c, const char *path, remote_sink sink, void *context, struct fst_error *error);
+
+ssize_t s3a_read(struct remote_call *c, const char *path, void *data, size_t size, uint64_t offset,
+                 struct fst_error *error);
 
 /* s3a_write.c. create keeps @c until the file is closed; other operations may use it meanwhile. */
 int s3a_create(struct remote_call *c, const char *path, struct open_file *file, struct fst_error *error);

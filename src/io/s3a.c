@@ -12,6 +12,7 @@
 
 #include <ctype.h>
 #include <expat.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -401,6 +402,21 @@ int s3a_list(struct remote_call *c, const char *path, struct file_list *list, st
 int s3a_list_deep(struct remote_call *c, const char *path, struct file_list *list, struct fst_error *error)
 {
         return list_pages(c, path, true, list, error);
+}
+
+ssize_t s3a_read(struct remote_call *c, const char *path, void *data, size_t size, uint64_t offset,
+                 struct fst_error *error)
+{
+        _cleanup_free_ char *header = mem_printf("Range: bytes=%" PRIu64 "-%" PRIu64, offset, offset + size - 1);
+        struct remote_range range = {.data = data, .size = size};
+        int result =
+                s3a_ask(c, path,
+                        &(struct s3a_question){
+                                .key = s3a_key(path), .header = header, .sink = remote_range_put, .context = &range},
+                        error);
+        if (result < 0)
+                return result;
+        return c->answer.status == 206 ? (ssize_t)range.filled : s3a_refusal(&c->answer, path, error);
 }
 
 int s3a_fetch(struct remote_call *c, const char *path, remote_sink sink, void *context, struct fst_error *error)

@@ -29,7 +29,7 @@ struct multipart {
 };
 
 struct s3a_file {
-        struct remote_call *call;
+        struct remote_file file; /* first */
         uint64_t part_size, filled;
         char *part;
         struct multipart multipart;
@@ -135,7 +135,7 @@ int s3a_create(struct remote_call *c, const char *path, struct open_file *file, 
         if (r < 0)
                 return error_wrap(error, r, "fs.s3a.multipart.size");
         struct s3a_file *f = new0(struct s3a_file);
-        f->call = c;
+        f->file = (struct remote_file){.written = true, .call = c};
         f->part_size = (uint64_t)MAX(part_size, (int64_t)LEAST_PART);
         file->state = f;
         return 0;
@@ -144,9 +144,9 @@ int s3a_create(struct remote_call *c, const char *path, struct open_file *file, 
 static int send_part(struct s3a_file *f, const char *path, struct fst_error *error)
 {
         struct multipart *m = &f->multipart;
-        int r = m->id ? 0 : multipart_begin(f->call, path, m, error);
+        int r = m->id ? 0 : multipart_begin(f->file.call, path, m, error);
         if (r == 0)
-                r = multipart_put(f->call, path, m, f->part, f->filled, error);
+                r = multipart_put(f->file.call, path, m, f->part, f->filled, error);
         if (r < 0)
                 return r;
         f->filled = 0;
@@ -179,14 +179,14 @@ int s3a_write(struct open_file *file, const void *data, size_t size, struct fst_
 static int finish(struct s3a_file *f, const char *path, struct fst_error *error)
 {
         if (!f->multipart.id)
-                return ask_good(f->call, path,
+                return ask_good(f->file.call, path,
                                 &(struct s3a_question){.method = "PUT",
                                                        .key = s3a_key(path),
                                                        .body = f->part ? f->part : "",
                                                        .body_len = f->filled},
                                 error);
         int r = f->filled > 0 ? send_part(f, path, error) : 0;
-        return r < 0 ? r : multipart_complete(f->call, path, &f->multipart, error);
+        return r < 0 ? r : multipart_complete(f->file.call, path, &f->multipart, error);
 }
 
 int s3a_close(struct open_file *file, bool keep, struct fst_error *error)
@@ -198,10 +198,10 @@ int s3a_close(struct open_file *file, bool keep, struct fst_error *error)
         else if (keep)
                 r = finish(f, file->path, error);
         if (!keep || r < 0)
-                multipart_abort(f->call, file->path, &f->multipart);
+                multipart_abort(f->file.call, file->path, &f->multipart);
         *file = OPEN_FILE_INIT;
         multipart_deinit(&f->multipart);
-        remote_call_end(&f->call);
+        remote_call_end(&f->file.call);
         free(f->part);
         free(f);
         return r;

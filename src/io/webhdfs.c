@@ -10,6 +10,7 @@
 #include "io/remote_fs_internal.h"
 #include "io/uri.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 
 /* ------------------------------------------------------------------------------------------------- where they are */
@@ -277,6 +278,17 @@ int webhdfs_list(struct remote_call *c, const char *path, struct file_list *list
         }
         json_decref(root);
         return good ? 0 : not_webhdfs(path, error);
+}
+
+ssize_t webhdfs_read(struct remote_call *c, const char *path, void *data, size_t size, uint64_t offset,
+                     struct fst_error *error)
+{
+        _cleanup_free_ char *operation = mem_printf("OPEN&offset=%" PRIu64 "&length=%zu", offset, size);
+        struct remote_range range = {.data = data, .size = size};
+        int result = webhdfs_ask(
+                c, path,
+                &(struct webhdfs_question){.operation = operation, .sink = remote_range_put, .context = &range}, error);
+        return result < 0 ? result : (ssize_t)range.filled;
 }
 
 int webhdfs_fetch(struct remote_call *c, const char *path, remote_sink sink, void *context, struct fst_error *error)

@@ -13,8 +13,8 @@
 #include <jansson.h>
 
 struct hdfs_file {
-        struct remote_call *call;
-        char *url; /* of the datanode */
+        struct remote_file file; /* first */
+        char *url;               /* of the datanode */
         struct http_upload *upload;
         int failed; /* the first error of writing */
 };
@@ -49,7 +49,7 @@ static int not_sent(const struct hdfs_file *f, const char *path, int r, struct f
 
 static void file_free(struct hdfs_file *f)
 {
-        remote_call_end(&f->call);
+        remote_call_end(&f->file.call);
         free(f->url);
         free(f);
 }
@@ -74,7 +74,7 @@ int webhdfs_create(struct remote_call *c, const char *path, struct open_file *fi
                 file_free(f);
                 return r;
         }
-        f->call = c;
+        f->file = (struct remote_file){.written = true, .call = c};
         file->state = f;
         return 0;
 }
@@ -92,7 +92,7 @@ int webhdfs_close(struct open_file *file, bool keep, struct fst_error *error)
 {
         struct hdfs_file *f = file->state;
         const char *path = file->path;
-        struct remote_call *c = f->call;
+        struct remote_call *c = f->file.call;
         bool whole = keep && f->failed == 0;
         *file = OPEN_FILE_INIT;
         int r = http_upload_end(f->upload, whole ? 0 : -ECANCELED, &c->answer, error);

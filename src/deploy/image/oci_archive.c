@@ -117,7 +117,7 @@ int oci_archive_parse(const char *data, size_t len, const char *path, struct oci
 
 int oci_archive_open(const char *path, struct oci_archive *out, struct fst_error *error)
 {
-        struct stat st;
+        struct stat st = {0};
         void *map = NULL;
         int fd = open(path, O_RDONLY | O_CLOEXEC), r = 0;
         if (fd < 0 || fstat(fd, &st) < 0)
