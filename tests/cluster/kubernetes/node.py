@@ -4,7 +4,7 @@
         with Node(folder, groups) as node:
             node.load("firesteel-0.1.0.tar")
             node.cluster.kubectl("run", …)
-    sys.exit(place.inside(main))
+    sys.exit(place.inside(main, prepare))
 
 Pods reach the API server where every pod looks for it (the service kubernetes, 10.96.0.1:443) because it listens there;
 services' names are answered by CoreDNS. Other services' addresses lead nowhere: there is no kube-proxy, so what pods
@@ -21,7 +21,7 @@ import tarfile
 
 import place
 from cluster import Cluster, SERVICE_ADDRESS, wait_for
-from programs import HERE, Missing, dns_program
+from programs import HERE, Missing, dns_program, programs
 
 NAME = "node1"
 ADDRESS = "198.18.0.1"
@@ -38,10 +38,13 @@ NEEDED = {"containerd": "containerd", "runc": "runc", "cc": "gcc", "/bin/busybox
           PLUGINS + "/ptp": "containernetworking-plugins"}
 
 
-def need_packages():
+def prepare():
+    """What has to be there, and what is made with the network's help."""
     missing = sorted({package for program, package in NEEDED.items() if not shutil.which(program)})
     if missing:
         raise Missing(f"a node of Kubernetes needs Debian's {', '.join(missing)}: scripts/install-deps.sh kubernetes")
+    programs()
+    dns_program()
 
 
 def write_image(path, name, root, command):
@@ -64,7 +67,6 @@ def write_image(path, name, root, command):
 class Node:
     # With a cluster of its own, in @folder; @groups is the control group below which pods' are.
     def __init__(self, folder, groups):
-        need_packages()
         self.folder, self.groups = folder / "node", groups
         self.cluster = Cluster(folder / "cluster", host=SERVICE_ADDRESS, port=443)
 

@@ -1,10 +1,10 @@
 """A place of a test's own for a node: namespaces of network, mounts and processes, and control groups.
 
-    sys.exit(inside(main))        # main(folder, groups) runs there; inside() is the program's first and last deed
+    sys.exit(inside(main, prepare))   # main(folder, groups) runs there; inside() is the program's first and last deed
 
-The program is run again in the namespaces. Whatever main starts ends with them, by its own doing or the kernel's:
-processes, addresses, mounts, sockets in /run. The folder and the control groups are removed from outside. The machine's
-own network is neither seen nor touched.
+prepare() runs before, outside: there is no network inside. The program is run again in the namespaces. Whatever main
+starts ends with them, by its own doing or the kernel's: processes, addresses, mounts, sockets in /run. The folder and
+the control groups are removed from outside. The machine's own network is neither seen nor touched.
 """
 import contextlib
 import ctypes
@@ -22,13 +22,14 @@ from programs import Missing
 MARK = "FIRESTEEL_PLACE"  # in the environment inside: the folder
 GROUPS = pathlib.Path("/sys/fs/cgroup")
 PR_SET_CHILD_SUBREAPER = 36
+UNSHARE = ("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
 
 
-def inside(main):
+def inside(main, prepare):
     try:
         if MARK in os.environ:
             return first_process(main, os.environ.pop(MARK))
-        return from_outside()
+        return from_outside(prepare)
     except Missing as missing:
         print(f"SKIPPED: {missing}", file=sys.stderr)
         return 77
@@ -37,12 +38,16 @@ def inside(main):
 # ------------------------------------------------------------------------------------------------------ outside
 
 
-def from_outside():
+def from_outside(prepare):
     if os.geteuid() != 0:
         raise Missing("a node of Kubernetes needs root, for namespaces and control groups")
     for program, package in (("unshare", "util-linux"), ("mount", "mount"), ("ip", "iproute2")):
         if not shutil.which(program):
             raise Missing(f"{program} is needed: Debian's package {package}")
+    tried = subprocess.run([*UNSHARE, "true"], capture_output=True, text=True, check=False)
+    if tried.returncode:
+        raise Missing(f"a node of Kubernetes needs namespaces of its own, which this machine refuses: {tried.stderr.strip()}")
+    prepare()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     # What unshare leaves when it is killed becomes a child of this process.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -50,9 +55,11 @@ def from_outside():
     groups = os.path.basename(folder)
     process = None
     try:
-        make_groups(groups)
-        process = subprocess.Popen(["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",
-                                    sys.executable, *sys.orig_argv[1:]], env=dict(os.environ, **{MARK: folder}))
+        try:
+            make_groups(groups)
+        except OSError as error:
+            raise Missing(f"a node of Kubernetes needs control groups: {error}") from error
+        process = subprocess.Popen([*UNSHARE, sys.executable, *sys.orig_argv[1:]], env=dict(os.environ, **{MARK: folder}))
         return process.wait()
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
