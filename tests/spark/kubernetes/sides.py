@@ -174,8 +174,9 @@ class Ours(Side):
         self.folder, self.world = directory, os.path.join(directory, "ours")
         os.makedirs(self.world)
         self.program = os.path.join(build, "src", "spark-submit")
+        self.warnings = open(os.path.join(directory, "builder.log"), "w+", encoding="utf-8")
         self.builder = subprocess.Popen([os.path.join(build, "tests", "pods_from_conf"), self.world], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, encoding="utf-8")
+                                        stdout=subprocess.PIPE, stderr=self.warnings, encoding="utf-8")
 
     def __enter__(self):
         return self
@@ -184,11 +185,16 @@ class Ours(Side):
         self.builder.stdin.close()
         self.builder.stdout.close()
         self.builder.wait()
+        self.warnings.close()
 
     def build(self, line):
         self.builder.stdin.write(json.dumps(line) + "\n")
         self.builder.stdin.flush()
-        return json.loads(self.builder.stdout.readline())
+        answer = self.builder.stdout.readline()
+        if not answer:
+            self.warnings.seek(0)
+            raise SystemExit("pods_from_conf has ended:\n" + self.warnings.read()[-3000:])
+        return json.loads(answer)
 
     def in_world(self, text):
         return text.replace("{w}", self.world)
