@@ -1,109 +1,17 @@
 """Files of a submission to Kubernetes that are elsewhere: templates that are fetched, files that are uploaded. HDFS and
 S3 are played here; `make check-hdfs` and `make check-s3` have real ones."""
-import hashlib
-import http.server
 import os
 import subprocess
-import threading
 
 import pytest
 
 from dry_run import BIN, environment, run
 from echo_api_server import EchoApiServer
 from kubernetes_objects_test import CLUSTER, PI, objects
+from played_depot import Depot, s3_settings
 
 TEMPLATE = b"apiVersion: v1\nkind: Pod\nspec:\n  priorityClassName: high\n  containers:\n  - name: main\n"
 PART = 5 << 20
-
-
-class Depot(http.server.ThreadingHTTPServer):
-    """Answers GET with its files; takes files as a namenode with its datanode, and as an S3 store, which both are it."""
-    daemon_threads = True
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), DepotHandler)
-        self.url = f"http://127.0.0.1:{self.server_port}"
-        self.files, self.parts, self.asked, self.busy, self.broken = {}, {}, [], 0, False
-
-    def __enter__(self):
-        self.thread = threading.Thread(target=self.serve_forever, daemon=True)
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.shutdown()
-        self.server_close()
-        self.thread.join()
-
-
-class DepotHandler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def body(self):
-        if "chunked" not in self.headers.get("Transfer-Encoding", ""):
-            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        data = b""
-        while True:
-            size = int(self.rfile.readline(), 16)
-            data += self.rfile.read(size)
-            self.rfile.readline()
-            if not size:
-                return data
-
-    def answer(self, status, body=b"", **headers):
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def act(self):
-        depot, (path, _, query) = self.server, self.path.partition("?")
-        body = self.body()
-        depot.asked.append((self.command, self.path))
-        if self.command == "GET":
-            found = depot.files.get(path)
-            return self.answer(200, found) if found is not None else self.answer(404)
-        if path.startswith("/webhdfs/v1") and "op=CREATE" in query:
-            return self.answer(307, Location=f"{depot.url}/datanode{path}?delegation=ticket&x y")
-        if path.startswith("/webhdfs/v1"):
-            return self.answer(200, b'{"boolean": true}')
-        if path.startswith("/datanode"):
-            if depot.broken:
-                return self.answer(500, b'{"RemoteException": {"exception": "IOException", "message": "disk is full"}}')
-            depot.files[path[len("/datanode"):]] = body
-            return self.answer(201)
-        return self.s3(path, query, body)
-
-    def s3(self, path, query, body):
-        depot = self.server
-        assert self.headers["x-amz-content-sha256"] == hashlib.sha256(body).hexdigest()
-        assert "AWS4-HMAC-SHA256 Credential=me/" in self.headers["Authorization"]
-        if depot.busy:
-            depot.busy -= 1
-            return self.answer(503, b"<Error><Code>SlowDown</Code><Message>Please reduce your rate</Message></Error>")
-        if depot.broken:
-            return self.answer(403, b"<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>")
-        if query == "uploads=":
-            return self.answer(200, b"<X><UploadId>a/b=</UploadId></X>")
-        if query.startswith("partNumber"):
-            assert query.endswith("&uploadId=a%2Fb%3D")
-            depot.parts[query.split("=")[1].split("&")[0]] = body
-            return self.answer(200, ETag=f'"{len(depot.parts)}"')
-        if query == "uploadId=a%2Fb%3D" and self.command == "POST":
-            expected = "".join(f'<Part><PartNumber>{n}</PartNumber><ETag>"{n}"</ETag></Part>' for n in depot.parts)
-            assert expected in body.decode()
-            body = b"".join(depot.parts.values())
-        if self.command == "DELETE":
-            return self.answer(204)
-        depot.files[path] = body
-        return self.answer(200, ETag='"1"')
-
-    do_GET = do_PUT = do_POST = do_DELETE = act
 
 
 @pytest.fixture
@@ -119,8 +27,7 @@ def api():
 
 
 def s3(depot):
-    said = {"endpoint": depot.url, "access.key": "me", "secret.key": "mine", "multipart.size": "5m"}
-    return [word for name, value in said.items() for word in ("--conf", f"spark.hadoop.fs.s3a.{name}={value}")]
+    return [word for setting in s3_settings(depot) for word in ("--conf", setting)]
 
 
 def submit(folder, api, *words):
