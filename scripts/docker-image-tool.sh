@@ -62,6 +62,7 @@ engine() {
 case ${1:-} in
 build)
         if [ -n "$dockerfile" ]; then
+                [ -d "$here/../docker" ] || fail "Dockerfiles are built from a checkout of Firesteel, of which this is none."
                 docker=$(engine)
                 "$docker" build "${docker_options[@]}" -t "$image" -f "$dockerfile" "$here/.."
                 echo "The image is in ${docker##*/}: push it by '${docker##*/} push $image'."

@@ -119,7 +119,7 @@ static int ask(struct registry *r, const struct http_request *what, struct fst_e
 {
         for (int attempt = 0;; attempt++) {
                 struct http_request request = *what;
-                bool ours = text_starts_with(request.url, r->base);
+                bool ours = text_starts_with(request.url, r->base) && request.url[strlen(r->base)] == '/';
                 request.bearer = ours ? r->token : NULL;
                 request.user_password = ours && !r->token && r->basic ? r->login : NULL;
                 int result = http_perform(r->http, &request, &r->answer, error);
