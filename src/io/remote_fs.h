@@ -19,7 +19,7 @@
  *             memory; they double each 1,000 parts, since there may be 10,000. discard takes parts back. There are no
  *             directories: mkdirs writes a marker "name/"; rename copies every key on the server (what is larger
  *             than 5g, or firesteel.s3a.copy.limit, travels through here) and then removes the old ones, so it is not
- *             atomic; remove takes one request a key.
+ *             atomic; remove takes a request for each 1,000 keys.
  *
  * Paths are full paths (io/paths.h).
  */

@@ -29,6 +29,7 @@ static const char *environment(const char *name)
 /* ------------------------------------------------------------------------------------------------- what is played */
 
 static struct strmap objects; /* of the store: "/bucket/key" → content */
+static bool no_delete;        /* of many at once */
 static const char *namenode_says;
 static int namenode_status;
 
@@ -65,6 +66,16 @@ static void serve_store(struct fixture_exchange *x)
         char *query = strchr(x->target, '?');
         if (query)
                 *query++ = '\0';
+        if (query && strcmp(query, "delete=") == 0) {
+                if (no_delete)
+                        return fixture_answer(x, 501, "", "");
+                for (const char *p = x->body, *end; (p = strstr(p, "<Key>")); p = end) {
+                        end = strstr(p, "</Key>");
+                        _cleanup_free_ char *name = mem_printf("/bucket/%.*s", (int)(end - p - 5), p + 5);
+                        strmap_remove(&objects, name);
+                }
+                return fixture_answer(x, 200, "", "<DeleteResult></DeleteResult>");
+        }
         if (query && strstr(query, "list-type=2")) {
                 _cleanup_(buf_deinit) struct buf prefix = BUF_INIT;
                 for (const char *p = strstr(query, "prefix=") + 7; *p; p++)
@@ -200,6 +211,17 @@ static void directories_of_objects_are_renamed(void **state)
         assert_int_equal(fs->mkdirs(fs, "s3a://bucket/old/deep/two", &error), -ENOTDIR);
         done(fs->remove(fs, "s3a://bucket/old", &error));
         assert_store("");
+        for (no_delete = false;; no_delete = true) {
+                char path[64];
+                for (int i = 0; i < 3; i++) {
+                        snprintf(path, sizeof(path), "s3a://bucket/many/%d", i);
+                        done(put(path, "x"));
+                }
+                done(fs->remove(fs, "s3a://bucket/many", &error));
+                assert_store("");
+                if (no_delete)
+                        break;
+        }
 }
 
 /* Let the namenode answer this, and forget what was asked. */

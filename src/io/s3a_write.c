@@ -2,6 +2,7 @@
  * What changes an S3 store: PUT, parts of large objects (multipart uploads), copies and DELETE. A part is gathered in
  * memory because its SHA-256 and its length go before it.
  */
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -10,6 +11,7 @@
 #include "io/paths.h"
 #include "io/remote_fs_internal.h"
 #include "io/uri.h"
+#include "net/crypto.h"
 
 #include <inttypes.h>
 
@@ -19,6 +21,7 @@
 #define MOST_COPIED ((int64_t)5 << 30) /* in one request: another */
 #define COPY_LIMIT_KEY "firesteel.s3a.copy.limit"
 #define MAX_PARTS 10000
+#define MOST_REMOVED 1000 /* by one request */
 #define DOUBLED_EACH 1000
 
 /* The name of an upload in parts, and what is known of its parts. */
@@ -290,12 +293,81 @@ static int remove_marker(struct remote_call *c, const char *path, struct fst_err
         return remove_key(c, path, marker, error);
 }
 
-/* What is below goes from the end of the list on: a store that keeps directories removes only empty ones. */
+static void put_xml(struct buf *out, const char *text)
+{
+        for (; *text; text++)
+                if (strchr("<>&\"'", *text) || (unsigned char)*text < ' ')
+                        buf_printf(out, "&#%d;", *text);
+                else
+                        buf_putc(out, *text);
+}
+
+/* What S3 wants of this request alone. */
+static int put_md5(const struct buf *body, struct buf *header, struct fst_error *error)
+{
+        const struct crypto_ops *crypto;
+        uint8_t digest[DIGEST_MAX];
+        size_t n;
+        int r = crypto_load(&crypto, error);
+        if (r == 0 && crypto->digest("md5", buf_text(body), body->len, digest, &n) < 0)
+                r = error_set(error, -EIO, "MD5 is not to be had");
+        if (r == 0) {
+                buf_puts(header, "Content-MD5: ");
+                base64_put(header, digest, n);
+        }
+        return r;
+}
+
+/* Remove list[from, to) by one request. -ENOSYS: the store does not know it. */
+static int remove_many(struct remote_call *c, const struct file_list *list, size_t from, size_t to,
+                       struct fst_error *error)
+{
+        _cleanup_(buf_deinit) struct buf body = BUF_INIT, header = BUF_INIT;
+        const char *path = list->data[from].path;
+        buf_puts(&body, "<Delete><Quiet>true</Quiet>");
+        for (size_t i = to; i > from; i--) {
+                buf_puts(&body, "<Object><Key>");
+                put_xml(&body, s3a_key(list->data[i - 1].path));
+                buf_puts(&body, "</Key></Object>");
+        }
+        buf_puts(&body, "</Delete>");
+        int r = put_md5(&body, &header, error);
+        if (r == 0)
+                r = s3a_ask(c, path,
+                            &(struct s3a_question){.method = "POST",
+                                                   .key = "",
+                                                   .query = "delete=",
+                                                   .body = buf_text(&body),
+                                                   .body_len = body.len,
+                                                   .header = buf_text(&header)},
+                            error);
+        if (r < 0)
+                return r;
+        if (c->answer.status == 400 || c->answer.status == 405 || c->answer.status == 501)
+                return -ENOSYS;
+        return c->answer.status / 100 == 2 && !strstr(buf_text(&c->answer.body), "<Error>")
+                       ? 0
+                       : s3a_refusal(&c->answer, path, error);
+}
+
+/*
+ * What is below goes from the end of the list on, a thousand at a time: a store that keeps directories removes only
+ * empty ones. Stores that know no such request, Google's among them, are asked for each.
+ */
 static int remove_below(struct remote_call *c, const struct file_list *list, struct fst_error *error)
 {
+        bool many = list->len > 1;
         int r = 0;
-        for (size_t i = list->len; r == 0 && i > 0; i--)
-                r = remove_key(c, list->data[i - 1].path, s3a_key(list->data[i - 1].path), error);
+        for (size_t to = list->len, from; r == 0 && to > 0; to = from) {
+                from = many && to > MOST_REMOVED ? to - MOST_REMOVED : many ? 0 : to - 1;
+                r = many ? remove_many(c, list, from, to, error)
+                         : remove_key(c, list->data[from].path, s3a_key(list->data[from].path), error);
+                if (r == -ENOSYS) {
+                        many = false;
+                        from = to;
+                        r = 0;
+                }
+        }
         return r;
 }
 
