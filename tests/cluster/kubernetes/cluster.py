@@ -16,6 +16,7 @@ import signal
 import socket
 import ssl
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -96,6 +97,8 @@ class Cluster:
         self.kubeconfig = str(self.folder / "admin.conf")
 
     def __enter__(self):
+        # Who ends the check ends the processes.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
         try:
             self.start()
         except BaseException:
