@@ -68,6 +68,7 @@ check-kubernetes: build ## spark-submit against a real Kubernetes, its objects b
 	@ninja -C $(BUILD) tests/raw_posts
 	@tests/cluster/kubernetes/check_submitter $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@tests/cluster/kubernetes/check_faults $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
+	@tests/cluster/kubernetes/check_scale $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@tests/cluster/kubernetes/check_executors $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@tests/cluster/kubernetes/check_node $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@tests/cluster/kubernetes/check_secrets $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
