@@ -97,7 +97,7 @@ static void finish(struct kube_call *call, int r, int status, json_t *object, co
 struct kube_refresh {
         uv_work_t work;
         struct kube_client *client; /* NULL: it was freed meanwhile */
-        const struct kube_config *config;
+        struct kube_config config;  /* a copy: the program may run for longer than the client is there */
         struct kube_credential credential;
         struct fst_error error;
         int result;
@@ -106,7 +106,7 @@ struct kube_refresh {
 static void ask_program(uv_work_t *work)
 {
         struct kube_refresh *f = work->data;
-        f->result = kube_exec_run(f->config, KUBE_EXEC_TIMEOUT_MS, &f->credential, &f->error);
+        f->result = kube_exec_run(&f->config, KUBE_EXEC_TIMEOUT_MS, &f->credential, &f->error);
 }
 
 /* Transfers may still point to the certificate of the one before. */
@@ -148,6 +148,7 @@ static void have_asked(uv_work_t *work, int status)
                 c->held--;
         }
         kube_credential_deinit(&f->credential);
+        kube_config_deinit(&f->config);
         error_deinit(&f->error);
         free(f);
 }
@@ -167,7 +168,7 @@ static bool has_credential(struct kube_call *call)
         struct kube_refresh *f = new0(struct kube_refresh);
         f->work.data = f;
         f->client = c;
-        f->config = config;
+        kube_config_copy_exec(config, &f->config);
         c->refresh = f;
         uv_queue_work(c->loop, &f->work, ask_program, have_asked);
         return false;

@@ -9,6 +9,7 @@
 #include "net/tls_fixture.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -439,6 +440,36 @@ static void programs_are_asked_once(void **state)
         config.exec = NULL;
 }
 
+/* The client and its configuration are freed while the program runs, which then is not waited for. */
+static void a_program_outlives_the_client(void **state)
+{
+        char folder[] = "/tmp/kube-plugin-XXXXXX";
+        assert_non_null(mkdtemp(folder));
+        _cleanup_free_ char *path = mem_printf("%s/plugin", folder), *pipe = mem_printf("%s/pipe", folder);
+        _cleanup_free_ char *text = mem_printf("#!/bin/sh\nread x < %s\necho '{\"kind\":\"none\"}'\n", pipe);
+        char **none = new0(char *), **no_more = new0(char *);
+        struct kube_config brief = {.server = mem_strdup(api.http.url), .exec = new0(struct kube_exec)};
+        struct kube_client *other;
+        *brief.exec = (struct kube_exec){
+                .command = mem_strdup(path), .arguments = none, .env = no_more, .api_version = mem_strdup("v")};
+        put_file(path, text, 0700);
+        kube_client_free(steal(client));
+        assert_int_equal(mkfifo(pipe, 0600), 0);
+        assert_int_equal(kube_client_new(&loop, &brief, NULL, &other, &error), 0);
+        kube_get(other, PODS, note, NULL); /* freed: note is not called */
+        int fd;
+        while ((fd = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0) /* until it reads */
+                uv_run(&loop, UV_RUN_NOWAIT);
+        kube_client_free(other);
+        kube_config_deinit(&brief);
+        assert_int_equal(write(fd, "x\n", 2), 2);
+        close(fd);
+        uv_run(&loop, UV_RUN_DEFAULT);
+        unlink(path);
+        unlink(pipe);
+        rmdir(folder);
+}
+
 static void over_tls_with_certificates(void **state)
 {
         struct tls_fixture tls;
@@ -560,6 +591,7 @@ int main(void)
                 CASE(logs_are_streams),
                 CASE(tokens_are_read_again),
                 CASE(programs_are_asked_once),
+                CASE(a_program_outlives_the_client),
                 CASE(over_tls_with_certificates),
                 CASE(many_at_once),
                 CASE(the_client_may_be_freed_within),

@@ -57,6 +57,38 @@ void kube_config_deinit(struct kube_config *c)
         *c = KUBE_CONFIG_INIT;
 }
 
+static char *copy_text(const char *text)
+{
+        return text ? mem_strdup(text) : NULL;
+}
+
+static char **copy_list(char *const *list)
+{
+        size_t n = 0;
+        while (list[n])
+                n++;
+        char **copy = new_array(char *, n + 1);
+        for (size_t i = 0; i < n; i++)
+                copy[i] = mem_strdup(list[i]);
+        return copy;
+}
+
+void kube_config_copy_exec(const struct kube_config *from, struct kube_config *out)
+{
+        const struct kube_exec *x = from->exec;
+        *out = (struct kube_config){.server = copy_text(from->server),
+                                    .ca_data = copy_text(from->ca_data),
+                                    .tls_server_name = copy_text(from->tls_server_name),
+                                    .insecure = from->insecure,
+                                    .exec = new0(struct kube_exec)};
+        *out->exec = (struct kube_exec){.command = mem_strdup(x->command),
+                                        .arguments = copy_list(x->arguments),
+                                        .env = copy_list(x->env),
+                                        .api_version = mem_strdup(x->api_version),
+                                        .install_hint = copy_text(x->install_hint),
+                                        .cluster_info = x->cluster_info};
+}
+
 char *kube_server_of_master(const char *master)
 {
         const char *url = text_starts_with(master, "k8s://") ? master + 6 : master;

@@ -60,6 +60,9 @@ struct kube_config {
 
 void kube_config_deinit(struct kube_config *c);
 
+/* What is needed to ask for credentials (kube_exec_run) apart from @from, and no more. Deinit. @from has a program. */
+void kube_config_copy_exec(const struct kube_config *from, struct kube_config *out);
+
 /*
  * As described above. @master: "k8s://…" or what follows it; NULL, or "k8s://https://kubernetes.default.svc" being
  * out of reach is no reason to fail here: nothing is connected. 0, or negative with @error: -EINVAL for a file that
