@@ -182,6 +182,7 @@ struct kube_call *kube_list_items(struct kube_client *client, const struct kube_
 struct kube_log {
         const char *container;
         int64_t tail_lines, limit_bytes, since_s;
+        int64_t silence_ms; /* as of a request, in whole seconds */
         bool follow, previous, timestamps;
         kube_sink *sink;
 };

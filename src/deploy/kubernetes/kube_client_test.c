@@ -110,7 +110,8 @@ static const char *script;
 static enum kube_fault scripted(struct kube_fixture *a, const struct fixture_exchange *x)
 {
         static const char letters[] = {[FAULT_NONE] = '.', [FAULT_CLOSE] = 'c', [FAULT_LOST] = 'l',
-                                       [FAULT_HALF] = 'h', [FAULT_GONE] = 'g',  [FAULT_REFUSED] = 'r'};
+                                       [FAULT_HALF] = 'h', [FAULT_GONE] = 'g',  [FAULT_REFUSED] = 'r',
+                                       [FAULT_SILENCE] = 's'};
         if (!script || !*script)
                 return FAULT_NONE;
         const char *found = memchr(letters, *script++, sizeof(letters));
@@ -373,6 +374,12 @@ static void logs_are_streams(void **state)
         assert_non_null(strstr(api.last_head, "GET " PODS "/a/log?container=c&tailLines=10&follow=true "));
         faults("h"); /* what spoke is not asked again */
         assert_true(kube_wait(client, kube_logs(client, "ns", "a", &log, NULL, &text), NULL, &error) < 0);
+        faults("ss.");
+        log.silence_ms = 1;
+        struct kube_call *call = kube_logs(client, "ns", "a", &log, NULL, &text);
+        kube_limit_attempts(call, 1);
+        assert_int_equal(kube_wait(client, call, NULL, &error), -ETIMEDOUT);
+        assert_string_equal(script, "s.");
 }
 
 static void put_file(const char *path, const char *text, int mode)

@@ -22,6 +22,7 @@ enum kube_fault {
         FAULT_CLOSE,   /* nothing is done, and nothing answered */
         FAULT_LOST,    /* done, and nothing answered */
         FAULT_HALF,    /* done, and half of the answer comes */
+        FAULT_SILENCE, /* done, and of the answer only the head comes, and no end */
         FAULT_GONE,    /* 410: as a status, or of a watch as an event */
         FAULT_REFUSED, /* the status and text in `refusal` */
 };
@@ -236,6 +237,8 @@ static inline void kube_fixture_serve(struct fixture_exchange *x)
                 buf_reset(&x->out);
         if (fault == FAULT_HALF)
                 buf_truncate(&x->out, x->out.len * 2 / 3);
+        if (fault == FAULT_SILENCE && strstr(buf_text(&x->out), "\r\n\r\n"))
+                buf_truncate(&x->out, (size_t)(strstr(buf_text(&x->out), "\r\n\r\n") + 4 - buf_text(&x->out)));
         x->close = fault == FAULT_LOST || fault == FAULT_HALF || fault == FAULT_CLOSE;
         pthread_mutex_unlock(&api->lock);
 }

@@ -115,6 +115,7 @@ struct kube_call *kube_logs(struct kube_client *client, const char *namespace, c
         }
         for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
                 kube_query_add(&query, flags[i].name, flags[i].value ? "true" : NULL);
-        struct kube_request q = {.path = path, .query = query, .accept = "*/*", .sink = log->sink};
+        struct kube_request q = {
+                .path = path, .query = query, .accept = "*/*", .sink = log->sink, .silence_ms = log->silence_ms};
         return kube_send(client, &q, done, owner);
 }

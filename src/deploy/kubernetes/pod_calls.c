@@ -14,6 +14,9 @@
 
 #define LOG "ExecutorPods"
 
+#define LOG_SILENCE_MS 5000 /* of a node that does not answer the API server: the pod is deleted without its log */
+#define LOG_ATTEMPTS 2
+
 enum { DELETED_TOGETHER = 100 };
 
 /* The end of a pod's log that is being fetched; the pod is deleted then. */
@@ -204,11 +207,13 @@ void pod_calls_delete_pod(struct pod_calls *calls, const struct pod_state *pod, 
         struct farewell *f = new0(struct farewell);
         *f = (struct farewell){.calls = calls, .pod = pod_state_ref((struct pod_state *)pod), .log = BUF_INIT};
         vec_push(&calls->farewells, f);
-        kube_logs(calls->options.client, calls->options.namespace, pod->name,
-                  &(struct kube_log){.container = pod->n_containers > 1 ? calls->options.container : NULL,
+        const struct kube_log log = {.container = pod->n_containers > 1 ? calls->options.container : NULL,
                                      .tail_lines = POD_LOG_LINES,
-                                     .sink = on_log},
-                  on_log_end, f);
+                                     .silence_ms = LOG_SILENCE_MS,
+                                     .sink = on_log};
+        kube_limit_attempts(
+                kube_logs(calls->options.client, calls->options.namespace, pod->name, &log, on_log_end, f),
+                LOG_ATTEMPTS);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- labels */
