@@ -50,7 +50,9 @@ static int add_amount(json_t *sum, const char *name, const char *amount, int tim
                 r = quantity_read(before, places, &a, error);
         if (r)
                 return error_wrap(error, r, "%s", name);
-        const long long all = a + b * times;
+        long long all;
+        if (__builtin_mul_overflow(b, times, &all) || __builtin_add_overflow(a, all, &all))
+                all = INT64_MAX; /* as quantity_read: no cluster has so much */
         _cleanup_free_ char *text = mem_printf(places ? "%lldm" : "%lld", all);
         kube_put(sum, name, text);
         return 0;

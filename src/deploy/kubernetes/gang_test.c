@@ -63,6 +63,15 @@ static void a_group_of_volcano(void **state)
         driver_spec_deinit(&driver);
         step_end(&f);
 
+        step_begin(&f, KUBE_DRIVER,
+                   settings(SIZES, ON, K "scheduler.name=volcano", K "driver.pod.featureSteps=" STEP,
+                            K "executor.request.cores=4e15", "spark.executor.instances=2000000000"));
+        assert_int_equal(driver_spec_build(&f.c, &driver, &f.error), 0);
+        spec = json_object_get(json_array_get(driver.pre_resources, 0), "spec");
+        assert_json(json_object_get(json_object_get(spec, "minResources"), "cpu"), "'9223372036854775807m'");
+        driver_spec_deinit(&driver);
+        step_end(&f);
+
         step_begin(&f, KUBE_DRIVER, settings(SIZES, ON, K "scheduler.name=volcano"));
         assert_int_equal(driver_spec_build(&f.c, &driver, &f.error), -EINVAL);
         assert_non_null(strstr(error_message(&f.error), STEP));
