@@ -73,7 +73,7 @@ void cluster_look_for_expired(uv_timer_t *timer);
 
 /*
  * Have an executor ended. With @replace, as many are wanted as before; else one fewer, as Spark counts: from those that
- * there are, if nobody has said how many.
+ * there are, if nobody has said how many. Nothing when the scheduler is gone.
  */
 void cluster_kill(struct cluster_backend *b, const char *executor_id, bool replace);
 

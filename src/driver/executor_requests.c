@@ -95,6 +95,8 @@ void cluster_kill(struct cluster_backend *b, const char *executor_id, bool repla
 {
         struct remote_executor *x = executor_table_find(&b->executors, executor_id);
         bool again = x && x->killed;
+        if (b->closing) /* the manager ends all of them, and may have what it needs for one no more */
+                return;
         if (!replace && !again)
                 request_one_fewer(b);
         if (x)
