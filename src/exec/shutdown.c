@@ -30,19 +30,33 @@ static struct {
         VEC(struct hook) hooks;
 } ending = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void shutdown_begin(int status)
+static void end_at_once(int status)
+{
+        scratch_remove_all();
+        _exit(status);
+}
+
+/* Whether it is this that ends the process; false: it is about to end already. */
+static bool begin(int status)
 {
         int none = 0;
-        if (!atomic_compare_exchange_strong(&ending.status, &none, status) || !atomic_load(&ending.has_thread)) {
-                scratch_remove_all();
-                _exit(status);
-        }
+        if (!atomic_compare_exchange_strong(&ending.status, &none, status))
+                return false;
+        if (!atomic_load(&ending.has_thread))
+                end_at_once(status);
         sem_post(&ending.wake);
+        return true;
+}
+
+void shutdown_begin(int status)
+{
+        begin(status);
 }
 
 static void handle(int signal)
 {
-        shutdown_begin(128 + signal);
+        if (!begin(128 + signal))
+                end_at_once(128 + signal);
 }
 
 static void *wait_for_signal(void *unused)

@@ -19,8 +19,9 @@ void shutdown_init(void);
 int shutdown_add_hook(void (*hook)(void *context), void *context, struct fst_error *error);
 
 /*
- * As if a signal had come, but with this exit status, which is not 0: for who is told to end in another way. Any
- * thread; it goes on until the process ends.
+ * As if a signal had come, but with this exit status, which is not 0: for who is told to end in another way. Nothing if
+ * the process is about to end already: only a person's second signal is impatience. Any thread; it goes on until the
+ * process ends.
  */
 void shutdown_begin(int status);
 
