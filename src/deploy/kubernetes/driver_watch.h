@@ -40,6 +40,7 @@ struct driver_watch {
         json_t *pod;            /* as it was seen last */
         char *waits;            /* what for, as it was told last; NULL: nothing was */
         bool over, gone;        /* gone: deleted before it ended */
+        int refusals;           /* how often watching was forbidden, the last times */
         struct fst_error error; /* it cannot be watched */
         int result;
 };

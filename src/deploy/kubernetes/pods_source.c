@@ -10,6 +10,7 @@
 #define LOG "ExecutorPodsSource"
 
 #define WORTH_TELLING_MS 500
+#define REFUSALS 3 /* one after the other: it must not look at pods */
 
 struct pods_source {
         struct pods_source_options options;
@@ -19,6 +20,8 @@ struct pods_source {
         void *owner;
         struct kube_watch *watch;
         bool synced;            /* the watch stands: what it told is all there is */
+        bool seen;              /* pods were told once */
+        int refused;            /* how often it was forbidden, the last times */
         struct kube_call *list; /* NULL: none is under way */
         uv_timer_t timer;
 };
@@ -28,10 +31,17 @@ static int64_t now_of(const struct pods_source *s)
         return (int64_t)uv_now(s->timer.loop);
 }
 
+/* An API server that has just been started knows no rights yet; and who has seen pods before will see them again. */
+static bool is_hopeless(struct pods_source *s, int r)
+{
+        s->refused = r == FST_KUBE_E_FORBIDDEN ? s->refused + 1 : 0;
+        return !s->seen && s->refused == REFUSALS;
+}
+
 /* Servers end watches as they please: that is no news before it lasts. */
 static void tell_failure(struct pods_source *s, int r, const struct fst_error *error, int64_t again_ms)
 {
-        if (r == FST_KUBE_E_FORBIDDEN)
+        if (is_hopeless(s, r))
                 s->ops->forbidden(s->owner, error);
         else
                 log_at(again_ms < WORTH_TELLING_MS ? LOG_DEBUG : LOG_WARN, LOG,
@@ -42,7 +52,7 @@ static void on_event(void *owner, enum kube_event what, json_t *pod)
 {
         struct pods_source *s = owner;
         if (what == KUBE_SYNCED) {
-                s->synced = true;
+                s->synced = s->seen = true;
                 executor_pods_synced(s->pods, now_of(s));
         } else if (what == KUBE_DELETED) {
                 executor_pods_pod_gone(s->pods, pod, now_of(s));
@@ -77,6 +87,7 @@ static void on_listed(void *owner, struct kube_call *call, int r, const struct k
                 tell_failure(s, r, answer->error, s->options.polling_interval);
                 return;
         }
+        s->seen = true;
         const json_t *version = json_object_get(json_object_get(answer->object, "metadata"), "resourceVersion");
         executor_pods_list_end(s->pods, json_string_value(version), now_of(s));
         s->ops->told(s->owner);
