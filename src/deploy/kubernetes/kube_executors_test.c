@@ -221,13 +221,27 @@ static void a_quota_is_waited_for(void **state)
         assert_int_equal(seen.given_up, 0);
 }
 
+static const char no_list[] =
+        "{\"kind\":\"Status\",\"reason\":\"Forbidden\",\"code\":403,\"message\":\"pods is forbidden: User \\\"alice\\\" cannot "
+        "list resource \\\"pods\\\" in API group \\\"\\\" in the namespace \\\"ns\\\"\",\"details\":{\"kind\":\"pods\"}}";
+
+/* As it answers while it reads who may what. */
+static void a_server_that_has_just_been_started(void **state)
+{
+        refuse_next(2, "GET", 403, no_list);
+        begin(1, settings(FAST));
+        run_until(count() == 1);
+        run_pod(1);
+        run_until(kube_executors_running(executors) == 1);
+        refuse_next(5, "GET", 403, no_list);
+        fail_pod(1, 1);
+        run_until(has(2));
+        assert_int_equal(seen.given_up, 0);
+}
+
 static void who_may_not_see_pods_gives_up(void **state)
 {
-        refuse_next(
-                -1, "GET", 403,
-                "{\"kind\":\"Status\",\"reason\":\"Forbidden\",\"code\":403,\"message\":\"pods is forbidden: User "
-                "\\\"alice\\\" cannot list resource \\\"pods\\\" in API group \\\"\\\" in the namespace \\\"ns\\\"\","
-                "\"details\":{\"kind\":\"pods\"}}");
+        refuse_next(-1, "GET", 403, no_list);
         begin(1, settings(FAST));
         run_until(seen.given_up);
         assert_int_equal(seen.exit_code, 1);
@@ -343,11 +357,17 @@ static void what_cannot_be_built(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                test(failed_ones_are_replaced), test(fewer_are_wanted),
-                test(a_quota_is_waited_for),    test(who_may_not_see_pods_gives_up),
-                test(too_many_failures),        test(lists_instead_of_a_watch),
-                test(what_ended_may_stay),      test(a_late_creation_is_taken_back),
-                test(what_cannot_be_built),     test(the_log_of_who_failed_last_is_read_first),
+                test(failed_ones_are_replaced),
+                test(fewer_are_wanted),
+                test(a_quota_is_waited_for),
+                test(a_server_that_has_just_been_started),
+                test(who_may_not_see_pods_gives_up),
+                test(too_many_failures),
+                test(lists_instead_of_a_watch),
+                test(what_ended_may_stay),
+                test(a_late_creation_is_taken_back),
+                test(what_cannot_be_built),
+                test(the_log_of_who_failed_last_is_read_first),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
