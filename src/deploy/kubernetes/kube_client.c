@@ -66,7 +66,6 @@ static void attempt(struct kube_call *call);
 /* Nothing of @call is used afterwards. */
 static void finish(struct kube_call *call, int r, int status, json_t *object, const struct fst_error *error)
 {
-        struct kube_client *c = call->client;
         unlink_call(call);
         if (!call->done) {
                 call->over = true;
@@ -86,9 +85,7 @@ static void finish(struct kube_call *call, int r, int status, json_t *object, co
                                      .attempts = call->attempts,
                                      .throttled = call->throttled,
                                      .maybe_done = r != 0 && call->maybe_done};
-        c->held++;
         call->done(call->owner, call, r, &answer);
-        c->held--;
         call_free(call);
 }
 
@@ -131,7 +128,6 @@ static void have_asked(uv_work_t *work, int status)
                 c->refresh = NULL;
                 if (f->result == 0)
                         replace_credential(c, &f->credential);
-                c->held++;
                 for (bool again = true; again && !c->dead;) {
                         again = false;
                         for (struct kube_call *call = c->first; call && !again; call = call->next) {
@@ -145,7 +141,6 @@ static void have_asked(uv_work_t *work, int status)
                                         finish(call, f->result, 0, NULL, &f->error);
                         }
                 }
-                c->held--;
         }
         kube_credential_deinit(&f->credential);
         kube_config_deinit(&f->config);
@@ -322,7 +317,6 @@ static void on_timer(uv_timer_t *timer)
 {
         struct kube_client *c = timer->data;
         int64_t now = (int64_t)uv_now(c->loop);
-        c->held++;
         for (bool again = true; again && !c->dead;) {
                 again = false;
                 for (struct kube_call *call = c->first, *next; call && !c->dead; call = next) {
@@ -338,7 +332,6 @@ static void on_timer(uv_timer_t *timer)
                         }
                 }
         }
-        c->held--;
         if (!c->dead)
                 set_timer(c);
 }

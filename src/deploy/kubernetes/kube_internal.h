@@ -75,7 +75,6 @@ struct kube_client {
         size_t n_old;
         uint64_t answers;
         bool has_credential, dead;
-        int held; /* turns that still need the client */
 };
 
 /* The outcome of @status and @object (a Status, or NULL): 0 for 2xx, or FST_KUBE_E_… with a sentence. */
