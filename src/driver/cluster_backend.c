@@ -553,8 +553,13 @@ static void let_executors_end(struct cluster_backend *b, uint64_t patience_ms)
 static void cluster_leave(struct scheduler_backend *backend)
 {
         struct cluster_backend *b = cluster_of(backend);
-        if (b->manager->class->outlives_driver)
-                let_executors_end(b, LEAVE_PATIENCE_MS);
+        if (!b->manager->class->outlives_driver)
+                return;
+        let_executors_end(b, LEAVE_PATIENCE_MS);
+        if (!b->manager->class->stopped(b->manager))
+                log_warn("CoarseGrainedSchedulerBackend",
+                         "The process ends before it is known that the executors of %s do: look for what is left of them",
+                         b->sc->app_id);
 }
 
 /* Who does not end in time is ended. */
