@@ -43,6 +43,7 @@ static void unlink_call(struct kube_call *call)
         *(call->next ? &call->next->prev : &c->last) = call->prev;
         call->prev = call->next = NULL;
         c->n--;
+        c->unlinked++;
 }
 
 static void call_free(struct kube_call *call)
@@ -324,9 +325,9 @@ static void on_timer(uv_timer_t *timer)
                         if (call->transfer || call->due < 0 || call->due > now)
                                 continue;
                         call->due = INT64_MAX;
-                        size_t n = c->n;
+                        const uint64_t unlinked = c->unlinked;
                         attempt(call);
-                        if (c->n != n) { /* it ended at once: the list is another */
+                        if (c->unlinked != unlinked) { /* it ended at once: the list is another */
                                 again = true;
                                 break;
                         }

@@ -559,6 +559,29 @@ static void the_client_may_be_freed_within(void **state)
                 assert_in_range(ends[i].n, 0, 1);
 }
 
+static struct kube_call *other;
+
+/* As many calls as before, and not the same ones. */
+static void replace_calls(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+{
+        struct ended *ends = owner;
+        assert_int_equal(r, -ECANCELED);
+        kube_cancel(other);
+        kube_get(client, PODS, note, &ends[0]);
+        kube_get(client, PODS, note, &ends[1]);
+}
+
+static void calls_may_be_replaced_within(void **state)
+{
+        struct ended ends[3] = {{0}};
+        struct kube_call *first = kube_get(client, PODS, replace_calls, ends);
+        other = kube_get(client, PODS, note, &ends[2]);
+        kube_give_up(first);
+        while (ends[0].n + ends[1].n < 2)
+                uv_run(&loop, UV_RUN_ONCE);
+        assert_int_equal(ends[2].n, 0);
+}
+
 static int begin(void **state)
 {
         kube_fixture_start(&api);
@@ -602,6 +625,7 @@ int main(void)
                 CASE(over_tls_with_certificates),
                 CASE(many_at_once),
                 CASE(the_client_may_be_freed_within),
+                CASE(calls_may_be_replaced_within),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

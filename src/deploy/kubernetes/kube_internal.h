@@ -73,7 +73,7 @@ struct kube_client {
         struct kube_refresh *refresh; /* a program that is being asked for credentials */
         struct kube_credential credential, *old;
         size_t n_old;
-        uint64_t answers;
+        uint64_t answers, unlinked; /* that have come; calls that have left the list */
         bool has_credential, dead;
 };
 
