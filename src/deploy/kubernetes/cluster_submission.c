@@ -73,7 +73,7 @@ int cluster_submission_show(const struct submission *s, FILE *out, struct fst_er
         k.conf.files = submission_files_of(&files);
         k.conf.files.upload = NULL; /* showing changes nothing */
         if (r == 0)
-                r = driver_objects_make(&k.conf, &objects, error);
+                r = driver_objects_make(&k.conf, &objects, NULL, error);
         if (r < 0)
                 return r;
         json_t *list = json_pack("{s:s,s:s,s:o}", "apiVersion", "v1", "kind", "List", "items", objects);

@@ -4,7 +4,7 @@
  *      struct cluster_submission k;
  *      r = cluster_submission_init(&k, &s, error);
  *      if (r == 0)
- *              r = driver_objects_make(&k.conf, &objects, error);
+ *              r = driver_objects_make(&k.conf, &objects, NULL, error);
  *      cluster_submission_deinit(&k);
  */
 #pragma once

@@ -17,11 +17,13 @@ static void objects_come_in_order(void **state)
 {
         struct step_fixture f;
         json_t *objects = NULL;
+        size_t pod_at = 0;
         char list[256];
         step_begin(&f, KUBE_DRIVER,
                    settings("spark.kubernetes.driver.pod.featureSteps="
                             "org.apache.spark.deploy.k8s.features.VolcanoFeatureStep"));
-        assert_int_equal(driver_objects_make(&f.c, &objects, &f.error), 0);
+        assert_int_equal(driver_objects_make(&f.c, &objects, &pod_at, &f.error), 0);
+        assert_int_equal(pod_at, 1);
         kinds(objects, list, sizeof(list));
         assert_string_equal(list, "PodGroup Pod Service NetworkPolicy ConfigMap");
         assert_null(json_object_get(json_object_get(json_array_get(objects, 2), "metadata"), "ownerReferences"));

@@ -29,7 +29,7 @@ static int put_namespace(const struct kube_conf *c, json_t *pod, struct fst_erro
         return r;
 }
 
-static int make(const struct kube_conf *c, const char *uid, json_t **out, struct fst_error *error)
+static int make(const struct kube_conf *c, const char *uid, json_t **out, size_t *pod_at, struct fst_error *error)
 {
         _cleanup_(driver_spec_deinit) struct driver_spec spec = {0};
         json_t *pod = NULL, *map = NULL;
@@ -48,6 +48,8 @@ static int make(const struct kube_conf *c, const char *uid, json_t **out, struct
         if (owner)
                 kube_put(kube_child(owner, "metadata"), "uid", uid);
         append(objects, spec.pre_resources, NULL);
+        if (pod_at)
+                *pod_at = json_array_size(objects);
         json_array_append_new(objects, pod);
         if (uid)
                 append(objects, spec.pre_resources, owner);
@@ -59,12 +61,12 @@ static int make(const struct kube_conf *c, const char *uid, json_t **out, struct
         return 0;
 }
 
-int driver_objects_make(const struct kube_conf *c, json_t **out, struct fst_error *error)
+int driver_objects_make(const struct kube_conf *c, json_t **out, size_t *pod_at, struct fst_error *error)
 {
-        return make(c, NULL, out, error);
+        return make(c, NULL, out, pod_at, error);
 }
 
 int driver_objects_sent(const struct kube_conf *c, const char *uid, json_t **out, struct fst_error *error)
 {
-        return make(c, uid, out, error);
+        return make(c, uid, out, NULL, error);
 }

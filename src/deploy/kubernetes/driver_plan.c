@@ -7,13 +7,6 @@
 #include "deploy/submit/submission.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-static bool is_pod(const json_t *object)
-{
-        const char *kind = json_string_value(json_object_get(object, "kind"));
-        return kind && strcmp(kind, "Pod") == 0;
-}
 
 /* The last one, as Spark puts it there. */
 static const char *container_of_pod(const json_t *pod)
@@ -45,11 +38,9 @@ int driver_plan_make(struct driver_plan *p, struct fst_error *error)
         const struct fst_conf *conf = &p->k.settings;
         int r = kube_config_from_conf(conf, KUBE_SUBMISSION, strmap_get(&conf->set, "spark.master"), &p->server, error);
         if (r == 0)
-                r = driver_objects_make(&p->k.conf, &p->objects, error);
+                r = driver_objects_make(&p->k.conf, &p->objects, &p->pod_at, error);
         if (r < 0)
                 return r;
-        while (!is_pod(json_array_get(p->objects, p->pod_at)))
-                p->pod_at++;
         p->container = container_of_pod(driver_plan_pod(p));
         return 0;
 }

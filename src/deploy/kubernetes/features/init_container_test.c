@@ -24,7 +24,7 @@ static void a_driver_that_downloads(void **state)
         f.c.resource = "local:///main.jar";
         f.c.arguments = words;
         f.c.n_arguments = 2;
-        if (driver_objects_make(&f.c, &objects, &f.error))
+        if (driver_objects_make(&f.c, &objects, NULL, &f.error))
                 fail_msg("%s", error_message(&f.error));
         json_t *pod = json_array_get(objects, 0), *container = json_array_get(of_pod(pod, "containers"), 0);
         assert_json(of_pod(pod, "volumes"),
@@ -75,7 +75,7 @@ static void none_without_anything_remote(void **state)
         json_t *objects = NULL;
         step_begin(&f, KUBE_DRIVER, settings(INIT));
         f.c.resource = "local:///main.jar";
-        assert_int_equal(driver_objects_make(&f.c, &objects, &f.error), 0);
+        assert_int_equal(driver_objects_make(&f.c, &objects, NULL, &f.error), 0);
         json_t *pod = json_array_get(objects, 0);
         assert_null(of_pod(pod, "initContainers"));
         assert_null(of_pod(pod, "volumes"));
@@ -83,7 +83,7 @@ static void none_without_anything_remote(void **state)
         json_decref(objects);
         step_end(&f);
         step_begin(&f, KUBE_DRIVER, settings(INIT, "spark.jars=/here/a.jar"));
-        assert_int_equal(driver_objects_make(&f.c, &objects, &f.error), -EINVAL);
+        assert_int_equal(driver_objects_make(&f.c, &objects, NULL, &f.error), -EINVAL);
         assert_string_equal(error_message(&f.error),
                             "The Kubernetes mode does not yet support referencing application dependencies in the "
                             "local file system.");
