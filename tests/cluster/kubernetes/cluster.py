@@ -99,6 +99,8 @@ class Cluster:
     def __enter__(self):
         # Who ends the check ends the processes.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+        # What is started in a shell's background ignores it, and so would all that is started here.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             self.start()
         except BaseException:
