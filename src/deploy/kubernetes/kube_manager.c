@@ -284,16 +284,19 @@ static int kube_make_secret(struct executor_manager *manager, struct fst_error *
         return r;
 }
 
-/* Ids are ours: whoever has another one is no executor in a pod. */
+/* Ids are ours, and numbers: whoever has another one (-1) is no executor in a pod. */
 static int32_t id_of(const char *executor_id)
 {
-        return (int32_t)strtol(executor_id, NULL, 10);
+        char *end;
+        const long id = strtol(executor_id, &end, 10);
+        return *executor_id && !*end && id > 0 && id <= INT32_MAX ? (int32_t)id : -1;
 }
 
 static bool kube_refuses(const struct executor_manager *manager, const char *executor_id)
 {
         const struct kube_manager *m = container_of(manager, const struct kube_manager, manager);
-        return m->executors && kube_executors_refuse(m->executors, id_of(executor_id));
+        const int32_t id = id_of(executor_id);
+        return id < 0 || (m->executors && kube_executors_refuse(m->executors, id));
 }
 
 static void kube_registered(struct executor_manager *manager, const char *executor_id)
