@@ -129,8 +129,13 @@ static int collect(int out, int err, int timeout_ms, struct buf *printed, struct
         int64_t end = now_ms() + timeout_ms;
         while (fds[0].fd >= 0 || fds[1].fd >= 0) {
                 int64_t left = end - now_ms();
-                if (left <= 0 || poll(fds, 2, (int)left) < 0)
-                        return left <= 0 ? -ETIMEDOUT : -errno;
+                if (left <= 0)
+                        return -ETIMEDOUT;
+                int ready = poll(fds, 2, (int)left);
+                if (ready < 0 && errno != EINTR)
+                        return -errno;
+                if (ready <= 0)
+                        continue;
                 for (int i = 0; i < 2; i++) {
                         char piece[4096];
                         ssize_t n = fds[i].revents ? read(fds[i].fd, piece, sizeof(piece)) : 1;
