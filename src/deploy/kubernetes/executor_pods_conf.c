@@ -6,6 +6,7 @@
 #include "conf/conf.h"
 
 #define K8S "spark.kubernetes."
+#define DEFAULT_EXECUTORS 2
 
 static int read_int(const struct fst_conf *conf, const char *key, int *out, struct fst_error *error)
 {
@@ -75,7 +76,7 @@ static int read_claims(const struct fst_conf *conf, bool driver_pod, struct pods
         r = r ? r : read_bool(conf, K8S "driver.waitToReusePersistentVolumeClaim", &waits, error);
         a->reuse_claims = owns && reuses && driver_pod;
         a->wait_for_claims = a->reuse_claims && waits;
-        return r ? r : read_executors(conf, 2, &a->max_claims, error);
+        return r ? r : read_executors(conf, DEFAULT_EXECUTORS, &a->max_claims, error);
 }
 
 static int read_allocation(const struct fst_conf *conf, bool driver_pod, struct pods_allocator_config *a,
@@ -120,5 +121,15 @@ int executor_pods_config_read(const struct fst_conf *conf, bool driver_pod, stru
         r = r ? r : executor_pods_config_check(&read, error);
         if (r == 0)
                 *config = read;
+        return r;
+}
+
+int executor_instances_read(const struct fst_conf *conf, int *out, struct fst_error *error)
+{
+        int64_t n = DEFAULT_EXECUTORS;
+        int r = conf_contains(conf, "spark.executor.instances")
+                        ? conf_get_int(conf, "spark.executor.instances", &n, error)
+                        : 0;
+        *out = (int)MAX(MIN(n, (int64_t)INT32_MAX), (int64_t)0);
         return r;
 }

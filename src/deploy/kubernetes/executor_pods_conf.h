@@ -13,3 +13,6 @@ struct fst_conf;
  */
 int executor_pods_config_read(const struct fst_conf *conf, bool driver_pod, struct executor_pods_config *config,
                               struct fst_error *error);
+
+/* How many executors there are to be where allocation is not dynamic: spark.executor.instances, 2 if it is not set. */
+int executor_instances_read(const struct fst_conf *conf, int *out, struct fst_error *error);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "conf/conf.h"
 #include "deploy/kubernetes/executor_size.h"
+#include "deploy/kubernetes/executor_pods_conf.h"
 #include "deploy/kubernetes/kube_conf.h"
 #include "deploy/kubernetes/kube_value.h"
 #include "deploy/kubernetes/quantity.h"
@@ -15,18 +16,17 @@
 #define YUNIKORN "yunikorn.apache.org/"
 #define DRIVERS "spark-driver"
 #define EXECUTORS "spark-executor"
-#define DEFAULT_EXECUTORS 2
 
 static int read_least(const struct fst_conf *conf, int *out, struct fst_error *error)
 {
-        int64_t n = DEFAULT_EXECUTORS;
+        int64_t least;
         bool dynamic;
         int r = conf_get_bool(conf, "spark.dynamicAllocation.enabled", &dynamic, error);
-        if (r == 0 && dynamic)
-                r = conf_get_int(conf, "spark.dynamicAllocation.minExecutors", &n, error);
-        else if (r == 0 && conf_contains(conf, "spark.executor.instances"))
-                r = conf_get_int(conf, "spark.executor.instances", &n, error);
-        *out = (int)MAX(MIN(n, (int64_t)INT32_MAX), (int64_t)0);
+        if (r || !dynamic)
+                return r ? r : executor_instances_read(conf, out, error);
+        r = conf_get_int(conf, "spark.dynamicAllocation.minExecutors", &least, error);
+        if (r == 0)
+                *out = (int)MAX(MIN(least, (int64_t)INT32_MAX), (int64_t)0);
         return r;
 }
 

@@ -8,6 +8,7 @@
 #include "deploy/kubernetes/driver_builder.h"
 #include "deploy/kubernetes/driver_pod.h"
 #include "deploy/kubernetes/executor_builder.h"
+#include "deploy/kubernetes/executor_pods_conf.h"
 #include "deploy/kubernetes/fresh_names.h"
 #include "deploy/kubernetes/gang_watch.h"
 #include "deploy/kubernetes/kube_client.h"
@@ -31,7 +32,6 @@
 #define PREFIX "spark.kubernetes.executor.podNamePrefix"
 #define SECRET "spark.authenticate.secret"
 
-#define DEFAULT_EXECUTORS 2
 #define FAREWELL_MS 30000 /* for the API server to take what is to be deleted at the end */
 
 struct kube_manager {
@@ -235,14 +235,8 @@ static int kube_announce(struct executor_manager *manager, struct cluster_backen
 
 static int initial_executors(const struct kube_manager *m, int *out, struct fst_error *error)
 {
-        int64_t n = DEFAULT_EXECUTORS;
-        int r = 0;
-        if (m->target >= 0)
-                n = m->target;
-        else if (conf_contains(m->sc->conf, "spark.executor.instances"))
-                r = conf_get_int(m->sc->conf, "spark.executor.instances", &n, error);
-        *out = (int)MAX(MIN(n, (int64_t)INT32_MAX), (int64_t)0);
-        return r;
+        *out = m->target;
+        return m->target >= 0 ? 0 : executor_instances_read(m->sc->conf, out, error);
 }
 
 static int kube_start(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
