@@ -14,7 +14,6 @@
 #include <string.h>
 
 #define COMPONENT "LoggingPodStatusWatcherImpl"
-#define REFUSALS 3 /* one after the other: an API server that has just been started knows no rights yet */
 
 static const char *metadata_text(const json_t *pod, const char *key)
 {
@@ -82,9 +81,8 @@ static void on_event(void *owner, enum kube_event what, json_t *pod)
 static void on_failure(void *owner, int r, const struct fst_error *error, int64_t again_ms)
 {
         struct driver_watch *w = owner;
-        bool refused = r == FST_KUBE_E_FORBIDDEN || r == FST_KUBE_E_UNAUTHORIZED;
-        w->refusals = refused ? w->refusals + 1 : 0;
-        if (w->refusals == REFUSALS) {
+        w->refusals = kube_refusals(w->refusals, r);
+        if (w->refusals == KUBE_REFUSALS) {
                 w->result = -EACCES;
                 error_set(&w->error, w->result, "%s", error_message(error));
                 w->over = true;

@@ -48,6 +48,15 @@ enum {
         FST_KUBE_E_UNAVAILABLE,    /* 5xx, after all attempts */
 };
 
+/* An API server that has just been started knows no rights yet: only who is refused so often in a row must not. */
+#define KUBE_REFUSALS 3
+
+/* How often in a row this account was refused: @before, and outcome @r. */
+static inline int kube_refusals(int before, int r)
+{
+        return r == FST_KUBE_E_FORBIDDEN || r == FST_KUBE_E_UNAUTHORIZED ? before + 1 : 0;
+}
+
 /* Everything is borrowed for the call of `done`; json_incref what is to stay. */
 struct kube_answer {
         int status;                    /* of HTTP; 0: none came */

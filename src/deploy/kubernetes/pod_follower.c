@@ -18,7 +18,6 @@
 #define IDLE_MS 10000
 /* A failure so long after the last one is not of the same absence: in between something worked. */
 #define APART_MS 300000
-#define REFUSALS 3
 
 struct place {
         struct pod_follower *follower;
@@ -128,15 +127,14 @@ static void on_failure(void *owner, int r, const struct fst_error *error, int64_
 {
         struct place *place = owner;
         uint64_t now = uv_now(kube_client_loop(place->follower->client));
-        bool refused = r == FST_KUBE_E_FORBIDDEN || r == FST_KUBE_E_UNAUTHORIZED;
         if (place->away_since == 0 || now - place->failed > APART_MS)
                 place->away_since = now;
         place->failed = now;
-        place->refusals = refused ? place->refusals + 1 : 0;
+        place->refusals = kube_refusals(place->refusals, r);
         for (struct followed_pod *p = place->first, *next; p; p = next) {
                 next = p->next;
                 if (p->uid)
-                        place->follower->ops->away(p->owner, place->refusals >= REFUSALS ? -EACCES : r, error,
+                        place->follower->ops->away(p->owner, place->refusals >= KUBE_REFUSALS ? -EACCES : r, error,
                                                    (int64_t)(now - place->away_since));
         }
 }

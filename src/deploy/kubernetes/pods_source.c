@@ -10,7 +10,6 @@
 #define LOG "ExecutorPodsSource"
 
 #define WORTH_TELLING_MS 500
-#define REFUSALS 3 /* one after the other: it must not look at pods */
 
 struct pods_source {
         struct pods_source_options options;
@@ -35,7 +34,7 @@ static int64_t now_of(const struct pods_source *s)
 static bool is_hopeless(struct pods_source *s, int r)
 {
         s->refused = r == FST_KUBE_E_FORBIDDEN ? s->refused + 1 : 0;
-        return !s->seen && s->refused == REFUSALS;
+        return !s->seen && s->refused == KUBE_REFUSALS;
 }
 
 /* Servers end watches as they please: that is no news before it lasts. */
