@@ -21,6 +21,7 @@
  */
 #pragma once
 
+#include <firesteel/function.h>
 #include <firesteel/rdd.h>
 
 /* Room for an address. */

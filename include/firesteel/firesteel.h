@@ -33,7 +33,11 @@
  *      iter.h          how rows are read one after another
  *      function.h      how functions are handed to operators; the engine's own (fst_sum, …)
  *      context.h       configuration and context
- *      rdd.h           sources, transformations, actions
+ *      rdd.h           RDDs: what they are, how they are kept
+ *      source.h        where they come from
+ *      transform.h     map, filter, union, sort_by, …
+ *      pair.h          by key: reduce_by_key, join, …
+ *      action.h        what makes them be computed: count, collect, save_as_text_file, …
  *      shared.h        what tasks share: broadcast variables, accumulators, files
  *      barrier.h       stages whose tasks run all at once and wait for each other
  *
@@ -61,6 +65,12 @@
 
 #include <firesteel/context.h>
 #include <firesteel/rdd.h>
+#include <firesteel/source.h>
+#include <firesteel/transform.h>
+
+#include <firesteel/pair.h>
+
+#include <firesteel/action.h>
 
 #include <firesteel/barrier.h>
 #include <firesteel/shared.h>

@@ -13,14 +13,34 @@
  *      int      f(fst_task *task, fst_iter *rows, fst_out *out)                map_partitions
  *      int      f(fst_task *task, const fst_batch *batch, fst_out *out)        map_partitions, batch by batch
  *
- *      int      f(fst_task *task, KEY, LEFT, RIGHT, fst_out *out)              join: a key, a value of each side
+ *      int      f(fst_task *task, int partition, fst_iter *rows, fst_out *out) map_partitions_with_index
+ *      int      f(fst_task *task, fst_iter *a, fst_iter *b, fst_out *out)      zip_partitions
+ *      int      f(fst_task *task, fst_iter *const *parts, fst_out *out)        zip_partitions of any number
+ *      int      f(fst_task *task, fst_iter *rows)                              foreach_partition
  *
- * and for reduce and reduce_by_key, combining two values into one, in any order and grouping:
+ * for rows of one key or of several RDDs that have it:
+ *
+ *      int      f(fst_task *task, KEY, LEFT, RIGHT, fst_out *out)              join: a key, a value of each side
+ *      int      f(fst_task *task, KEY, fst_iter *values, fst_out *out)         flat_map_groups
+ *      int      f(fst_task *task, KEY, fst_iter *a, fst_iter *b, fst_out *out) cogroup
+ *      int      f(fst_task *task, KEY, fst_iter *const *groups, fst_out *out)  cogroup of any number
+ *      int      f(fst_task *task, KEY, int partitions)                         partition_by: 0 … partitions - 1
+ *
+ * In outer joins a value that may be missing is a pointer, NULL where it is: `const int64_t *`, `const double *`,
+ * `const fst_bytes *`, `const void *` for FIXED. For reduce, fold and reduce_by_key, combining two values into one, in
+ * any order and grouping:
  *
  *      int64_t  f(fst_task *task, int64_t a, int64_t b)
  *      double   f(fst_task *task, double a, double b)
  *      int      f(fst_task *task, fst_bytes a, fst_bytes b, fst_out *out)      emits the combined bytes
  *      int      f(fst_task *task, void *a, const void *b)                      combines b into a (FIXED)
+ *
+ * and for aggregate and its like, taking a row (of aggregate_by_key, a value) into what was gathered so far:
+ *
+ *      int64_t  f(fst_task *task, int64_t so_far, ROW)         ROW is one value here and in the next two
+ *      double   f(fst_task *task, double so_far, ROW)
+ *      int      f(fst_task *task, fst_bytes so_far, ROW, fst_out *out)         emits what is gathered now
+ *      int      f(fst_task *task, void *so_far, ROW)                           into a struct (FIXED)
  *
  * A function of no such form is refused by the compiler: "selector of type 'int (*)(fst_task *, int)' is not
  * compatible with any association"; here the parameter should have been int64_t.
@@ -38,8 +58,8 @@
 
 /* A function as operators take it: made by naming one, or by FST_WITH. */
 typedef struct fst_fn {
-        void (*code)(void);   /* called only as what `shape` says; NULL for the engine's own */
-        uint32_t shape;       /* FST_SHAPE: form and parameters */
+        void (*code)(void); /* called only as what `shape` says; NULL for the engine's own */
+        uint32_t shape;     /* FST_SHAPE: form and parameters */
         uint32_t captured_size;
         const void *captured; /* copied when the lineage is built */
         const char *name;

@@ -22,7 +22,7 @@
 #define fst_likely(x) __builtin_expect(!!(x), 1)
 
 /* The interface of this header. A module built against another number is refused when it is loaded. */
-#define FST_ABI 2
+#define FST_ABI 3
 
 typedef struct fst_context fst_context;
 typedef struct fst_rdd fst_rdd;

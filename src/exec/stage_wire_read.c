@@ -173,7 +173,7 @@ static int decode_function(struct rdd_wire_reader *base, const Firesteel__Functi
         } else if (m->module > reader->n_modules || !hexadecimal(reader->modules[m->module - 1]->build_id, build_id)) {
                 r = bad(error, "a function is of no module");
         } else if (FST_SHAPE_FORM(m->shape) == FST_FORM_NONE || FST_SHAPE_FORM(m->shape) == FST_FORM_BUILTIN ||
-                   FST_SHAPE_FORM(m->shape) > FST_FORM_JOIN) {
+                   FST_SHAPE_FORM(m->shape) > FST_FORM_PLACE) {
                 r = bad(error, "a function has a form that there is not");
         } else {
                 r = module_resolve(build_id, m->offset, &found.code, error);

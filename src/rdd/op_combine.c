@@ -145,7 +145,7 @@ int combine_check(fst_type value, const fst_fn *fn, struct fst_error *error)
                 fits = value.key == FST_KIND_BYTES && tag == FST_TAG(FST_KIND_BYTES, FST_KIND_BYTES);
                 break;
         case FST_FORM_INTO:
-                fits = value.key == FST_KIND_FIXED;
+                fits = value.key == FST_KIND_FIXED && tag == FST_TAG(FST_KIND_FIXED, FST_KIND_NONE);
                 break;
         default:
                 fits = false;

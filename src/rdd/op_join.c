@@ -50,7 +50,10 @@ struct join_op {
 #define ARG_I64(column, size, i) , (column).i64[i]
 #define ARG_F64(column, size, i) , (column).f64[i]
 #define ARG_BYTES(column, size, i) , (column).bytes[i]
-#define ARG_FIXED(column, size, i) , (const void *)((column).fixed + (size_t)(i) * (size))
+#define ARG_FIXED(column, size, i) , (const void *)((column).fixed ? (column).fixed + (size_t)(i) * (size) : NULL)
+#define ARG_I64_POINTER(column, size, i) , (const int64_t *)((column).i64 ? &(column).i64[i] : NULL)
+#define ARG_F64_POINTER(column, size, i) , (const double *)((column).f64 ? &(column).f64[i] : NULL)
+#define ARG_BYTES_POINTER(column, size, i) , (const fst_bytes *)((column).bytes ? &(column).bytes[i] : NULL)
 
 #define JOIN_LOOP(k, l, r, suffix, parameters)                                                                         \
         static int loop_##suffix(struct join_op *self, const fst_batch *left, uint32_t at, const fst_batch *right,     \
@@ -74,10 +77,10 @@ FST_JOINS(JOIN_LOOP)
 
 typedef int (*loop_fn)(struct join_op *, const fst_batch *, uint32_t, const fst_batch *, uint32_t, uint32_t);
 
-/* By the kinds less one, which are 0 … 3. */
-#define LOOP_INDEX(k, l, r) (((k)-1) | ((l)-1) << 2 | ((r)-1) << 4)
+/* By the kind of the key less one, which is 0 … 3, and those of the values with FST_POINTER, which are 1 … 7. */
+#define LOOP_INDEX(k, l, r) (((k)-1) | (l) << 2 | (r) << 5)
 #define LOOP_ENTRY(k, l, r, suffix, parameters) [LOOP_INDEX(FST_KIND_##k, FST_KIND_##l, FST_KIND_##r)] = loop_##suffix,
-static const loop_fn loops[64] = {FST_JOINS(LOOP_ENTRY)};
+static const loop_fn loops[256] = {FST_JOINS(LOOP_ENTRY)};
 
 /* ---------------------------------------------------------------------------------------------------- keys */
 
@@ -384,7 +387,7 @@ struct op *join_op_new(struct task_run *run, fst_type left, fst_type right, fst_
         op_init(&self->op, &join_class, run, out);
         op_alloc_out(&self->op, out);
         self->fn = *fn;
-        self->loop = loops[LOOP_INDEX(left.key, left.value, right.value)];
+        self->loop = loops[LOOP_INDEX(left.key, FST_SHAPE_TAG(fn->shape) >> 8, FST_SHAPE_THIRD(fn->shape))];
         side_init(&self->sides[JOIN_LEFT], run, left);
         side_init(&self->sides[JOIN_RIGHT], run, right);
         self->group = row_buffer_new();

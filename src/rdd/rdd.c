@@ -1,5 +1,5 @@
 /*
- * Building lineage: the sources and transformations of the public interface (firesteel/rdd.h).
+ * Building lineage: the sources and transformations of the public interface (firesteel/source.h, transform.h, pair.h).
  *
  * Every function returns an RDD, always. One that cannot be (its own arguments, or a parent that cannot be) carries
  * status and message; nothing is computed from it, and the action at its end reports the first cause.

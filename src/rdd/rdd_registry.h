@@ -5,6 +5,7 @@
 #pragma once
 
 #include <firesteel/context.h>
+#include <firesteel/function.h>
 #include <firesteel/rdd.h>
 
 #include <pthread.h>

@@ -1,0 +1,47 @@
+/*
+ * Sources: RDDs from files and from the driver's memory.
+ */
+#pragma once
+
+#include <firesteel/rdd.h>
+
+/*
+ * fst_rdd *fst_text_file(fst_context *sc, const char *path)
+ * fst_rdd *fst_text_file_n(fst_context *sc, const char *path, int min_partitions)
+ *
+ * The lines of text files as BYTES, without their "\n" or "\r\n". @path is a file, a directory (whose files
+ * beginning with "." or "_" are left out), a glob, or a comma list of these, optionally "file:…". Files ending
+ * in .gz, .zst or .lz4 are unpacked and have one partition each; others are split by size. A missing path is
+ * reported by the action.
+ */
+#define fst_text_file(sc, path) fst_text_file_at((sc), (path), 0, FST_HERE("text_file"))
+#define fst_text_file_n(sc, path, min_partitions)                                                                      \
+        fst_text_file_at((sc), (path), (min_partitions), FST_HERE("text_file"))
+FST_API fst_rdd *fst_text_file_at(fst_context *sc, const char *path, int min_partitions, fst_site site);
+
+/*
+ * fst_rdd *fst_parallelize(fst_context *sc, const T *data, size_t count)
+ * fst_rdd *fst_parallelize_n(fst_context *sc, const T *data, size_t count, int partitions)
+ *
+ * An array as an RDD; T is int64_t, double or fst_bytes. The data is copied, bytes and all.
+ */
+#define fst_parallelize(sc, data, count) fst_parallelize_n(sc, data, count, 0)
+#define fst_parallelize_n(sc, data, count, partitions)                                                                 \
+        fst_parallelize_at((sc), (data), (count),                                                                      \
+                           _Generic(*(data), int64_t                                                                   \
+                                    : FST_I64, double                                                                  \
+                                    : FST_F64, fst_bytes                                                               \
+                                    : FST_BYTES),                                                                      \
+                           (partitions), FST_HERE("parallelize"))
+FST_API fst_rdd *fst_parallelize_at(fst_context *sc, const void *data, size_t count, fst_type type, int partitions,
+                                    fst_site site);
+
+/*
+ * fst_rdd *fst_range(fst_context *sc, int64_t start, int64_t end)
+ * fst_rdd *fst_range_n(fst_context *sc, int64_t start, int64_t end, int partitions)
+ *
+ * start, start + 1, …, end - 1 as I64, cut into equal partitions; no memory is used for them.
+ */
+#define fst_range(sc, start, end) fst_range_n(sc, start, end, 0)
+#define fst_range_n(sc, start, end, partitions) fst_range_at((sc), (start), (end), (partitions), FST_HERE("range"))
+FST_API fst_rdd *fst_range_at(fst_context *sc, int64_t start, int64_t end, int partitions, fst_site site);
