@@ -506,7 +506,7 @@ static table_rows_fn rows_for(uint8_t value, const fst_fn *f)
                         return NULL;
                 return numbers[tag][value == FST_KIND_F64];
         }
-        if (!f->code || tag != FST_TAG(value, value))
+        if (!f->code || tag != FST_TAG(value, form == FST_FORM_INTO ? FST_KIND_NONE : value))
                 return NULL;
         if (value == FST_KIND_I64)
                 return form == FST_FORM_I64 ? rows_user_i64 : NULL;
