@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "io/codec.h"
-#include "io/file_system.h"
+#include "io/file_systems.h"
 
 #include <stdio.h>
 #include <sys/mman.h>

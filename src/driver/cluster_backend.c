@@ -557,9 +557,10 @@ static void cluster_leave(struct scheduler_backend *backend)
                 return;
         let_executors_end(b, LEAVE_PATIENCE_MS);
         if (!b->manager->class->stopped(b->manager))
-                log_warn("CoarseGrainedSchedulerBackend",
-                         "The process ends before it is known that the executors of %s do: look for what is left of them",
-                         b->sc->app_id);
+                log_warn(
+                        "CoarseGrainedSchedulerBackend",
+                        "The process ends before it is known that the executors of %s do: look for what is left of them",
+                        b->sc->app_id);
 }
 
 /* Who does not end in time is ended. */
@@ -609,6 +610,7 @@ static void cluster_free(struct scheduler_backend *backend)
                                 job_runner_run_free(b->runner, steal(b->executors.at[i]->running[slot]));
         executor_table_deinit(&b->executors);
         stage_shipping_free(b->stages);
+        strmap_deinit(&b->settings);
         buf_deinit(&b->tokens);
         explicit_bzero(b->io_secret, sizeof(b->io_secret));
         security_free(b->security);

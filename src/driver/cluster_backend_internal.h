@@ -29,6 +29,7 @@ struct cluster_backend {
         struct service_removals *removals;   /* NULL: there is no shuffle service */
         uint8_t io_secret[FILE_SECRET_MOST]; /* of the keys of executors' files */
         size_t io_secret_len;                /* 0: they are not encrypted */
+        struct strmap settings;              /* what executors are told: once the first has asked */
         struct buf tokens;                   /* delegation tokens, as who renews them last sent them */
         int64_t heartbeat_timeout_ms;
         int64_t decommission_ms; /* spark.executor.decommission.forceKillTimeout; -1: for ever */

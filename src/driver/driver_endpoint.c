@@ -13,6 +13,7 @@
 #include "driver/job_runner.h"
 #include "driver/executor_details.h"
 #include "exec/run_wire.h"
+#include "io/file_systems.h"
 #include "rpc/control.pb-c.h"
 
 static Firesteel__Property **properties_of(const struct strmap *map, size_t *n)
@@ -31,10 +32,25 @@ static Firesteel__Property **properties_of(const struct strmap *map, size_t *n)
         return list;
 }
 
+/* The application's configuration, with what the files of Hadoop's say here: executors need not have them. */
+static const struct strmap *settings(struct cluster_backend *b)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        if (b->settings.count > 0)
+                return &b->settings;
+        strmap_merge(&b->settings, &b->sc->conf->set);
+        if (file_systems_describe(&b->settings, &error) < 0)
+                log_warn("CoarseGrainedSchedulerBackend",
+                         "Executors are not told of Hadoop's configuration, which cannot be read: %s",
+                         error_message(&error));
+        error_deinit(&error);
+        return &b->settings;
+}
+
 static void retrieve_config(struct cluster_backend *b, struct rpc_message *m)
 {
         Firesteel__AppConfig config = FIRESTEEL__APP_CONFIG__INIT;
-        config.properties = properties_of(&b->sc->conf->set, &config.n_properties);
+        config.properties = properties_of(settings(b), &config.n_properties);
         config.app_id = b->sc->app_id;
         config.seed = b->sc->env.seed;
         driver_data_describe(b->data, &config);

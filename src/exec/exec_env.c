@@ -8,6 +8,7 @@
 #include "exec/app_files.h"
 #include "exec/broadcasts.h"
 #include "exec/isolation.h"
+#include "io/file_systems.h"
 #include "shuffle/shuffle_store.h"
 #include "store/block_store.h"
 #include "store/disk_dirs.h"
@@ -112,6 +113,7 @@ static int init_broadcasts(struct exec_env *env, const struct fst_conf *conf, st
 
 int exec_env_init(struct exec_env *env, const struct fst_conf *conf, int64_t heap, struct fst_error *error)
 {
+        file_systems_use(env, &conf->set);
         int r = init_memory(env, conf, heap, error);
         if (r == 0)
                 r = init_disk(env, conf, error);
@@ -134,6 +136,7 @@ void exec_env_deinit(struct exec_env *env)
         assert(!env->memory ||
                (memory_manager_execution_used(env->memory) == 0 && memory_manager_storage_used(env->memory) == 0));
         memory_manager_free(env->memory);
+        file_systems_leave(env);
         page_pool_trim();
         explicit_bzero(env->own_io_secret, sizeof(env->own_io_secret));
 }

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "io/file_system.h"
+#include "io/file_systems.h"
 #include "io/text_reader.h"
 
 #include <lz4frame.h>

@@ -1,5 +1,6 @@
 /*
- * A file system: what io/ needs from where data lives. Local files are one; others have the same few operations.
+ * A file system: what io/ needs from where data lives. Local files are one; others have the same few operations. Which
+ * there are, and whose a path is, io/file_systems.h knows.
  *
  * Paths are full paths (io/paths.h). Every operation blocks, may be called from any thread, and reports errors
  * with the path in the message. A file system holds no state that a caller must release.
@@ -17,6 +18,8 @@ struct file_system;
 struct file_status {
         char *path; /* full; owned by whoever holds the status */
         uint64_t size;
+        uint64_t block_size; /* of a file: what a split of it holds at most. 32 MiB for local files, as Spark sees them
+                              */
         int64_t modified_ms; /* since 1970 */
         bool directory;
 };
@@ -26,6 +29,18 @@ struct file_list {
         size_t len, cap;
 };
 
+/* A part of a file, and the hosts that have it: those that may read it best. */
+struct block_place {
+        uint64_t offset, length;
+        char *hosts; /* names with a '\n' behind each; owned */
+};
+
+struct block_list {
+        struct block_place *data;
+        size_t len, cap;
+};
+
+void block_list_deinit(struct block_list *list);
 void file_status_deinit(struct file_status *status);
 void file_list_deinit(struct file_list *list);
 
@@ -34,14 +49,14 @@ struct open_file {
         const struct file_system *fs; /* NULL when closed */
         char *path;                   /* owned by the caller of open/create, who keeps it until close */
         uint64_t size;                /* when it was opened for reading */
+        uint64_t wanted;              /* reading: the reader will want the bytes up to here. 0: it cannot say */
         int fd;                       /* the local file system's */
         void *state;                  /* another file system's */
 };
 #define OPEN_FILE_INIT ((struct open_file){.fd = -1})
 
 struct file_system {
-        const char *scheme;  /* "file" */
-        uint64_t block_size; /* what a split holds at most: 32 MiB for local files, as Spark sees them */
+        const char *scheme; /* "file" */
 
         /* 0; -ENOENT if there is nothing; another negative errno. @status is filled only on 0. */
         int (*stat)(const struct file_system *fs, const char *path, struct file_status *status,
@@ -50,7 +65,10 @@ struct file_system {
         int (*list)(const struct file_system *fs, const char *path, struct file_list *list, struct fst_error *error);
         /* Open for reading. @path must outlive the file. -EISDIR for a directory. */
         int (*open)(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error);
-        /* Up to @size bytes from @offset on: the number read, 0 at the end of the file, or negative. */
+        /*
+         * Up to @size bytes from @offset on: the number read, 0 at the end of the file, or negative. A file system to
+         * which requests are dear reads ahead, beyond `wanted` of the file only a little.
+         */
         ssize_t (*read_at)(struct open_file *file, void *data, size_t size, uint64_t offset, struct fst_error *error);
         /* A new file, its directories too; an existing one is emptied (Hadoop's create with overwrite). */
         int (*create)(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error);
@@ -69,7 +87,8 @@ struct file_system {
         int (*rename)(const struct file_system *fs, const char *from, const char *to, struct fst_error *error);
         /* Remove a file, or a directory with all that is in it; 0 if there was nothing. Links are not followed. */
         int (*remove)(const struct file_system *fs, const char *path, struct fst_error *error);
+        /*
+         * Which hosts have the blocks of a file, appended to @list in order. NULL: no host is nearer than another.
+         */
+        int (*hosts)(const struct file_system *fs, const char *path, struct block_list *list, struct fst_error *error);
 };
-
-/* The file system of a full path, by its scheme; -EPROTONOSUPPORT names the schemes that there are. */
-int file_system_of(const char *path, const struct file_system **fs, struct fst_error *error);

@@ -278,9 +278,11 @@ int hadoop_conf_load(struct hadoop_conf *conf, const struct strmap *spark, struc
 
 char *hadoop_conf_user(const struct hadoop_conf *conf)
 {
-        const char *said = conf->env("HADOOP_USER_NAME");
+        const char *told = strmap_get(&conf->values, HADOOP_CONF_USER), *said = conf->env("HADOOP_USER_NAME");
         struct passwd entry, *found = NULL;
         char text[4096];
+        if (told && *told)
+                return mem_strdup(told);
         if (said && *said)
                 return mem_strdup(said);
         if (getpwuid_r(geteuid(), &entry, text, sizeof(text), &found) == 0 && found)

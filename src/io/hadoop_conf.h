@@ -54,5 +54,8 @@ char *hadoop_conf_get(const struct hadoop_conf *conf, const char *key);
 /* "true" or "false", whatever case and blanks around; @otherwise for all else. */
 bool hadoop_conf_flag(const struct hadoop_conf *conf, const char *key, bool otherwise);
 
-/* Who the user is for Hadoop: HADOOP_USER_NAME, else the account's name. The caller owns it. */
+/* The key that says who the user is: what a driver tells its executors, which may run under another account. */
+#define HADOOP_CONF_USER "firesteel.hadoop.user"
+
+/* Who the user is for Hadoop: HADOOP_CONF_USER, HADOOP_USER_NAME, else the account's name. The caller owns it. */
 char *hadoop_conf_user(const struct hadoop_conf *conf);

@@ -14,10 +14,11 @@
 #include "io/output_committer.h"
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "conf/conf.h"
-#include "io/file_system.h"
+#include "io/file_systems.h"
 #include "io/paths.h"
 
 #include <inttypes.h>
@@ -84,9 +85,7 @@ int output_committer_new(const char *path, int job, const struct output_options 
 {
         _cleanup_free_ char *full = NULL;
         const struct file_system *fs;
-        int r = path_resolve(path, &full, error);
-        if (r == 0)
-                r = file_system_of(full, &fs, error);
+        int r = file_system_resolve(path, &full, &fs, error);
         if (r < 0)
                 return r;
 
@@ -177,6 +176,11 @@ int output_committer_setup_job(struct output_committer *c, struct fst_error *err
                         return r;
                 error_deinit(error); /* not being there is what is wanted */
         }
+        if (strcmp(c->fs->scheme, "s3a") == 0)
+                log_warn("FileOutputCommitter",
+                         "Using standard FileOutputCommitter to commit work. This is slow and potentially unsafe: an "
+                         "object store copies what is renamed (%s)",
+                         c->path);
         return c->fs->mkdirs(c->fs, c->job_path, error);
 }
 

@@ -35,7 +35,7 @@ int output_options_read(const struct fst_conf *conf, struct output_options *opti
 
 /*
  * A committer for output @path (as the user wrote it) of job number @job (part of the attempts' names). Nothing
- * is touched on disk. Errors: those of path_resolve and file_system_of.
+ * is touched on disk. Errors: those of file_system_resolve.
  */
 int output_committer_new(const char *path, int job, const struct output_options *options,
                          struct output_committer **committer, struct fst_error *error);

@@ -12,6 +12,9 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#define READ_AHEAD ((size_t)4 << 20)
+#define READ_BEYOND ((size_t)64 << 10) /* of what the reader has not said that it wants */
+
 struct remote_fs {
         struct file_system hdfs, s3a; /* fs pointers lead back here */
         const struct hadoop_conf *conf;
@@ -29,6 +32,11 @@ static bool is_hdfs(const char *path)
 static bool is_s3(const char *path)
 {
         return strncmp(path, "s3a:", 4) == 0 || strncmp(path, "s3:", 3) == 0 || strncmp(path, "s3n:", 4) == 0;
+}
+
+bool remote_fs_knows(const char *path)
+{
+        return is_hdfs(path) || is_s3(path);
 }
 
 int remote_call_begin(struct remote_fs *fs, struct remote_call **out, struct fst_error *error)
@@ -105,23 +113,60 @@ static int open_for_reading(const struct file_system *fs, const char *path,
         return 0;
 }
 
-static ssize_t read_range(struct open_file *file,
-                          ssize_t (*read)(struct remote_call *, const char *, void *, size_t, uint64_t,
-                                          struct fst_error *),
-                          void *data, size_t size, uint64_t offset, struct fst_error *error)
+typedef ssize_t range_fn(struct remote_call *call, const char *path, void *data, size_t size, uint64_t offset,
+                         struct fst_error *error);
+
+/* Ask for what lies at @offset and some more. A reader that jumps about gets little more than it asks for. */
+static ssize_t read_ahead(struct open_file *file, range_fn *read, size_t size, uint64_t offset, struct fst_error *error)
+{
+        struct remote_file *state = file->state;
+        bool goes_on = !state->ahead || offset == state->offset + state->filled;
+        uint64_t wanted = file->wanted > offset ? file->wanted - offset : READ_BEYOND;
+        size_t most = goes_on ? (size_t)MIN(wanted, (uint64_t)READ_AHEAD) : READ_BEYOND;
+        most = (size_t)MIN((uint64_t)MAX(most, size), file->size - offset);
+        if (most > state->room) {
+                char *grown = realloc(state->ahead, most);
+                if (!grown)
+                        return error_set(error, -ENOMEM, "%s: no memory to read %zu bytes at a time", file->path, most);
+                state->ahead = grown;
+                state->room = most;
+        }
+        state->filled = 0;
+        ssize_t n = read(state->call, file->path, state->ahead, most, offset, error);
+        if (n < 0)
+                return n;
+        state->offset = offset;
+        state->filled = (size_t)n;
+        return n;
+}
+
+static ssize_t read_range(struct open_file *file, range_fn *read, void *data, size_t size, uint64_t offset,
+                          struct fst_error *error)
 {
         struct remote_file *state = file->state;
         if (size == 0 || offset >= file->size)
                 return 0;
-        return read(state->call, file->path, data, (size_t)MIN((uint64_t)size, file->size - offset), offset, error);
+        if (size >= READ_AHEAD)
+                return read(state->call, file->path, data, (size_t)MIN((uint64_t)size, file->size - offset), offset,
+                            error);
+        if (offset < state->offset || offset >= state->offset + state->filled) {
+                ssize_t n = read_ahead(file, read, size, offset, error);
+                if (n <= 0)
+                        return n;
+        }
+        size_t from = (size_t)(offset - state->offset), n = MIN(size, state->filled - from);
+        memcpy(data, state->ahead + from, n);
+        return (ssize_t)n;
 }
 
 static int close_reader(struct open_file *file)
 {
         struct remote_file *state = file->state;
         *file = OPEN_FILE_INIT;
-        if (state)
+        if (state) {
                 remote_call_end(&state->call);
+                free(state->ahead);
+        }
         free(state);
         return 0;
 }
@@ -179,6 +224,12 @@ static int hdfs_create(const struct file_system *fs, const char *path, struct op
         return r;
 }
 
+static int hdfs_hosts(const struct file_system *fs, const char *path, struct block_list *list, struct fst_error *error)
+{
+        WITH_CALL(r, fs, call);
+        return webhdfs_hosts(call, path, list, error);
+}
+
 static int hdfs_open(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error)
 {
         return open_for_reading(fs, path, webhdfs_stat, file, error);
@@ -204,14 +255,25 @@ static void hdfs_discard(struct open_file *file)
 
 static int s3_stat(const struct file_system *fs, const char *path, struct file_status *status, struct fst_error *error)
 {
+        uint64_t block;
         WITH_CALL(r, fs, call);
-        return s3a_stat(call, path, status, error);
+        r = s3a_block_size(call->conf, path, &block, error);
+        r = r < 0 ? r : s3a_stat(call, path, status, error);
+        if (r == 0)
+                status->block_size = block;
+        return r;
 }
 
 static int s3_list(const struct file_system *fs, const char *path, struct file_list *list, struct fst_error *error)
 {
+        uint64_t block;
+        size_t first = list->len;
         WITH_CALL(r, fs, call);
-        return s3a_list(call, path, list, error);
+        r = s3a_block_size(call->conf, path, &block, error);
+        r = r < 0 ? r : s3a_list(call, path, list, error);
+        for (size_t i = first; i < list->len; i++)
+                list->data[i].block_size = block;
+        return r;
 }
 
 static int s3_mkdirs(const struct file_system *fs, const char *path, struct fst_error *error)
@@ -282,7 +344,6 @@ int remote_fs_new(const struct hadoop_conf *conf, struct remote_fs **out, struct
         pthread_mutex_init(&fs->lock, NULL);
         fs->hdfs = (struct file_system){
                 .scheme = "hdfs",
-                .block_size = (uint64_t)128 << 20,
                 .stat = hdfs_stat,
                 .list = hdfs_list,
                 .open = hdfs_open,
@@ -294,10 +355,10 @@ int remote_fs_new(const struct hadoop_conf *conf, struct remote_fs **out, struct
                 .mkdirs = hdfs_mkdirs,
                 .rename = hdfs_rename,
                 .remove = hdfs_remove,
+                .hosts = hdfs_hosts,
         };
         fs->s3a = (struct file_system){
                 .scheme = "s3a",
-                .block_size = (uint64_t)32 << 20,
                 .stat = s3_stat,
                 .list = s3_list,
                 .open = s3_open,

@@ -11,6 +11,9 @@
  * connection.ssl.enabled, and the same of one bucket (fs.s3a.bucket.NAME.…); AnonymousAWSCredentialsProvider among
  * fs.s3a.aws.credentials.provider asks without a signature.
  *
+ * Reading asks for 4 MiB at a time, and of what lies behind `wanted` of the file for little. A file's block
+ * size is the namenode's, or fs.s3a.block.size (32M); which hosts have its blocks, a namenode from Hadoop 3 on says.
+ *
  * What writing means there:
  *      hdfs   bytes go to a datanode as they are written; the file is there, and grows, from create on. rename is
  *             atomic. Who writes must reach the datanodes at the addresses that the namenode knows.
@@ -38,9 +41,12 @@ void remote_fs_free(struct remote_fs *r); /* NULL is allowed */
 /* A client for other requests in between, of one thread at a time. */
 struct http_client *remote_fs_client(struct remote_fs *r);
 
+/* Whether the scheme of @path is one of those above. */
+bool remote_fs_knows(const char *path);
+
 /*
  * The file system of a path. Lives as long as @r, which must outlive open files. A file open for reading belongs to
- * one thread; each read_at is a request of its own, so read much at a time. -EPROTONOSUPPORT "No FileSystem for scheme
+ * one thread. -EPROTONOSUPPORT "No FileSystem for scheme
  * …".
  */
 int remote_fs_of(struct remote_fs *r, const char *path, const struct file_system **fs, struct fst_error *error);

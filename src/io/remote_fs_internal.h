@@ -21,6 +21,11 @@ struct remote_call {
 struct remote_file {
         bool written; /* else it is read */
         struct remote_call *call;
+
+        /* reading: bytes from `offset` on, of which there may be some before they are asked for */
+        char *ahead;
+        uint64_t offset;
+        size_t filled, room;
 };
 
 int remote_call_begin(struct remote_fs *fs, struct remote_call **out, struct fst_error *error);
@@ -64,6 +69,9 @@ int webhdfs_stat(struct remote_call *c, const char *path, struct file_status *st
 int webhdfs_list(struct remote_call *c, const char *path, struct file_list *list, struct fst_error *error);
 int webhdfs_fetch(struct remote_call *c, const char *path, remote_sink sink, void *context, struct fst_error *error);
 
+/* Appends to @list; of a namenode that cannot be asked nothing. */
+int webhdfs_hosts(struct remote_call *c, const char *path, struct block_list *list, struct fst_error *error);
+
 /* Up to @size bytes from @offset on, which is before the end of the file. */
 ssize_t webhdfs_read(struct remote_call *c, const char *path, void *data, size_t size, uint64_t offset,
                      struct fst_error *error);
@@ -76,6 +84,8 @@ int webhdfs_mkdirs(struct remote_call *c, const char *path, struct fst_error *er
 int webhdfs_rename(struct remote_call *c, const char *from, const char *to, struct fst_error *error);
 int webhdfs_remove(struct remote_call *c, const char *path, struct fst_error *error);
 
+/* fs.s3a.block.size, which objects do not have themselves; -EINVAL for one that cannot be read. */
+int s3a_block_size(const struct hadoop_conf *conf, const char *path, uint64_t *size, struct fst_error *error);
 /* fs.s3a.bucket.BUCKET.@name, else fs.s3a.@name; NULL if neither says anything. Owned by the caller. */
 char *s3a_option(const struct hadoop_conf *conf, const char *bucket, const char *name);
 /* The key that @path names, "" for the bucket. Borrowed. */

@@ -32,6 +32,7 @@ static struct strmap objects; /* of the store: "/bucket/key" → content */
 static bool no_delete;        /* of many at once */
 static const char *namenode_says;
 static int namenode_status;
+static _Atomic int gets; /* of objects, or parts of them */
 
 /* Each key below @prefix; with a delimiter as directories. */
 static void list_objects(struct fixture_exchange *x, const char *prefix, bool deep)
@@ -102,6 +103,7 @@ static void serve_store(struct fixture_exchange *x)
         if (!found)
                 return fixture_answer(x, 404, "", "<Error><Message>no such key</Message></Error>");
         int from, to;
+        gets += strcmp(x->method, "GET") == 0;
         if (fixture_header(x, "Range", range, sizeof(range)) && sscanf(range, "bytes=%d-%d", &from, &to) == 2)
                 return fixture_answer_bytes(x, 206, "", found + from, (size_t)to - (size_t)from + 1);
         fixture_answer(x, 200, "", found);
@@ -192,6 +194,60 @@ static void objects_are_files(void **state)
         assert_int_equal(fs->remove(fs, "s3a://bucket/", &error), -EINVAL);
 }
 
+/* Lines are looked for a little at a time; requests are few. */
+static void reading_asks_for_much_at_a_time(void **state)
+{
+        const struct file_system *fs = system_of("s3a://bucket/x");
+        struct open_file file;
+        size_t size = (size_t)5 << 20, at = 0;
+        char *content = mem_alloc(size + 1), piece[10000];
+        for (size_t i = 0; i < size; i++)
+                content[i] = "abcdefghijklmnopq"[i % 17];
+        content[size] = '\0';
+        done(put("s3a://bucket/large", content));
+        done(fs->open(fs, "s3a://bucket/large", &file, &error));
+        file.wanted = size;
+        gets = 0;
+        for (ssize_t n; (n = fs->read_at(&file, piece, sizeof(piece), at, &error)) != 0; at += (size_t)n) {
+                assert_true(n > 0);
+                assert_memory_equal(piece, content + at, n);
+        }
+        assert_int_equal(at, size);
+        assert_int_equal(gets, 2);
+        /* What lies beyond what is wanted, and what is read here and there, is little. */
+        file.wanted = 1000;
+        gets = 0;
+        assert_int_equal(fs->read_at(&file, piece, 5000, 17, &error), 5000);
+        assert_memory_equal(piece, content, 5000);
+        assert_int_equal(fs->read_at(&file, piece, 5000, 5017, &error), 5000);
+        assert_int_equal(gets, 1);
+        assert_int_equal(fs->read_at(&file, piece, 17, (uint64_t)17 << 16, &error), 17);
+        assert_memory_equal(piece, content, 17);
+        assert_int_equal(gets, 2);
+        done(fs->close(&file, &error));
+        done(fs->remove(fs, "s3a://bucket/large", &error));
+        free(content);
+}
+
+static void blocks_have_sizes(void **state)
+{
+        struct file_status status;
+        const struct file_system *fs = system_of("s3a://bucket/x");
+        done(put("s3a://bucket/x", "1"));
+        done(fs->stat(fs, "s3a://bucket/x", &status, &error));
+        assert_int_equal(status.block_size, 32 << 20);
+        file_status_deinit(&status);
+        hadoop_conf_set(&conf, "fs.s3a.bucket.bucket.block.size", "1M");
+        done(fs->stat(fs, "s3a://bucket/x", &status, &error));
+        assert_int_equal(status.block_size, 1 << 20);
+        file_status_deinit(&status);
+        hadoop_conf_set(&conf, "fs.s3a.bucket.bucket.block.size", "much");
+        assert_int_equal(fs->stat(fs, "s3a://bucket/x", &status, &error), -EINVAL);
+        assert_non_null(strstr(error_message(&error), "fs.s3a.block.size"));
+        hadoop_conf_set(&conf, "fs.s3a.bucket.bucket.block.size", "");
+        done(fs->remove(fs, "s3a://bucket/x", &error));
+}
+
 static void directories_of_objects_are_renamed(void **state)
 {
         const struct file_system *fs = system_of("s3a://bucket/x");
@@ -256,6 +312,36 @@ static void namenodes_are_asked(void **state)
         assert_int_equal(fs->mkdirs(fs, path, &error), -EIO);
 }
 
+static void namenodes_know_blocks_and_hosts(void **state)
+{
+        _cleanup_(block_list_deinit) struct block_list blocks = {0};
+        struct file_status status;
+        const char *path = hdfs(200, "{\"FileStatus\":{\"type\":\"FILE\",\"length\":7,\"blockSize\":65536}}");
+        const struct file_system *fs = system_of(path);
+        done(fs->stat(fs, path, &status, &error));
+        assert_int_equal(status.block_size, 65536);
+        file_status_deinit(&status);
+        hdfs(200, "{\"BlockLocations\":{\"BlockLocation\":["
+                  "{\"offset\":0,\"length\":5,\"hosts\":[\"one\",\"two\"]},"
+                  "{\"offset\":5,\"length\":2,\"hosts\":[]}]}}");
+        done(fs->hosts(fs, path, &blocks, &error));
+        assert_string_equal(buf_text(&asked), "GET /webhdfs/v1/dir/a%20b?op=GETFILEBLOCKLOCATIONS&user.name=me\n");
+        assert_int_equal(blocks.len, 2);
+        assert_string_equal(blocks.data[0].hosts, "one\ntwo\n");
+        assert_int_equal(blocks.data[1].offset, 5);
+        assert_int_equal(blocks.data[1].length, 2);
+        assert_string_equal(blocks.data[1].hosts, "");
+        /* A namenode of Hadoop 2 does not know this question. */
+        hdfs(400,
+             "{\"RemoteException\":{\"exception\":\"IllegalArgumentException\",\"message\":\"No enum constant\"}}");
+        done(fs->hosts(fs, path, &blocks, &error));
+        hdfs(404, "{\"RemoteException\":{\"exception\":\"FileNotFoundException\",\"message\":\"gone\"}}");
+        assert_int_equal(fs->hosts(fs, path, &blocks, &error), -ENOENT);
+        hdfs(200, "{\"BlockLocations\":{\"BlockLocation\":[{\"offset\":-1,\"length\":5}]}}");
+        assert_int_equal(fs->hosts(fs, path, &blocks, &error), -EPROTO);
+        assert_int_equal(blocks.len, 2);
+}
+
 static void what_namenodes_refuse_has_its_number(void **state)
 {
         static const struct {
@@ -312,8 +398,11 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(objects_are_files),
+                cmocka_unit_test(reading_asks_for_much_at_a_time),
+                cmocka_unit_test(blocks_have_sizes),
                 cmocka_unit_test(directories_of_objects_are_renamed),
                 cmocka_unit_test(namenodes_are_asked),
+                cmocka_unit_test(namenodes_know_blocks_and_hosts),
                 cmocka_unit_test(what_namenodes_refuse_has_its_number),
         };
         return cmocka_run_group_tests(tests, start, stop);

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "conf/units.h"
 #include "io/paths.h"
 #include "io/remote_fs_internal.h"
 #include "io/uri.h"
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#define OUR_BLOCK ((int64_t)32 << 20)
 #define MAX_PAGES 10000
 #define MAX_ATTEMPTS 6 /* some 1.5 s in all */
 #define NO_CONTENT                                                                                                     \
@@ -37,6 +39,19 @@ static bool flag(const struct hadoop_conf *conf, const char *bucket, const char 
         _cleanup_free_ char *own = mem_printf("fs.s3a.bucket.%s.%s", bucket, name);
         _cleanup_free_ char *all = mem_printf("fs.s3a.%s", name);
         return hadoop_conf_flag(conf, own, hadoop_conf_flag(conf, all, otherwise));
+}
+
+int s3a_block_size(const struct hadoop_conf *conf, const char *path, uint64_t *size, struct fst_error *error)
+{
+        _cleanup_free_ char *bucket = remote_authority(path), *said = s3a_option(conf, bucket, "block.size");
+        int64_t block = OUR_BLOCK;
+        int r = said ? units_parse_bytes(said, UNIT_B, UNIT_B, &block, error) : 0;
+        if (r == 0 && block < 1)
+                r = error_set(error, -EINVAL, "%s is no size of a block", said);
+        if (r < 0)
+                return error_wrap(error, r, "fs.s3a.block.size");
+        *size = (uint64_t)block;
+        return 0;
 }
 
 /* What is said, else what the endpoint's name says ("s3.eu-west-1.amazonaws.com"), else us-east-1. */

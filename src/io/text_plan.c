@@ -11,8 +11,9 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "conf/conf.h"
-#include "io/file_system.h"
+#include "io/file_systems.h"
 #include "io/glob.h"
 #include "io/glob_files.h"
 #include "io/paths.h"
@@ -78,9 +79,7 @@ static int add_input(struct planner *p, const char *word)
 {
         _cleanup_free_ char *full = NULL;
         const struct file_system *fs;
-        int r = path_resolve(word, &full, p->error);
-        if (r == 0)
-                r = file_system_of(full, &fs, p->error);
+        int r = file_system_resolve(word, &full, &fs, p->error);
         if (r < 0)
                 return r;
 
@@ -104,49 +103,77 @@ static int add_input(struct planner *p, const char *word)
         return r;
 }
 
-static void add_split(struct input_splits *splits, const char *path, uint64_t start, uint64_t length,
-                      enum codec_kind codec)
+/* The hosts of the block in which most of the split lies: a split is hardly ever longer than a block. */
+static const char *hosts_of(struct input_splits *splits, const struct block_list *blocks, uint64_t start,
+                            uint64_t length)
 {
-        vec_push(splits, (struct input_split){.path = path, .start = start, .length = length, .codec = codec});
+        const struct block_place *best = NULL;
+        uint64_t most = 0;
+        for (size_t i = 0; i < blocks->len; i++) {
+                const struct block_place *b = &blocks->data[i];
+                uint64_t from = MAX(b->offset, start), to = MIN(b->offset + b->length, start + length);
+                if (to > from && to - from > most) {
+                        most = to - from;
+                        best = b;
+                }
+        }
+        return best && *best->hosts ? arena_copy(&splits->arena, best->hosts, strlen(best->hosts)) : NULL;
+}
+
+static void add_split(struct input_splits *splits, const char *path, uint64_t start, uint64_t length,
+                      enum codec_kind codec, const struct block_list *blocks)
+{
+        vec_push(splits, (struct input_split){.path = path,
+                                              .start = start,
+                                              .length = length,
+                                              .codec = codec,
+                                              .hosts = hosts_of(splits, blocks, start, length)});
+}
+
+static int find_blocks(struct planner *p, const char *path, struct block_list *blocks)
+{
+        const struct file_system *fs;
+        if (!p->options->places)
+                return 0;
+        int r = file_system_of(path, &fs, p->error);
+        return r < 0 || !fs->hosts ? r : fs->hosts(fs, path, blocks, p->error);
 }
 
 static int cut_file(struct planner *p, const struct file_status *file, uint64_t goal, struct input_splits *splits)
 {
+        _cleanup_(block_list_deinit) struct block_list blocks = {0};
         const char *path = arena_copy(&splits->arena, file->path, strlen(file->path));
         enum codec_kind codec = codec_of_file(path);
-        uint64_t block = p->options->block_size;
+        bool local = path_scheme_len(path) == 4 && memcmp(path, "file", 4) == 0;
+        uint64_t block = local && p->options->block_size ? p->options->block_size : file->block_size;
 
         if (file->size == 0) {
                 if (!p->options->ignore_empty)
-                        add_split(splits, path, 0, 0, codec);
+                        add_split(splits, path, 0, 0, codec, &blocks);
                 return 0;
         }
+        int r = find_blocks(p, path, &blocks);
+        if (r < 0)
+                return r;
         if (codec != CODEC_NONE) {
                 if (file->size > LARGE_FILE)
                         log_warn("HadoopRDD",
                                  "Loading one large unsplittable file %s with only one partition, because the "
                                  "file is compressed by unsplittable compression codec.",
                                  path);
-                add_split(splits, path, 0, file->size, codec);
+                add_split(splits, path, 0, file->size, codec, &blocks);
                 return 0;
-        }
-        if (block == 0) {
-                const struct file_system *fs;
-                int r = file_system_of(path, &fs, p->error);
-                if (r < 0)
-                        return r;
-                block = fs->block_size;
         }
         uint64_t size = MIN(goal, block);
         size = MAX(size, p->options->min_split_size);
         size = MAX(size, (uint64_t)1);
         uint64_t left = file->size;
         while ((double)left / (double)size > SPLIT_SLOP) {
-                add_split(splits, path, file->size - left, size, CODEC_NONE);
+                add_split(splits, path, file->size - left, size, CODEC_NONE, &blocks);
                 left -= size;
         }
         if (left > 0)
-                add_split(splits, path, file->size - left, left, CODEC_NONE);
+                add_split(splits, path, file->size - left, left, CODEC_NONE, &blocks);
         return 0;
 }
 
@@ -221,9 +248,17 @@ static int read_bool(const struct fst_conf *conf, const char *key, bool *out, st
         return 0;
 }
 
+/* Whether tasks may run on other hosts than this one. */
+static bool has_hosts(const struct fst_conf *conf)
+{
+        const char *master = conf_get_raw(conf, "spark.master");
+        return master && (!text_starts_with(master, "local") || text_starts_with(master, "local-cluster"));
+}
+
 int text_plan_options_read(const struct fst_conf *conf, struct text_plan_options *options, struct fst_error *error)
 {
         struct text_plan_options o = TEXT_PLAN_OPTIONS_INIT;
+        o.places = has_hosts(conf);
         int r = read_long(conf, "spark.hadoop.mapred.min.split.size", &o.min_split_size, error);
         if (r == 0)
                 r = read_long(conf, "spark.hadoop.mapreduce.input.fileinputformat.split.minsize", &o.min_split_size,

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "conf/conf.h"
-#include "io/file_system.h"
+#include "io/file_systems.h"
 #include "io/glob.h"
 #include "io/paths.h"
 

@@ -22,7 +22,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "io/file_system.h"
+#include "io/file_systems.h"
 #include "io/text_scan.h"
 
 #include <limits.h>
@@ -113,6 +113,7 @@ int text_reader_open(struct text_reader *r, const struct input_split *split, str
                 e = fs->open(fs, split->path, &r->file, error);
         if (e < 0)
                 return e;
+        r->file.wanted = split->start + split->length;
         r->packed = split->codec != CODEC_NONE;
         if (r->packed) {
                 if (!r->decoder)

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "io/file_system.h"
+#include "io/file_systems.h"
 #include "io/number_format.h"
 
 #include <stdlib.h>
@@ -50,7 +50,7 @@ void text_writer_free(struct text_writer *w)
 void text_writer_abandon(struct text_writer *w)
 {
         if (w->file.fs)
-                w->file.fs->close(&w->file, NULL);
+                w->file.fs->discard(&w->file);
         w->used = 0;
 }
 
@@ -251,8 +251,9 @@ int text_writer_close(struct text_writer *w, struct fst_error *error)
                 error_set(error, r, "writing %s: an earlier write failed", w->path);
         else
                 r = flush(w, error);
-        int closed = w->file.fs->close(&w->file, r < 0 ? NULL : error);
-        return r < 0 ? r : closed;
+        if (r < 0)
+                w->file.fs->discard(&w->file);
+        return r < 0 ? r : w->file.fs->close(&w->file, error);
 }
 
 uint64_t text_writer_bytes(const struct text_writer *w)

@@ -13,6 +13,8 @@
 #include <inttypes.h>
 #include <jansson.h>
 
+#define USUAL_BLOCK ((uint64_t)128 << 20)
+
 /* ------------------------------------------------------------------------------------------------- where they are */
 
 static bool in_list(const char *list, const char *name)
@@ -233,6 +235,8 @@ static bool fill_status(json_t *from, struct file_status *status)
         status->directory = strcmp(type, "DIRECTORY") == 0;
         status->size = (uint64_t)json_integer_value(length);
         status->modified_ms = json_integer_value(time);
+        json_int_t block = json_integer_value(json_object_get(from, "blockSize")); /* of a directory it is 0 */
+        status->block_size = block > 0 ? (uint64_t)block : USUAL_BLOCK;
         return true;
 }
 
@@ -276,6 +280,44 @@ int webhdfs_list(struct remote_call *c, const char *path, struct file_list *list
                 status.path = *name ? path_join(path, name) : mem_strdup(path);
                 vec_push(list, status);
         }
+        json_decref(root);
+        return good ? 0 : not_webhdfs(path, error);
+}
+
+/* One of the answer's blocks; false if it is none. */
+static bool put_block(json_t *block, struct block_list *list)
+{
+        json_t *offset = json_object_get(block, "offset"), *length = json_object_get(block, "length");
+        json_t *hosts = json_object_get(block, "hosts"), *host;
+        struct buf names = BUF_INIT;
+        size_t i;
+        if (!json_is_integer(offset) || !json_is_integer(length) || json_integer_value(offset) < 0 ||
+            json_integer_value(length) < 0)
+                return false;
+        json_array_foreach(hosts, i, host) {
+                const char *name = json_string_value(host);
+                if (name && *name && !strchr(name, '\n'))
+                        buf_printf(&names, "%s\n", name);
+        }
+        vec_push(list, (struct block_place){.offset = (uint64_t)json_integer_value(offset),
+                                            .length = (uint64_t)json_integer_value(length),
+                                            .hosts = buf_steal(&names)});
+        return true;
+}
+
+int webhdfs_hosts(struct remote_call *c, const char *path, struct block_list *list, struct fst_error *error)
+{
+        int result = webhdfs_ask(c, path, &(struct webhdfs_question){.operation = "GETFILEBLOCKLOCATIONS"}, NULL);
+        if (result == -EIO || result == -EINVAL) /* a namenode that does not know this question */
+                return 0;
+        if (result < 0)
+                return error_set(error, result, "%s: where its blocks are is not known", path);
+        json_t *root = json_loadb(buf_text(&c->answer.body), c->answer.body.len, 0, NULL);
+        json_t *blocks = json_object_get(json_object_get(root, "BlockLocations"), "BlockLocation"), *block;
+        bool good = json_is_array(blocks);
+        size_t i;
+        json_array_foreach(blocks, i, block)
+                good = good && put_block(block, list);
         json_decref(root);
         return good ? 0 : not_webhdfs(path, error);
 }

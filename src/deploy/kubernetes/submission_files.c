@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/scratch.h"
 #include "deploy/submit/remote_files.h"
-#include "io/file_system.h"
+#include "io/file_systems.h"
 #include "io/paths.h"
 #include "io/remote_fs.h"
 #include "io/uri.h"

@@ -12,7 +12,7 @@
 #include "conf/units.h"
 #include "deploy/submit/arguments.h"
 #include "exec/archive.h"
-#include "io/file_system.h"
+#include "io/file_systems.h"
 #include "io/glob.h"
 #include "io/glob_files.h"
 #include "io/hadoop_conf.h"

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/strmap.h"
-#include "io/file_system.h"
+#include "io/file_systems.h"
 #include "net/http_fixture.h"
 
 #include <setjmp.h>

@@ -1,12 +1,12 @@
 /*
- * Local files as a file system, and the choice of a file system by scheme.
+ * Local files as a file system.
  *
  * Matches Hadoop's RawLocalFileSystem where users can tell: 32 MiB blocks, directories made on create, messages that
  * name "file:/…". Departs from LocalFileSystem, which is a ChecksumFileSystem: no .crc files are written or read.
  *
  * Reading is pread(2), so one descriptor serves any position; the kernel is told that reading is sequential.
  */
-#include "io/file_system.h"
+#include "io/local_fs.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -19,6 +19,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define LOCAL_BLOCK ((uint64_t)32 << 20)
 
 void file_status_deinit(struct file_status *status)
 {
@@ -33,9 +35,17 @@ void file_list_deinit(struct file_list *list)
         vec_deinit(list);
 }
 
+void block_list_deinit(struct block_list *list)
+{
+        for (size_t i = 0; i < list->len; i++)
+                free(list->data[i].hosts);
+        vec_deinit(list);
+}
+
 static void status_fill(struct file_status *status, const struct stat *st)
 {
         status->size = S_ISDIR(st->st_mode) ? 0 : (uint64_t)st->st_size;
+        status->block_size = LOCAL_BLOCK;
         status->modified_ms = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
         status->directory = S_ISDIR(st->st_mode);
 }
@@ -260,9 +270,8 @@ static int local_remove(const struct file_system *fs, const char *path, struct f
         return 0;
 }
 
-static const struct file_system local_file_system = {
+const struct file_system local_fs = {
         .scheme = "file",
-        .block_size = (uint64_t)32 << 20,
         .stat = local_stat,
         .list = local_list,
         .open = local_open,
@@ -275,14 +284,3 @@ static const struct file_system local_file_system = {
         .rename = local_rename,
         .remove = local_remove,
 };
-
-int file_system_of(const char *path, const struct file_system **fs, struct fst_error *error)
-{
-        size_t n = path_scheme_len(path);
-        if (n == strlen(local_file_system.scheme) && memcmp(path, local_file_system.scheme, n) == 0) {
-                *fs = &local_file_system;
-                return 0;
-        }
-        return error_set(error, -EPROTONOSUPPORT, "No FileSystem for scheme \"%.*s\" (of %s); there is: file", (int)n,
-                         path, path);
-}
