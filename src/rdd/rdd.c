@@ -483,23 +483,28 @@ static bool cached(const struct lineage *lineage, int partition)
         return rdd_registry_cached(rdd->sc, lineage->id, partition);
 }
 
-FST_API fst_rdd *fst_persist(fst_rdd *rdd, enum fst_storage_level level)
+/* Other threads' jobs may be looking. */
+static fst_rdd *set_level(fst_rdd *rdd, enum fst_storage_level level)
 {
-        int before = __atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED);
-        if (!storage_level_valid((int)level))
-                return rdd_fail(rdd, -EINVAL, "there is no such storage level: use FST_MEMORY_ONLY and its like");
-        if (before && level != FST_STORAGE_NONE && before != (int)level)
-                return rdd_fail(rdd, -EINVAL,
-                                "Cannot change storage level of an RDD after it was already assigned a level");
-        /* Other threads' jobs may be looking. */
         __atomic_store_n(&rdd->lineage.storage_level, level, __ATOMIC_RELAXED);
         __atomic_store_n(&rdd->lineage.cached, level == FST_STORAGE_NONE ? NULL : cached, __ATOMIC_RELAXED);
         return rdd;
 }
 
+FST_API fst_rdd *fst_persist(fst_rdd *rdd, enum fst_storage_level level)
+{
+        int before = __atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED);
+        if (!storage_level_valid((int)level))
+                return rdd_fail(rdd, -EINVAL, "there is no such storage level: use FST_MEMORY_ONLY and its like");
+        if (before && before != (int)level)
+                return rdd_fail(rdd, -EINVAL,
+                                "Cannot change storage level of an RDD after it was already assigned a level");
+        return set_level(rdd, level);
+}
+
 FST_API fst_rdd *fst_unpersist(fst_rdd *rdd)
 {
-        fst_persist(rdd, FST_STORAGE_NONE);
+        set_level(rdd, FST_STORAGE_NONE);
         rdd_registry_unpersist(rdd->sc, rdd->lineage.id);
         return rdd;
 }
