@@ -25,8 +25,10 @@ typedef struct fst_site {
 enum fst_order { FST_ASCENDING, FST_DESCENDING };
 
 /*
- * Keep an RDD once it was computed. Memory that is short evicts the least recently used partitions: to disk, or
- * to be computed again. Both return @rdd.
+ * Keep an RDD once it was computed. Memory that is short evicts the least recently used partitions of other RDDs: to
+ * disk, or to be computed again. Both return @rdd. An RDD that has a level keeps it: another one is an error, which the
+ * next action reports, until fst_unpersist.
+>>>>>>> 7be5bf5 (store: every storage level of Spark's)
  */
 enum fst_storage_level {
         FST_STORAGE_NONE,
@@ -36,7 +38,12 @@ enum fst_storage_level {
         FST_MEMORY_ONLY_2, /* the same, with a copy on a second executor: one may be lost */
         FST_MEMORY_AND_DISK_2,
         FST_DISK_ONLY_2,
-        FST_DISK_ONLY_3, /* on three executors */
+        FST_DISK_ONLY_3,     /* on three executors */
+        FST_MEMORY_ONLY_SER, /* compressed, if spark.rdd.compress: less memory, slower to read */
+        FST_MEMORY_ONLY_SER_2,
+        FST_MEMORY_AND_DISK_SER,
+        FST_MEMORY_AND_DISK_SER_2,
+        FST_OFF_HEAP, /* the same, but in memory of spark.memory.offHeap.size, if spark.memory.offHeap.enabled */
 };
 
 FST_API fst_rdd *fst_persist(fst_rdd *rdd, enum fst_storage_level level);

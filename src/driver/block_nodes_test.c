@@ -274,10 +274,11 @@ static void is_read_from_another(void **state)
         keep(&c->nodes[0], 0, 5000, FST_MEMORY_ONLY);
         keep(&c->nodes[0], 1, 5000, FST_DISK_ONLY);
         keep(&c->nodes[0], 2, 0, FST_MEMORY_ONLY);
-        for (int p = 0; p < 3; p++) {
+        keep(&c->nodes[0], 3, 5000, FST_MEMORY_ONLY_SER); /* packed, and so on the way */
+        for (int p = 0; p < 4; p++) {
                 assert_int_equal(read_remote(&c->nodes[1], p, &got), 0);
-                assert_int_equal(got.rows, p < 2 ? 5000 : 0);
-                assert_int_equal(got.sum, p < 2 ? 4999 * 2500 : 0);
+                assert_int_equal(got.rows, p != 2 ? 5000 : 0);
+                assert_int_equal(got.sum, p != 2 ? 4999 * 2500 : 0);
         }
         assert_int_equal(read_remote(&c->nodes[0], 0, &got), 1); /* nobody else has it */
         assert_int_equal(read_remote(&c->nodes[1], 9, &got), 1);
@@ -285,7 +286,7 @@ static void is_read_from_another(void **state)
         c->driver_deaf = true;
         assert_int_equal(read_remote(&c->nodes[1], 0, &got), 1);
         c->driver_deaf = false;
-        assert_int_equal(block_store_remove_rdd(c->nodes[0].env.blocks, 1), 3);
+        assert_int_equal(block_store_remove_rdd(c->nodes[0].env.blocks, 1), 4);
         assert_int_equal(read_remote(&c->nodes[1], 0, &got), 1);
 }
 
@@ -360,7 +361,18 @@ static void replicas(void **state)
         keep(&c->nodes[0], 0, 5000, FST_MEMORY_ONLY_2);
         keep(&c->nodes[0], 1, 3000, FST_DISK_ONLY_3);
         keep(&c->nodes[0], 2, 0, FST_MEMORY_ONLY_2);
+        keep(&c->nodes[0], 3, 4000, FST_MEMORY_AND_DISK_SER_2);
         replicate(c, 0, 0, FST_MEMORY_ONLY_2);
+        replicate(c, 0, 3, FST_MEMORY_AND_DISK_SER_2);
+        assert_int_equal(copies(c, 3), 2);
+        for (int i = 1; i < NODES; i++) {
+                struct block_status here, there;
+                if (block_store_status(c->nodes[i].env.blocks, (struct block_id){1, 3}, &there)) {
+                        assert_true(block_store_status(c->nodes[0].env.blocks, (struct block_id){1, 3}, &here));
+                        assert_int_equal(there.memory_bytes, here.memory_bytes);
+                        assert_int_equal(there.rows, 4000);
+                }
+        }
         replicate(c, 0, 1, FST_DISK_ONLY_3);
         replicate(c, 0, 2, FST_MEMORY_ONLY_2);
         assert_int_equal(copies(c, 0), 2);

@@ -258,9 +258,11 @@ static void post_start(struct fst_context *sc)
         listener_bus_post_environment_update(sc->bus, &(struct environment_update){.spark_properties = &sc->conf->set});
         listener_bus_post_block_manager_added(
                 sc->bus,
-                &(struct block_manager_added){.manager = manager,
-                                              .ms = context_now_ms(),
-                                              .max_on_heap_memory = (int64_t)memory_manager_pool(sc->env.memory)});
+                &(struct block_manager_added){
+                        .manager = manager,
+                        .ms = context_now_ms(),
+                        .max_on_heap_memory = (int64_t)memory_manager_pool(sc->env.memory),
+                        .max_off_heap_memory = sc->env.off_heap ? (int64_t)memory_manager_pool(sc->env.off_heap) : 0});
 }
 
 static int start(struct fst_context *sc, struct fst_error *error)

@@ -387,7 +387,6 @@ static void block_updated(void *owner, const struct block_location *at, const ch
                         .block = {.manager = {.executor_id = executor_id, .host = at->host, .port = at->port},
                                   .block_id = block_name_format(name, text),
                                   .level = info->level,
-                                  .serialized = true,
                                   .memory_size = info->memory_bytes,
                                   .disk_size = info->disk_bytes}});
 }

@@ -78,6 +78,7 @@ static int announce(struct cluster_backend *b, const struct remote_executor *x, 
                          .n_resources = (int)r->n_resources},
                 .port = x->transfer_port,
                 .memory = x->memory,
+                .off_heap_memory = x->off_heap_memory,
                 .log_urls = &x->log_urls,
                 .attributes = &x->attributes,
         };

@@ -102,14 +102,20 @@ static const char *truth(bool yes)
         return yes ? "true" : "false";
 }
 
-void event_json_storage_level(struct buf *b, enum fst_storage_level level, bool serialized)
+static void level(struct buf *b, struct storage_level l)
 {
-        bool memory = storage_level_uses_memory(level);
-        buf_printf(b,
-                   "{\"Use Disk\":%s,\"Use Memory\":%s,\"Use Off Heap\":false,\"Deserialized\":%s,"
-                   "\"Replication\":%d}",
-                   truth(storage_level_uses_disk(level)), truth(memory), truth(memory && !serialized),
-                   MAX(storage_level_replicas(level), 1));
+        buf_printf(b, "{\"Use Disk\":%s,\"Use Memory\":%s,\"Use Off Heap\":%s,\"Deserialized\":%s,\"Replication\":%d}",
+                   truth(l.disk), truth(l.memory), truth(l.off_heap), truth(l.deserialized), MAX(l.replicas, 1));
+}
+
+void event_json_storage_level(struct buf *b, enum fst_storage_level l)
+{
+        level(b, storage_levels[l]);
+}
+
+void event_json_block_level(struct buf *b, const struct block_update *block)
+{
+        level(b, storage_level_of_block(block->level, block->memory_size, block->disk_size));
 }
 
 void event_json_block_manager(struct buf *b, const struct block_manager_ref *m)
@@ -262,7 +268,7 @@ static void rdd_info(struct buf *b, const struct rdd_info *r)
         buf_puts(b, ",\"Parent IDs\":");
         ids(b, r->parent_ids, r->n_parents);
         buf_puts(b, ",\"Storage Level\":");
-        event_json_storage_level(b, r->level, true);
+        event_json_storage_level(b, r->level);
         buf_printf(b,
                    ",\"Barrier\":%s,\"DeterministicLevel\":\"%s\",\"Number of Partitions\":%d,"
                    "\"Number of Cached Partitions\":%d,\"Memory Size\":%" PRId64 ",\"Disk Size\":%" PRId64 "}",
@@ -354,7 +360,7 @@ void event_json_block_updated(struct buf *b, const struct block_updated *e)
         event_json_block_manager(b, &e->block.manager);
         field(b, ",\"Block ID\":", e->block.block_id);
         buf_puts(b, ",\"Storage Level\":");
-        event_json_storage_level(b, e->block.level, e->block.serialized);
+        event_json_block_level(b, &e->block);
         buf_printf(b, ",\"Memory Size\":%" PRId64 ",\"Disk Size\":%" PRId64 "}}\n", e->block.memory_size,
                    e->block.disk_size);
 }

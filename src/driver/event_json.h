@@ -52,5 +52,7 @@ void event_json_unpersist_rdd(struct buf *b, const struct unpersist_rdd *e);
 void event_json_block_updated(struct buf *b, const struct block_updated *e);
 
 /* Parts that task ends share with the above. */
-void event_json_storage_level(struct buf *b, enum fst_storage_level level, bool serialized);
+void event_json_storage_level(struct buf *b, enum fst_storage_level level);
+/* The same of a block: what of its level holds for where it is now. */
+void event_json_block_level(struct buf *b, const struct block_update *block);
 void event_json_block_manager(struct buf *b, const struct block_manager_ref *m);

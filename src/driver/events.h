@@ -97,8 +97,7 @@ struct block_manager_ref {
 struct block_update {
         struct block_manager_ref manager; /* not used in task_detail */
         const char *block_id;             /* "rdd_3_0", "broadcast_0_piece0" */
-        enum fst_storage_level level;     /* FST_STORAGE_NONE: it was removed */
-        bool serialized;                  /* kept as pages rather than as objects; true for ours */
+        enum fst_storage_level level;     /* that was asked for; FST_STORAGE_NONE: it was removed */
         int64_t memory_size, disk_size;   /* bytes */
 };
 
@@ -262,8 +261,8 @@ struct unpersist_rdd {
 struct exclusion_changed {
         int64_t ms;
         bool is_host;
-        const char *id;                 /* the executor's id, or the host's name */
-        int failures;                   /* tasks that failed on the executor; executors that are excluded on the host */
+        const char *id; /* the executor's id, or the host's name */
+        int failures;   /* tasks that failed on the executor; executors that are excluded on the host */
         int32_t stage_id, stage_attempt; /* for this one only; -1: the whole application */
         bool lifted;
 };

@@ -57,7 +57,7 @@ int executor_table_check(struct executor_table *t, const Firesteel__RegisterExec
                 return error_set(error, -EINVAL, "an executor says neither who nor where it is");
         struct remote_executor *same = executor_table_find(t, r->executor_id);
         if (r->cores < 1 || r->cores > 65536 || r->transfer_port < 0 || r->transfer_port > 65535 ||
-            r->shuffle_service_port < 0 || r->shuffle_service_port > 65535 || r->memory < 0)
+            r->shuffle_service_port < 0 || r->shuffle_service_port > 65535 || r->memory < 0 || r->off_heap_memory < 0)
                 return error_set(error, -EINVAL,
                                  "executor '%s' on host '%s' with %d cores, port %d and %lld bytes of memory cannot be",
                                  r->executor_id, r->hostname, r->cores, r->transfer_port, (long long)r->memory);
@@ -104,6 +104,7 @@ struct remote_executor *executor_table_add(struct executor_table *t, const Fires
         x->transfer_port = r->transfer_port;
         x->service_port = r->shuffle_service_port;
         x->memory = r->memory;
+        x->off_heap_memory = r->off_heap_memory;
         x->pid = r->pid;
         x->running = new_array(struct slot_run *, (size_t)r->cores);
         set_properties(&x->log_urls, r->log_urls, r->n_log_urls);

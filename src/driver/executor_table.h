@@ -31,7 +31,7 @@ struct remote_executor {
         bool killed; /* its manager was told to end it */
         bool dirty;  /* it is on the list of those to be flushed */
         struct remote_executor *next_dirty;
-        int64_t heartbeat_ms, resident_bytes, memory;
+        int64_t heartbeat_ms, resident_bytes, memory, off_heap_memory;
         int64_t pid;
         uv_timer_t patience; /* runs while it is decommissioned, if that is to take only so long */
         uv_timer_t loss;     /* runs while the reason of its loss is awaited */

@@ -19,6 +19,8 @@
 #include "rdd/rdd_registry.h"
 #include "rdd/slice.h"
 #include "shuffle/shuffle_store.h"
+#include "store/block_name.h"
+#include "store/block_store.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -38,7 +40,7 @@ struct local_backend {
         struct slot_watch *watch; /* NULL: nothing is to be watched */
         int64_t look_at;          /* when it is to look again; INT64_MAX: never */
         bool told_to_end;         /* tasks of worker processes, at the end */
-        int32_t *location_of; /* by executor: all zero */
+        int32_t *location_of;     /* by executor: all zero */
 
         pthread_mutex_t lock;
         pthread_cond_t woken_cond;
@@ -55,6 +57,21 @@ void local_backend_set_probe(const struct local_backend_probe *probe)
 static struct local_backend *local_of(struct scheduler_backend *backend)
 {
         return container_of(backend, struct local_backend, backend);
+}
+
+/* SparkListenerBlockUpdated. */
+static void block_changed(void *owner, const struct block_status *status)
+{
+        struct local_backend *b = owner;
+        char text[BLOCK_NAME_SIZE];
+        struct block_name name = {BLOCK_RDD, status->id.rdd, status->id.partition};
+        listener_bus_post_block_updated(
+                b->sc->bus,
+                &(struct block_updated){.block = {.manager = {.executor_id = "driver", .host = b->sc->host, .port = 1},
+                                                  .block_id = block_name_format(name, text),
+                                                  .level = status->level,
+                                                  .memory_size = (int64_t)status->memory_bytes,
+                                                  .disk_size = (int64_t)status->disk_bytes}});
 }
 
 static void slot_done(void *owner, struct slot_run *run)
@@ -118,9 +135,10 @@ static int local_start(struct scheduler_backend *backend, struct job_runner *run
         struct local_backend *b = local_of(backend);
         b->runner = runner;
         b->executor = job_runner_executor_added(
-                runner, &(struct executor_details){
-                                .spec = {.id = "driver", .host = b->sc->host, .cores = b->n_slots}, .memory = -1});
+                runner, &(struct executor_details){.spec = {.id = "driver", .host = b->sc->host, .cores = b->n_slots},
+                                                   .memory = -1});
         b->location_of = new_array(int32_t, (size_t)b->executor + 1);
+        block_store_set_observer(b->sc->env.blocks, block_changed, b);
         int r = 0;
         if (b->sc->env.isolation)
                 prepare_isolation(b);
@@ -242,6 +260,8 @@ static void local_free(struct scheduler_backend *backend)
         slot_watch_free(b->watch);
         for (int s = 0; s < b->n_slots; s++)
                 slot_free(b->slots[s]);
+        if (b->sc->env.blocks)
+                block_store_set_observer(b->sc->env.blocks, NULL, NULL);
         free(b->slots);
         free(b->running);
         free(b->location_of);

@@ -154,7 +154,8 @@ static void jobs_of_two_threads_share_it(void **state)
 /* 40 MB of rows where 19 MB fit. */
 static void more_than_there_is_memory_for_is_kept_or_computed(void **state)
 {
-        static const enum fst_storage_level levels[] = {FST_MEMORY_ONLY, FST_MEMORY_AND_DISK, FST_DISK_ONLY};
+        static const enum fst_storage_level levels[] = {FST_MEMORY_ONLY, FST_MEMORY_AND_DISK, FST_DISK_ONLY,
+                                                        FST_OFF_HEAP};
         fst_context *sc = api_context("local[2]", "spark.driver.memory", "32m", NULL);
         for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
                 int64_t n, x;
@@ -170,6 +171,43 @@ static void more_than_there_is_memory_for_is_kept_or_computed(void **state)
                         assert_int_equal(called(), 5000000);
         }
         assert_int_equal(fst_context_stop(sc), 0);
+}
+
+/* Every level that there is: computed once, read as it was, gone when it is not wanted any more. */
+static void every_level_keeps_it(void **state)
+{
+        for (int level = FST_MEMORY_ONLY; level <= FST_OFF_HEAP; level++) {
+                int64_t n, x;
+                fst_rdd *kept = fst_persist(fst_map(fst_range_n(*state, 0, 300000, 4), counted, FST_I64), level);
+                called();
+                for (int i = 0; i < 2; i++) {
+                        assert_int_equal(fst_count(kept, &n), 0);
+                        assert_int_equal(n, 300000);
+                        assert_int_equal(fst_reduce(kept, fst_sum, &x), 0);
+                        assert_int_equal(x, 299999LL * 150000);
+                }
+                assert_int_equal(called(), 300000);
+                fst_unpersist(kept);
+                assert_int_equal(fst_count(kept, &n), 0);
+                assert_int_equal(called(), 300000);
+        }
+}
+
+static void a_level_is_kept(void **state)
+{
+        int64_t n;
+        fst_rdd *numbers = fst_range_n(*state, 0, 10, 2);
+        fst_persist(numbers, FST_STORAGE_NONE); /* none is not a level that it has */
+        fst_persist(numbers, FST_MEMORY_ONLY_SER);
+        fst_persist(numbers, FST_MEMORY_ONLY_SER);
+        fst_unpersist(numbers);
+        fst_persist(numbers, FST_DISK_ONLY);
+        assert_int_equal(fst_count(numbers, &n), 0);
+        static const int refused[] = {FST_STORAGE_NONE, FST_MEMORY_ONLY, FST_DISK_ONLY_2, FST_OFF_HEAP, 77, -1};
+        for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+                fst_rdd *kept = fst_persist(fst_range_n(*state, 0, 10, 2), FST_DISK_ONLY);
+                assert_int_equal(fst_count(fst_persist(kept, refused[i]), &n), -EINVAL);
+        }
 }
 
 static int wait_for_stop(fst_task *task, int64_t x)
@@ -214,6 +252,8 @@ int main(void)
                 cmocka_unit_test(what_goes_during_a_job_is_computed_again),
                 cmocka_unit_test(jobs_of_two_threads_share_it),
                 cmocka_unit_test(more_than_there_is_memory_for_is_kept_or_computed),
+                cmocka_unit_test(every_level_keeps_it),
+                cmocka_unit_test(a_level_is_kept),
                 cmocka_unit_test(stopping_cancels_the_jobs_of_other_threads),
         };
         return cmocka_run_group_tests(tests, api_setup, api_teardown);

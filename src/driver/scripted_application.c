@@ -165,7 +165,7 @@ static void play_result_stage(struct listener_bus *bus, int stage, int64_t first
         static const char *const names[] = {"rdd_3_0", "rdd_3_1", "rdd_3_2"};
         for (int i = 0; i < 3; i++) {
                 struct block_update block = {
-                        .block_id = names[i], .level = FST_MEMORY_ONLY, .serialized = true, .memory_size = 256 << 10};
+                        .block_id = names[i], .level = FST_MEMORY_ONLY_SER, .memory_size = 256 << 10};
                 struct task_detail detail = {.updated_blocks = &block, .n_updated_blocks = 1};
                 struct task_start start = {task(first_id + i, stage, i, 0)};
                 struct task_end end = ended(start.info, TASK_RESULT, TASK_END_SUCCESS, stores ? &detail : NULL);

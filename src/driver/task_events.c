@@ -50,6 +50,7 @@ void task_events_executor_added(struct task_events *e, const struct executor_det
                 .manager = manager_of(x->spec.id, x->spec.host, x->port),
                 .ms = now,
                 .max_on_heap_memory = x->memory,
+                .max_off_heap_memory = x->off_heap_memory,
         };
         listener_bus_post_block_manager_added(e->sc->bus, &added);
 }
@@ -58,8 +59,7 @@ void task_events_executor_removed(struct task_events *e, const struct executor_r
 {
         int64_t now = context_now_ms();
         listener_bus_post_block_manager_removed(
-                e->sc->bus,
-                &(struct block_manager_removed){.manager = manager_of(x->id, x->host, x->port), .ms = now});
+                e->sc->bus, &(struct block_manager_removed){.manager = manager_of(x->id, x->host, x->port), .ms = now});
         listener_bus_post_executor_removed(e->sc->bus,
                                            &(struct executor_removed){.id = x->id, .ms = now, .reason = reason});
 }
@@ -89,10 +89,9 @@ void task_events_speculative(struct task_events *e, const struct task_set *set, 
 
 void task_events_unschedulable(struct task_events *e, const struct task_set *set, bool yes)
 {
-        listener_bus_post_unschedulable_changed(e->sc->bus,
-                                                &(struct unschedulable_changed){.stage_id = set->stage_id,
-                                                                                .stage_attempt = set->attempt,
-                                                                                .unschedulable = yes});
+        listener_bus_post_unschedulable_changed(
+                e->sc->bus, &(struct unschedulable_changed){
+                                    .stage_id = set->stage_id, .stage_attempt = set->attempt, .unschedulable = yes});
 }
 
 /* ---------------------------------------------------------------------------------------------- stages, jobs */

@@ -324,7 +324,7 @@ static void updated_blocks(struct buf *b, const struct task_detail *d)
                 const struct block_update *u = &d->updated_blocks[i];
                 text(b, i ? ",{\"Block ID\":" : "{\"Block ID\":", u->block_id);
                 buf_puts(b, ",\"Status\":{\"Storage Level\":");
-                event_json_storage_level(b, u->level, u->serialized);
+                event_json_block_level(b, u);
                 buf_printf(b, ",\"Memory Size\":%" PRId64 ",\"Disk Size\":%" PRId64 "}}", u->memory_size, u->disk_size);
         }
 }

@@ -14,7 +14,8 @@
  *                                          "taskresult_<id>" and lets it be removed
  *      Remove                              block_manager_remove
  *
- * A partition on the wire is its pages, each as a frame (store/page_frame.h), uncompressed. As an upload, the type of
+ * A partition on the wire is its pages, each as a frame (store/page_frame.h), compressed only if the partition is kept
+ * so. As an upload, the type of
  * its rows goes first: kinds u32 (key | value << 8), key size u32, value size u32. A result is its bytes as they are,
  * behind their xxh3 (u64).
  *

@@ -1,7 +1,8 @@
 /*
  * Serving blocks, and taking replicas; see block_manager.h. All of it runs on threads of a transfer server.
  *
- * A block in memory is sent from where it lies; of one on disk a page at a time is read, checked and sent unpacked. An
+ * A block in memory is sent from where it lies, packed if it is; of one on disk a page at a time is read, checked and
+ * sent unpacked. An
  * upload comes in arbitrary parts: they are put together to a frame, checked, and appended to the block as a task
  * would.
  */
@@ -27,6 +28,7 @@
 struct block_stream {
         struct transfer_stream stream;
         struct block *block;
+        const struct page *frames; /* of a packed block: the next */
         struct block_reader reader;
         unsigned char headers[FRAMES][PAGE_FRAME_HEADER];
 };
@@ -35,6 +37,10 @@ static int block_next(struct transfer_stream *stream, struct iovec *iov, int max
 {
         struct block_stream *s = container_of(stream, struct block_stream, stream);
         int n = 0;
+        for (; s->frames && n < max; s->frames = s->frames->next)
+                iov[n++] = (struct iovec){(void *)s->frames->data, s->frames->used};
+        if (block_frames(s->block))
+                return n;
         for (int i = 0; i < FRAMES && n + 2 <= max; i++) {
                 const struct page *page;
                 int r = block_reader_next_page(&s->reader, &page, error);
@@ -45,7 +51,7 @@ static int block_next(struct transfer_stream *stream, struct iovec *iov, int max
                 page_frame_header(page, s->headers[i]);
                 iov[n++] = (struct iovec){s->headers[i], PAGE_FRAME_HEADER};
                 iov[n++] = (struct iovec){(void *)page->data, page->used};
-                if (s->reader.from_disk)
+                if (s->reader.loaded)
                         break; /* the next page takes this one's place */
         }
         return n;
@@ -70,6 +76,7 @@ static int open_partition(struct block_manager *m, struct block_name name, struc
         struct block_stream *s = new0(struct block_stream);
         s->stream.class = &block_stream_class;
         s->block = block;
+        s->frames = block_frames(block);
         int r = block_reader_init(&s->reader, block, error);
         if (r) {
                 block_close(&s->stream);
@@ -156,6 +163,7 @@ struct block_sink {
         struct block_writer *writer; /* NULL: the block is here already, or being made; what comes is dropped */
         struct page_cursor cursor;
         struct page_frame frame;
+        struct codec codec;
         bool in_payload;
         unsigned char *part; /* of a header or payload */
         size_t have, want, room;
@@ -200,7 +208,7 @@ static int sink_page(struct block_sink *s, struct fst_error *error)
 {
         struct page *page;
         fst_batch batch;
-        int r = page_frame_decode(&s->frame, s->type, s->part, NULL, NULL, &page, error);
+        int r = page_frame_decode(&s->frame, s->type, s->part, &s->codec, NULL, &page, error);
         if (r)
                 return r < 0 ? r : error_set(error, -ENOMEM, "no memory for a page");
         page_cursor_start(&s->cursor, page);
@@ -219,8 +227,6 @@ static int sink_part(struct block_sink *s, struct fst_error *error)
                 expect(s, PAGE_FRAME_HEADER);
         } else if (!s->in_payload) {
                 r = page_frame_parse(s->part, s->type, &s->frame, error);
-                if (r == 0 && s->frame.codec != CODEC_NONE)
-                        r = error_set(error, -EBADMSG, "replicas are not sent compressed");
                 if (r == 0 && s->frame.payload > memory_manager_pool(s->manager->env->memory))
                         r = error_set(error, -EMSGSIZE, "a page of %u bytes is larger than the memory here",
                                       s->frame.payload);
@@ -287,6 +293,7 @@ static void sink_close(struct transfer_sink *sink)
         block_writer_abort(s->writer);
         if (s->begun)
                 page_cursor_deinit(&s->cursor);
+        codec_deinit(&s->codec);
         free(s->part);
         free(s);
 }
@@ -308,6 +315,7 @@ int block_manager_put_block(void *manager, const struct Firesteel__PutBlock *req
                                  .id = {(int)name.id, name.part},
                                  .level = (enum fst_storage_level)request->storage_level,
                                  .want = BLOCK_PUT_HEADER};
+        block_store_codec(s->manager->env->blocks, &s->codec);
         *sink = &s->sink;
         return 0;
 }

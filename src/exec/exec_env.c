@@ -9,6 +9,7 @@
 #include "exec/broadcasts.h"
 #include "exec/isolation.h"
 #include "io/file_systems.h"
+#include "exec/memory_limit.h"
 #include "shuffle/shuffle_store.h"
 #include "store/block_store.h"
 #include "store/disk_dirs.h"
@@ -19,8 +20,10 @@
 static int init_memory(struct exec_env *env, const struct fst_conf *conf, int64_t heap, struct fst_error *error)
 {
         double fraction, storage;
+        int64_t off_heap;
         int r;
-        if ((r = conf_get_double(conf, "spark.memory.fraction", &fraction, error)) ||
+        if ((r = memory_limit_off_heap(conf, &off_heap, error)) ||
+            (r = conf_get_double(conf, "spark.memory.fraction", &fraction, error)) ||
             (r = conf_get_double(conf, "spark.memory.storageFraction", &storage, error)))
                 return r;
         /* Where tasks run in processes of their own, they have the execution part. */
@@ -28,6 +31,8 @@ static int init_memory(struct exec_env *env, const struct fst_conf *conf, int64_
                 env->memory = memory_manager_new(env->isolation->shares.executor_pool, 1.0);
         else
                 env->memory = memory_manager_new((size_t)((double)heap * fraction), storage);
+        if (off_heap && !env->passes_blocks)
+                env->off_heap = memory_manager_new((size_t)off_heap, storage);
         return 0;
 }
 
@@ -45,7 +50,7 @@ static int init_disk(struct exec_env *env, const struct fst_conf *conf, struct f
 {
         _cleanup_free_ char *local = NULL, *codec = NULL, *list = NULL;
         int64_t subdirectories, level;
-        bool shuffle, spill, encrypt;
+        bool shuffle, spill, cached, encrypt;
         int64_t key_bits;
         struct file_key *key = NULL;
         enum codec_kind kind;
@@ -56,6 +61,7 @@ static int init_disk(struct exec_env *env, const struct fst_conf *conf, struct f
             (r = conf_get_int(conf, "spark.io.compression.zstd.level", &level, error)) ||
             (r = conf_get_bool(conf, "spark.shuffle.compress", &shuffle, error)) ||
             (r = conf_get_bool(conf, "spark.shuffle.spill.compress", &spill, error)) ||
+            (r = conf_get_bool(conf, "spark.rdd.compress", &cached, error)) ||
             (r = conf_get_bool(conf, "spark.io.encryption.enabled", &encrypt, error)) ||
             (r = conf_get_int(conf, "spark.io.encryption.keySizeBits", &key_bits, error)))
                 return r;
@@ -80,7 +86,12 @@ static int init_disk(struct exec_env *env, const struct fst_conf *conf, struct f
                 .level = (int)level,
         };
         env->blocks = block_store_new(&(struct block_store_options){
-                .memory = env->memory, .dirs = env->dirs, .codec = space.spill_codec, .level = space.level});
+                .memory = env->memory,
+                .off_heap = env->passes_blocks ? env->memory : env->off_heap,
+                .dirs = env->dirs,
+                .codec = cached && !env->passes_blocks ? kind : CODEC_NONE,
+                .level = space.level,
+        });
         env->shuffles = shuffle_store_new(&space);
         memory_manager_set_evict(env->memory, evict, env);
         return 0;
@@ -135,8 +146,10 @@ void exec_env_deinit(struct exec_env *env)
         /* Everybody gave back what they had reserved. */
         assert(!env->memory ||
                (memory_manager_execution_used(env->memory) == 0 && memory_manager_storage_used(env->memory) == 0));
+        assert(!env->off_heap || memory_manager_storage_used(env->off_heap) == 0);
         memory_manager_free(env->memory);
         file_systems_leave(env);
+        memory_manager_free(env->off_heap);
         page_pool_trim();
         explicit_bzero(env->own_io_secret, sizeof(env->own_io_secret));
 }

@@ -26,6 +26,7 @@ struct fst_error;
 
 struct exec_env {
         struct memory_manager *memory;
+        struct memory_manager *off_heap; /* of blocks of FST_OFF_HEAP; NULL: there is none */
         struct disk_dirs *dirs;
         struct shuffle_store *shuffles;
         struct block_store *blocks;
@@ -42,6 +43,7 @@ struct exec_env {
         const void *io_secret; /* of the application's file keys, for exec_env_init; borrowed. NULL: a new one */
         size_t io_secret_len;
         uint8_t own_io_secret[FILE_SECRET_MOST]; /* that one; wiped by exec_env_deinit */
+        bool passes_blocks;          /* a worker process, whose blocks go to the executor: set before exec_env_init */
         struct isolation *isolation; /* how tasks run in processes of their own (exec/isolation.h); NULL: none do */
 
         /*

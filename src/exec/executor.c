@@ -417,6 +417,7 @@ static int executor_register(struct executor *x, struct fst_error *error)
         m.libc = libc;
         m.version = (char *)FIRESTEEL_VERSION;
         m.memory = (int64_t)memory_manager_pool(x->env.memory);
+        m.off_heap_memory = x->env.off_heap ? (int64_t)memory_manager_pool(x->env.off_heap) : 0;
         m.pid = getpid();
         fault_point(FAULT_REGISTER);
         r = ask_first(x, FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR, &m.base, take_registration, error);

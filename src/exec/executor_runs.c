@@ -198,8 +198,10 @@ void executor_look(uv_timer_t *timer)
 
 int executor_start_watch(struct executor *x, struct fst_error *error)
 {
-        int64_t memory, overhead;
+        int64_t memory, overhead, off_heap;
         int r = memory_limit_configured(&x->conf, &memory, &overhead, error);
+        if (r == 0)
+                r = memory_limit_off_heap(&x->conf, &off_heap, error);
         if (r)
                 return r;
         struct slot_watch_options options = {
@@ -207,7 +209,7 @@ int executor_start_watch(struct executor *x, struct fst_error *error)
                 .slots = x->slots,
                 .n = x->options->cores,
                 .env = &x->env,
-                .memory_limit = memory + overhead,
+                .memory_limit = memory + overhead + off_heap,
                 .end_executor = end_for_task,
                 .owner = x,
         };

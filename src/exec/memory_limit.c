@@ -54,6 +54,22 @@ int memory_limit_configured(const struct fst_conf *conf, int64_t *memory, int64_
         return 0;
 }
 
+int memory_limit_off_heap(const struct fst_conf *conf, int64_t *bytes, struct fst_error *error)
+{
+        bool enabled;
+        int64_t size;
+        int r;
+        if ((r = conf_get_bool(conf, "spark.memory.offHeap.enabled", &enabled, error)) ||
+            (r = conf_get_bytes(conf, "spark.memory.offHeap.size", &size, error)))
+                return r;
+        if (enabled && size < 1 << 20)
+                return error_set(error, -EINVAL,
+                                 "requirement failed: spark.memory.offHeap.size must be at least 1MiB when "
+                                 "spark.memory.offHeap.enabled == true");
+        *bytes = enabled ? size : 0;
+        return 0;
+}
+
 /* -------------------------------------------------------------------------------------------------- control groups */
 
 static ssize_t read_text(int fd, char *text, size_t size)

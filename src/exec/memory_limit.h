@@ -33,6 +33,12 @@ struct memory_limit_options {
  */
 int memory_limit_configured(const struct fst_conf *conf, int64_t *memory, int64_t *overhead, struct fst_error *error);
 
+/*
+ * What is beside them: spark.memory.offHeap.size, or 0 without spark.memory.offHeap.enabled. -EINVAL, in Spark's words,
+ * when it is enabled and has no size.
+ */
+int memory_limit_off_heap(const struct fst_conf *conf, int64_t *bytes, struct fst_error *error);
+
 /* Never fails: what cannot be read does not limit. */
 struct memory_limit *memory_limit_new(const struct memory_limit_options *options);
 void memory_limit_free(struct memory_limit *limit);

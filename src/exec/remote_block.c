@@ -24,6 +24,7 @@ struct remote_block {
         struct task_run *run;
         fst_type type;
         struct memory_consumer memory;
+        struct codec codec;
         struct page *first, **last;
         struct spill *spill; /* everything, once it does not fit */
         struct spill_reader reader;
@@ -48,6 +49,7 @@ static void remote_close(struct remote_block *b)
         page_free(NULL, b->loaded);
         forget(b);
         memory_consumer_deinit(&b->memory);
+        codec_deinit(&b->codec);
         free(b->payload);
         free(b);
 }
@@ -77,7 +79,7 @@ static int keep_page(struct remote_block *b, const struct page_frame *frame, str
         struct page *page = NULL;
         int r = FST_MEMORY_E_DENIED;
         if (!b->spill) {
-                r = page_frame_decode(frame, b->type, b->payload, NULL, &b->memory, &page, error);
+                r = page_frame_decode(frame, b->type, b->payload, &b->codec, &b->memory, &page, error);
                 if (r == 0) {
                         *b->last = page;
                         b->last = &page->next;
@@ -86,7 +88,7 @@ static int keep_page(struct remote_block *b, const struct page_frame *frame, str
                 if (r < 0 || (r = move_out(b, error)))
                         return r;
         }
-        r = page_frame_decode(frame, b->type, b->payload, NULL, NULL, &page, error);
+        r = page_frame_decode(frame, b->type, b->payload, &b->codec, NULL, &page, error);
         if (r)
                 return r < 0 ? r : error_set(error, -ENOMEM, "no memory for a page");
         r = spill_write_page(b->spill, page, NULL, NULL, error);
@@ -103,8 +105,6 @@ static int receive_page(struct remote_block *b, struct transfer_input *in, struc
                 return r;
         if ((r = page_frame_parse(header, b->type, &frame, error)))
                 return r;
-        if (frame.codec != CODEC_NONE)
-                return error_set(error, -EBADMSG, "pages are not sent compressed");
         if (frame.payload > b->room) {
                 free(b->payload);
                 b->room = MAX(frame.payload, (uint32_t)PAGE_BLOCK);
@@ -155,6 +155,7 @@ static int remote_open(void *owner, struct task_run *run, struct block_id id, fs
         *b = (struct remote_block){.manager = m, .run = run, .type = type};
         b->last = &b->first;
         memory_consumer_init(&b->memory, task_run_memory(run), "remote block", NULL);
+        block_store_codec(m->env->blocks, &b->codec);
         int r = -ENOENT;
         for (int i = 0; i < n && r && r != -ECANCELED; i++) {
                 r = fetch_from(b, &at[i], name, &error);
@@ -202,7 +203,7 @@ static void put_u32(unsigned char *p, uint32_t x)
         memcpy(p, &x, sizeof(x));
 }
 
-/* All of a block as pieces to send; what is on disk is loaded, and freed by unload. */
+/* All of a block as pieces to send; what is on disk is loaded as a whole. */
 struct outgoing {
         VEC(struct iovec) iov;
         VEC(unsigned char *) headers;
@@ -226,8 +227,9 @@ static int gather(struct block_reader *reader, struct outgoing *o, struct fst_er
         int r;
         while ((r = block_reader_next_page(reader, &page, error)) == 0 && page) {
                 unsigned char *header = mem_alloc(PAGE_FRAME_HEADER);
-                if (reader->from_disk) /* it would go with the next */
-                        vec_push(&o->loaded, steal(reader->loaded));
+                struct page *loaded = block_reader_take_page(reader);
+                if (loaded)
+                        vec_push(&o->loaded, loaded);
                 page_frame_header(page, header);
                 vec_push(&o->headers, header);
                 vec_push(&o->iov, (struct iovec){header, PAGE_FRAME_HEADER});
@@ -257,7 +259,10 @@ static int gather_block(struct block *block, struct block_reader *reader, struct
         put_u32(type + 8, t.value_size);
         vec_push(&o->headers, type);
         vec_push(&o->iov, (struct iovec){type, BLOCK_PUT_HEADER});
-        return gather(reader, o, error);
+        const struct page *frames = block_frames(block);
+        for (const struct page *p = frames; p; p = p->next)
+                vec_push(&o->iov, (struct iovec){(void *)p->data, p->used});
+        return frames ? 0 : gather(reader, o, error);
 }
 
 int block_manager_give(struct block_manager *m, struct block_id id, const struct block_location *to, const int *stopped,

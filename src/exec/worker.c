@@ -147,6 +147,7 @@ static int settle_in(struct worker *w, struct fst_error *error)
         log4j2_configure(&w->conf, getenv("SPARK_CONF_DIR"), NULL);
         log_set_context(w->app_id, -1, -1);
         int (*commit)(void *, int, int, int, int64_t) = w->env.may_commit;
+        w->env.passes_blocks = true;
         if ((r = exec_env_init(&w->env, &w->conf, s.heap, error)))
                 return r;
         w->env.may_commit = commit;

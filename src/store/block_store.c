@@ -9,6 +9,11 @@
  * uses it last (its reader, its writer, its mover) frees it. Only complete blocks in memory that are not doomed are
  * on the list of least recent use, whose head goes first.
  *
+ * A block is `packed` if its level is a serialized one and there is a codec: its pages in memory hold frames
+ * (store/packed_pages.h), which go to disk as they are.
+ *
+ * There are two lists of use, one for each memory manager: only blocks of the one that is short are evicted.
+ *
  * Departing from Spark: a block that went to disk is not taken back into memory when it is read, because reading it
  * costs little more than memory does (a page at a time, checked, through the page cache), while taking it back would
  * evict others for it.
@@ -37,7 +42,7 @@ struct block {
         fst_type type;
         enum fst_storage_level level;
         enum block_state state;
-        bool doomed;
+        bool doomed, packed;
         unsigned readers;
         const void *task; /* who writes it */
         struct page *pages;
@@ -52,8 +57,8 @@ struct block_store {
         pthread_cond_t changed; /* a block was completed, given up, removed or moved */
         struct block **table;
         size_t slots, count;
-        struct block use; /* head of the circular list: use.newer is the least recently used */
-        size_t memory;    /* of complete blocks */
+        struct block use[2]; /* heads of circular lists, by off_heap(): use[].newer is the least recently used */
+        size_t memory;       /* of complete blocks */
         uint64_t disk;
         unsigned renamed;
         block_observer_fn observe;
@@ -61,12 +66,14 @@ struct block_store {
 };
 
 struct block_writer {
-        struct block *block; /* NULL once given up */
-        struct page *first, *last;
+        struct block *block;      /* NULL once given up */
+        struct packed_pages kept; /* or just pages */
         size_t memory;
         uint64_t rows;
         struct spill *spill;
-        struct page *open; /* while on disk: the page that is filled, not accounted */
+        struct page *open;  /* while on disk, or packed: the page that is filled, not accounted */
+        struct codec codec; /* while packed; and where a frame is made */
+        unsigned char *frame;
         bool failed;
 };
 
@@ -131,9 +138,21 @@ static void use_remove(struct block *b)
         b->newer = b->older = NULL;
 }
 
+static bool off_heap(const struct block *b)
+{
+        return storage_levels[b->level].off_heap;
+}
+
+/* Who accounts for it in memory; NULL: nobody, it cannot be there. */
+static struct memory_manager *manager_of(const struct block *b)
+{
+        const struct block_store_options *o = &b->store->options;
+        return off_heap(b) ? o->off_heap : o->memory;
+}
+
 static void use_now(struct block *b)
 {
-        struct block *head = &b->store->use;
+        struct block *head = &b->store->use[off_heap(b)];
         use_remove(b);
         b->older = head->older;
         b->newer = head;
@@ -176,7 +195,7 @@ static void block_free(struct block *b)
 {
         page_list_free(NULL, b->pages);
         if (b->memory)
-                memory_release_storage(b->store->options.memory, b->memory);
+                memory_release_storage(manager_of(b), b->memory);
         spill_free(b->spill);
         free(b);
 }
@@ -219,13 +238,46 @@ static int block_spill_new(struct block *b, struct spill **spill, struct fst_err
 
 /* ------------------------------------------------------------------------------------------------ eviction */
 
+static int write_frames(const struct page *pages, struct spill *spill, struct fst_error *error)
+{
+        struct packed_reader reader;
+        const unsigned char *frame;
+        uint32_t length;
+        uint64_t at;
+        packed_reader_init(&reader, pages);
+        int r = 0;
+        while (r == 0) {
+                r = packed_reader_next(&reader, &frame, &length);
+                if (r || !frame)
+                        break;
+                r = spill_write_frame(spill, frame, length, &at, error);
+        }
+        packed_reader_deinit(&reader);
+        return r == -ENOMEM && !error_message(error) ? error_set(error, r, "no memory for a page") : r;
+}
+
+/* A file of the block's, or the writer's, @pages. */
+static int write_pages(struct block *b, const struct page *pages, struct spill **spill, struct fst_error *error)
+{
+        struct spill *s = NULL;
+        int r = block_spill_new(b, &s, error);
+        if (r == 0 && b->packed)
+                r = write_frames(pages, s, error);
+        else
+                for (const struct page *p = pages; p && r == 0; p = p->next)
+                        r = spill_write_page(s, p, NULL, NULL, error);
+        if (r)
+                spill_free(s);
+        else
+                *spill = s;
+        return r;
+}
+
 static struct spill *write_out(struct block *b)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct spill *spill = NULL;
-        int r = block_spill_new(b, &spill, &error);
-        for (struct page *p = b->pages; p && r == 0; p = p->next)
-                r = spill_write_page(spill, p, NULL, NULL, &error);
+        int r = write_pages(b, b->pages, &spill, &error);
         if (r == 0)
                 r = spill_finish(spill, &error);
         if (r) {
@@ -244,7 +296,7 @@ static size_t move_out(struct block_store *s, struct block *b)
         struct spill *spill = storage_level_uses_disk(b->level) ? write_out(b) : NULL;
         size_t freed = b->memory;
         page_list_free(NULL, steal(b->pages));
-        memory_release_storage(s->options.memory, freed);
+        memory_release_storage(manager_of(b), freed);
         pthread_mutex_lock(&s->lock);
         s->memory -= freed;
         b->memory = 0;
@@ -273,17 +325,17 @@ static size_t move_out(struct block_store *s, struct block *b)
  * Blocks to evict for @want bytes, as a list through `newer`, all MOVING. For another block it is all or nothing, for
  * execution as much as there is.
  */
-static struct block *select_victims(struct block_store *s, size_t want, const struct block *reason)
+static struct block *select_victims(struct block_store *s, struct block *use, size_t want, const struct block *reason)
 {
         struct block *first = NULL, **end = &first;
         size_t sum = 0;
         pthread_mutex_lock(&s->lock);
-        for (struct block *b = s->use.newer; b != &s->use && sum < want; b = b->newer)
+        for (struct block *b = use->newer; b != use && sum < want; b = b->newer)
                 if (b->readers == 0 && b->memory && !(reason && reason->id.rdd == b->id.rdd))
                         sum += b->memory;
         if (sum >= want || !reason) {
                 sum = 0;
-                for (struct block *b = s->use.newer, *next; b != &s->use && sum < want; b = next) {
+                for (struct block *b = use->newer, *next; b != use && sum < want; b = next) {
                         next = b->newer;
                         if (b->readers || !b->memory || (reason && reason->id.rdd == b->id.rdd))
                                 continue;
@@ -299,11 +351,10 @@ static struct block *select_victims(struct block_store *s, size_t want, const st
         return first;
 }
 
-size_t block_store_evict(void *owner, size_t want)
+static size_t evict(struct block_store *s, struct block *use, size_t want)
 {
-        struct block_store *s = owner;
         size_t freed = 0;
-        for (struct block *b = select_victims(s, want, evicting_for), *next; b; b = next) {
+        for (struct block *b = select_victims(s, use, want, evicting_for), *next; b; b = next) {
                 next = b->newer;
                 b->newer = NULL;
                 freed += move_out(s, b);
@@ -311,10 +362,24 @@ size_t block_store_evict(void *owner, size_t want)
         return freed;
 }
 
+size_t block_store_evict(void *owner, size_t want)
+{
+        struct block_store *s = owner;
+        return evict(s, &s->use[false], want);
+}
+
+static size_t evict_off_heap(void *owner, size_t want)
+{
+        struct block_store *s = owner;
+        return evict(s, &s->use[true], want);
+}
+
 static bool acquire_storage(struct block *b, size_t size)
 {
+        if (!manager_of(b))
+                return false;
         evicting_for = b;
-        bool granted = memory_acquire_storage(b->store->options.memory, size);
+        bool granted = memory_acquire_storage(manager_of(b), size);
         evicting_for = NULL;
         return granted;
 }
@@ -333,7 +398,10 @@ struct block_store *block_store_new(const struct block_store_options *options)
         pthread_condattr_destroy(&monotonic);
         s->slots = 64;
         s->table = new_array(struct block *, s->slots);
-        s->use.newer = s->use.older = &s->use;
+        for (int i = 0; i < 2; i++)
+                s->use[i].newer = s->use[i].older = &s->use[i];
+        if (options->off_heap)
+                memory_manager_set_evict(options->off_heap, evict_off_heap, s);
         memory_manager_set_evict(options->memory, block_store_evict, s);
         return s;
 }
@@ -343,6 +411,8 @@ void block_store_free(struct block_store *store)
         if (!store)
                 return;
         memory_manager_set_evict(store->options.memory, NULL, NULL);
+        if (store->options.off_heap)
+                memory_manager_set_evict(store->options.off_heap, NULL, NULL);
         for (size_t i = 0; i < store->slots; i++)
                 for (struct block *b = store->table[i], *next; b; b = next) {
                         next = b->chain;
@@ -442,10 +512,13 @@ int block_store_acquire(struct block_store *s, const struct block_asker *asker, 
         }
         b = new0(struct block);
         *b = (struct block){.store = s, .id = id, .type = type, .level = level, .state = WRITING, .task = asker->task};
+        b->packed = s->options.codec != CODEC_NONE && storage_level_uses_memory(level) &&
+                    !storage_levels[level].deserialized;
         table_add(s, b);
         pthread_mutex_unlock(&s->lock);
         *writer = new0(struct block_writer);
         (*writer)->block = b;
+        codec_init(&(*writer)->codec, s->options.codec, s->options.level);
         return FST_BLOCK_E_COMPUTE;
 }
 
@@ -530,14 +603,14 @@ size_t block_store_remove_rdd(struct block_store *s, int rdd)
 static void writer_drop(struct block_writer *w)
 {
         struct block *b = steal(w->block);
-        page_list_free(NULL, steal(w->first));
+        page_list_free(NULL, steal(w->kept.first));
         page_free(NULL, steal(w->open));
         spill_free(steal(w->spill));
         if (!b)
                 return;
         struct block_store *s = b->store;
         if (w->memory)
-                memory_release_storage(s->options.memory, w->memory);
+                memory_release_storage(manager_of(b), w->memory);
         w->memory = 0;
         pthread_mutex_lock(&s->lock);
         doom(b);
@@ -549,30 +622,88 @@ static void writer_drop(struct block_writer *w)
 static int writer_move(struct block_writer *w, struct fst_error *error)
 {
         struct spill *spill = NULL;
-        int r = block_spill_new(w->block, &spill, error);
-        for (struct page *p = w->first; p && r == 0; p = p->next)
-                r = spill_write_page(spill, p, NULL, NULL, error);
-        if (r) {
-                spill_free(spill);
+        int r = write_pages(w->block, w->kept.first, &spill, error);
+        if (r)
                 return r;
-        }
-        page_list_free(NULL, steal(w->first));
-        w->last = NULL;
+        page_list_free(NULL, w->kept.first);
+        w->kept = (struct packed_pages){0};
         if (w->memory)
-                memory_release_storage(w->block->store->options.memory, w->memory);
+                memory_release_storage(manager_of(w->block), w->memory);
         w->memory = 0;
         w->spill = spill;
         return 0;
 }
 
-/* Write the open page and empty it, or replace it by one for @record bytes. */
+static void writer_add(struct block_writer *w, struct page *page, size_t size)
+{
+        if (w->kept.last)
+                w->kept.last->next = page;
+        else
+                w->kept.first = page;
+        w->kept.last = page;
+        w->memory += size;
+}
+
+/* There is no memory: 0 if the block goes to disk from now on, given up, or negative. */
+static int writer_refused(struct block_writer *w, struct fst_error *error)
+{
+        struct block *b = w->block;
+        if (!storage_level_uses_disk(b->level)) {
+                log_warn("MemoryStore", "Not enough space to cache rdd_%d_%d in memory! (%zu bytes so far)", b->id.rdd,
+                         b->id.partition, w->memory);
+                writer_drop(w);
+                return FST_BLOCK_E_GIVEN_UP;
+        }
+        if (manager_of(b))
+                log_info("MemoryStore", "rdd_%d_%d does not fit into memory and goes to disk", b->id.rdd,
+                         b->id.partition);
+        else
+                log_warn("MemoryStore",
+                         "rdd_%d_%d goes to disk: OFF_HEAP needs spark.memory.offHeap.enabled=true and "
+                         "spark.memory.offHeap.size",
+                         b->id.rdd, b->id.partition);
+        return writer_move(w, error);
+}
+
+/* Keep the rows of the open page as a frame in memory: 0, and it is kept or the block is on disk; otherwise as above.
+ */
+static int writer_pack(struct block_writer *w, struct fst_error *error)
+{
+        struct block *b = w->block;
+        struct page *page = w->open;
+        size_t bound = page_frame_bound(page), room = bound <= PAGE_BLOCK ? PAGE_BLOCK : bound;
+        unsigned char *frame = room > PAGE_BLOCK || !w->frame ? realloc(w->frame, room) : w->frame;
+        if (!frame)
+                return error_set(error, -ENOMEM, "no memory for a page of %zu bytes", room);
+        w->frame = frame;
+        size_t length = page_frame_encode(page, &w->codec, frame), need = packed_pages_need(&w->kept, length);
+        if (need && !acquire_storage(b, need))
+                return writer_refused(w, error);
+        int r = packed_pages_append(&w->kept, b->type, frame, length);
+        if (r) {
+                memory_release_storage(manager_of(b), need);
+                return error_set(error, r, "no memory for a page of %zu bytes", length);
+        }
+        w->memory += need;
+        page->used = page->rows = 0;
+        return 0;
+}
+
+/* Keep what the open page has; its rows may still be in it afterwards. */
+static int writer_store(struct block_writer *w, struct fst_error *error)
+{
+        int r = !w->open || w->open->rows == 0 || w->spill ? 0 : writer_pack(w, error);
+        if (r == 0 && w->spill && w->open && w->open->rows)
+                r = spill_write_page(w->spill, w->open, NULL, NULL, error);
+        return r;
+}
+
+/* The open page is empty then, or another one for @record bytes. */
 static int writer_turn(struct block_writer *w, size_t record, struct fst_error *error)
 {
-        if (w->open && w->open->rows) {
-                int r = spill_write_page(w->spill, w->open, NULL, NULL, error);
-                if (r)
-                        return r;
-        }
+        int stored = writer_store(w, error);
+        if (stored)
+                return stored;
         if (w->open && record <= w->open->capacity && w->open->block == PAGE_BLOCK) {
                 w->open->used = w->open->rows = 0;
                 return 0;
@@ -586,38 +717,24 @@ static int writer_turn(struct block_writer *w, size_t record, struct fst_error *
 static int writer_room(struct block_writer *w, size_t record, struct fst_error *error)
 {
         struct block *b = w->block;
-        if (!w->spill && storage_level_uses_memory(b->level)) {
+        int r = 0;
+        if (!w->spill && !b->packed && storage_level_uses_memory(b->level)) {
                 size_t size = page_block_size(record);
                 struct page *page = NULL;
                 if (size != SIZE_MAX && acquire_storage(b, size)) {
-                        int r = page_new(NULL, b->type, record, &page);
+                        r = page_new(NULL, b->type, record, &page);
                         if (r) {
-                                memory_release_storage(b->store->options.memory, size);
+                                memory_release_storage(manager_of(b), size);
                                 return error_set(error, r, "no memory for a page of %zu bytes", record);
                         }
-                        if (w->last)
-                                w->last->next = page;
-                        else
-                                w->first = page;
-                        w->last = page;
-                        w->memory += size;
+                        writer_add(w, page, size);
                         return 0;
                 }
-                if (!storage_level_uses_disk(b->level)) {
-                        log_warn("MemoryStore", "Not enough space to cache rdd_%d_%d in memory! (%zu bytes so far)",
-                                 b->id.rdd, b->id.partition, w->memory);
-                        writer_drop(w);
-                        return FST_BLOCK_E_GIVEN_UP;
-                }
-                log_info("MemoryStore", "rdd_%d_%d does not fit into memory and goes to disk", b->id.rdd,
-                         b->id.partition);
+                r = writer_refused(w, error);
+        } else if (!w->spill && !b->packed) {
+                r = writer_move(w, error);
         }
-        if (!w->spill) {
-                int r = writer_move(w, error);
-                if (r)
-                        return r;
-        }
-        return writer_turn(w, record, error);
+        return r ? r : writer_turn(w, record, error);
 }
 
 int block_writer_append(struct block_writer *w, const fst_batch *batch, struct fst_error *error)
@@ -625,7 +742,7 @@ int block_writer_append(struct block_writer *w, const fst_batch *batch, struct f
         if (!w->block)
                 return 0;
         for (uint32_t row = 0; row < batch->rows;) {
-                struct page *page = w->spill ? w->open : w->last;
+                struct page *page = w->spill || w->block->packed ? w->open : w->kept.last;
                 if (page)
                         row += page_append(page, batch, row);
                 if (row == batch->rows)
@@ -645,21 +762,29 @@ int block_writer_append(struct block_writer *w, const fst_batch *batch, struct f
 /* Everything into its final place. */
 static int writer_settle(struct block_writer *w, struct fst_error *error)
 {
-        if (w->spill) {
-                int r = w->open && w->open->rows ? spill_write_page(w->spill, w->open, NULL, NULL, error) : 0;
-                page_free(NULL, steal(w->open));
-                return r ? r : spill_finish(w->spill, error);
-        }
-        if (!w->last)
+        int r = writer_store(w, error);
+        if (r)
+                return r;
+        page_free(NULL, steal(w->open));
+        if (w->spill)
+                return spill_finish(w->spill, error);
+        if (!w->kept.last)
                 return 0;
-        struct page **at = &w->first;
-        while (*at != w->last)
+        struct page **at = &w->kept.first;
+        while (*at != w->kept.last)
                 at = &(*at)->next;
-        size_t before = w->last->block;
-        *at = w->last = page_shrink(w->last);
-        memory_release_storage(w->block->store->options.memory, before - w->last->block);
-        w->memory -= before - w->last->block;
+        size_t before = (*at)->block;
+        *at = w->kept.last = page_shrink(*at);
+        memory_release_storage(manager_of(w->block), before - (*at)->block);
+        w->memory -= before - (*at)->block;
         return 0;
+}
+
+static void writer_free(struct block_writer *w)
+{
+        codec_deinit(&w->codec);
+        free(w->frame);
+        free(w);
 }
 
 int block_writer_commit(struct block_writer *w, struct fst_error *error)
@@ -671,12 +796,12 @@ int block_writer_commit(struct block_writer *w, struct fst_error *error)
                 return r;
         }
         struct block_store *s = b->store;
-        b->pages = w->first;
+        b->pages = w->kept.first;
         b->memory = w->memory;
         b->rows = w->rows;
         b->spill = w->spill;
         b->disk = w->spill ? spill_end(w->spill) : 0;
-        free(w);
+        writer_free(w);
         pthread_mutex_lock(&s->lock);
         bool gone = b->doomed;
         b->state = b->spill ? ON_DISK : IN_MEMORY;
@@ -700,7 +825,7 @@ void block_writer_abort(struct block_writer *writer)
         if (!writer)
                 return;
         writer_drop(writer);
-        free(writer);
+        writer_free(writer);
 }
 
 /* ------------------------------------------------------------------------------------------------ reading */
@@ -714,6 +839,8 @@ int block_reader_init(struct block_reader *reader, struct block *block, struct f
                         return code;
         }
         *reader = r;
+        packed_reader_init(&reader->packed, block->pages);
+        codec_init(&reader->codec, block->store->options.codec, 0);
         page_cursor_init(&reader->cursor, block->type);
         return 0;
 }
@@ -724,6 +851,8 @@ void block_reader_deinit(struct block_reader *reader)
                 return;
         page_cursor_deinit(&reader->cursor);
         page_free(NULL, reader->loaded);
+        packed_reader_deinit(&reader->packed);
+        codec_deinit(&reader->codec);
         spill_reader_deinit(&reader->disk);
         *reader = (struct block_reader){0};
 }
@@ -739,17 +868,34 @@ static void remove_damaged(struct block *b)
                 remove_unlock(b);
 }
 
+static int unpack(struct block_reader *reader, struct fst_error *error)
+{
+        const unsigned char *frame;
+        struct page_frame header;
+        uint32_t length;
+        int r = packed_reader_next(&reader->packed, &frame, &length);
+        if (r)
+                return error_set(error, r, "no memory for a page");
+        if (!frame)
+                return 0;
+        r = page_frame_parse(frame, reader->block->type, &header, error);
+        return r ? r
+                 : page_frame_decode(&header, reader->block->type, frame + PAGE_FRAME_HEADER, &reader->codec, NULL,
+                                     &reader->loaded, error);
+}
+
 static int next_page(struct block_reader *reader, struct fst_error *error)
 {
         struct block *b = reader->block;
-        if (!reader->from_disk) {
+        int r;
+        if (!reader->from_disk && !b->packed) {
                 reader->page = reader->started ? reader->page->next : b->pages;
                 reader->started = true;
                 return 0;
         }
         page_free(NULL, steal(reader->loaded));
         reader->page = NULL;
-        int r = spill_reader_next(&reader->disk, NULL, &reader->loaded, error);
+        r = reader->from_disk ? spill_reader_next(&reader->disk, NULL, &reader->loaded, error) : unpack(reader, error);
         if (r) {
                 remove_damaged(b);
                 return error_wrap(error, r, "reading the cached partition rdd_%d_%d", b->id.rdd, b->id.partition);
@@ -784,4 +930,19 @@ int block_reader_next_page(struct block_reader *reader, const struct page **page
         reader->started = true;
         *page = reader->page;
         return 0;
+}
+
+struct page *block_reader_take_page(struct block_reader *reader)
+{
+        return steal(reader->loaded);
+}
+
+const struct page *block_frames(const struct block *b)
+{
+        return b->packed ? b->pages : NULL;
+}
+
+void block_store_codec(const struct block_store *store, struct codec *codec)
+{
+        codec_init(codec, store->options.codec, store->options.level);
 }

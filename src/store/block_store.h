@@ -21,9 +21,13 @@
  *
  * Threads: all functions of the store from any thread; a writer or reader belongs to the task's thread. Disk is
  * written without locks held.
+ *
+ * Serialized levels keep pages compressed, if the store has a codec: as the frames that they would be on disk, which is
+ * also how they go there. FST_OFF_HEAP is memory of a manager of its own; without one, it is on disk.
  */
 #pragma once
 
+#include "store/packed_pages.h"
 #include "store/spill.h"
 
 #include <firesteel/rdd.h>
@@ -41,9 +45,10 @@ struct block_id {
 };
 
 struct block_store_options {
-        struct memory_manager *memory; /* the store becomes its evictor */
+        struct memory_manager *memory;   /* the store becomes its evictor */
+        struct memory_manager *off_heap; /* likewise; NULL: there is none. May be the same */
         struct disk_dirs *dirs;
-        enum codec_kind codec; /* of blocks on disk */
+        enum codec_kind codec; /* of blocks on disk, and of serialized ones in memory */
         int level;             /* zstd's */
 };
 
@@ -63,8 +68,8 @@ struct block_store *block_store_new(const struct block_store_options *options);
 void block_store_free(struct block_store *store);
 
 /*
- * What the store does as the manager's evictor (a memory_evict_fn; @store is the store): for an owner that has more to
- * evict than blocks and puts a function of its own in this place.
+ * What the store does as the evictor of options.memory (a memory_evict_fn; @store is the store): for an owner that has
+ * more to evict than blocks and puts a function of its own in this place.
  */
 size_t block_store_evict(void *store, size_t want);
 
@@ -128,9 +133,11 @@ void block_writer_abort(struct block_writer *writer);
 struct block_reader {
         struct block *block;
         struct page_cursor cursor;
-        const struct page *page;  /* in memory */
-        struct page *loaded;      /* from disk; one page that is not accounted */
-        struct spill_reader disk; /* if the block is there */
+        const struct page *page;     /* in memory, or `loaded` */
+        struct page *loaded;         /* from disk, or unpacked; one page that is not accounted */
+        struct spill_reader disk;    /* if the block is there */
+        struct packed_reader packed; /* if it is that */
+        struct codec codec;
         bool from_disk, started;
 };
 int block_reader_init(struct block_reader *reader, struct block *block, struct fst_error *error);
@@ -144,3 +151,17 @@ int block_reader_next(struct block_reader *reader, fst_batch *batch, struct fst_
 
 /* Page by page instead, each valid until the next call: *@page is NULL at the end. Errors as above. */
 int block_reader_next_page(struct block_reader *reader, const struct page **page, struct fst_error *error);
+
+/*
+ * A packed block's pages, for who passes its frames on as they are: NULL for a block that is not, or not in memory.
+ * They stay as long as the block is held. Frames of other stores of the application are unpacked with the codec that
+ * block_store_codec makes.
+ */
+const struct page *block_frames(const struct block *block);
+void block_store_codec(const struct block_store *store, struct codec *codec);
+
+/*
+ * The page that block_reader_next_page gave last, if it would go with the next call: the caller's from now on. NULL if
+ * it stays as long as the block is held.
+ */
+struct page *block_reader_take_page(struct block_reader *reader);

@@ -21,7 +21,7 @@
 
 static char base[64];
 static struct disk_dirs *dirs;
-static struct memory_manager *memory;
+static struct memory_manager *memory, *off_heap;
 static struct block_store *store;
 static const struct block_asker task_a = {.task = &task_a}, task_b = {.task = &task_b};
 
@@ -41,7 +41,14 @@ static int teardown(void **state)
 static void start(size_t pool, double fraction)
 {
         memory = memory_manager_new(pool, fraction);
-        store = block_store_new(&(struct block_store_options){.memory = memory, .dirs = dirs, .codec = CODEC_LZ4});
+        store = block_store_new(&(struct block_store_options){
+                .memory = memory, .off_heap = off_heap, .dirs = dirs, .codec = CODEC_LZ4});
+}
+
+static void start_with_off_heap(size_t pool, size_t off_heap_pool)
+{
+        off_heap = memory_manager_new(off_heap_pool, 0.5);
+        start(pool, 0.5);
 }
 
 static void stop(void)
@@ -50,6 +57,9 @@ static void stop(void)
         assert_int_equal(memory_manager_storage_used(memory), 0);
         assert_int_equal(memory_manager_execution_used(memory), 0);
         memory_manager_free(memory);
+        if (off_heap)
+                assert_int_equal(memory_manager_storage_used(off_heap), 0);
+        memory_manager_free(steal(off_heap));
 }
 
 /* Row @i of block @id: what is appended and what is expected. */
@@ -183,6 +193,123 @@ static void what_does_not_fit_is_given_up_or_goes_to_disk(void **state)
         assert_int_equal(status(1, 1).memory_bytes, 0);
         assert_int_equal(memory_manager_storage_used(memory), 0);
         assert_int_equal(get(1, 1), 4 * MIB_ROWS);
+        stop();
+}
+
+static void serialized_levels_take_less_memory(void **state)
+{
+        start(8 * MIB, 0.5);
+        put(1, 0, FST_MEMORY_ONLY, 2 * MIB_ROWS);
+        put(2, 0, FST_MEMORY_ONLY_SER, 2 * MIB_ROWS);
+        put(3, 0, FST_MEMORY_AND_DISK_SER_2, 100);
+        put(4, 0, FST_MEMORY_ONLY_SER, 0);
+        assert_true(status(1, 0).memory_bytes > 2 * status(2, 0).memory_bytes);
+        assert_true(status(2, 0).memory_bytes > MIB / 4);
+        assert_true(status(3, 0).memory_bytes < 8192);
+        assert_int_equal(status(2, 0).rows, 2 * MIB_ROWS);
+        for (int i = 0; i < 2; i++) {
+                assert_int_equal(get(1, 0), 2 * MIB_ROWS);
+                assert_int_equal(get(2, 0), 2 * MIB_ROWS);
+                assert_int_equal(get(3, 0), 100);
+                assert_int_equal(get(4, 0), 0);
+        }
+        assert_int_equal(block_store_memory_used(store), memory_manager_storage_used(memory));
+        stop();
+}
+
+static void what_is_packed_goes_to_disk_as_it_is(void **state)
+{
+        start(4 * MIB, 0.5);
+        put(1, 0, FST_MEMORY_AND_DISK_SER, 4 * MIB_ROWS);
+        size_t packed = status(1, 0).memory_bytes;
+        put(2, 0, FST_MEMORY_ONLY, 4 * MIB_ROWS - 20000);
+        assert_int_equal(status(1, 0).memory_bytes, 0);
+        assert_in_range(status(1, 0).disk_bytes, packed - PAGE_BLOCK, packed);
+        assert_int_equal(get(1, 0), 4 * MIB_ROWS);
+        /* One that grows beyond memory goes on on disk, or is given up. */
+        put(3, 0, FST_MEMORY_AND_DISK_SER, 30 * MIB_ROWS);
+        assert_true(status(3, 0).disk_bytes > 4 * MIB);
+        assert_int_equal(get(3, 0), 30 * MIB_ROWS);
+        struct block_id id = {4, 0};
+        struct block *block = NULL;
+        struct block_writer *w = NULL;
+        assert_int_equal(block_store_acquire(store, &task_a, id, FST_MEMORY_ONLY_SER, TYPE, &block, &w),
+                         FST_BLOCK_E_COMPUTE);
+        assert_int_equal(append_rows(w, id, 30 * MIB_ROWS), FST_BLOCK_E_GIVEN_UP);
+        assert_int_equal(block_writer_commit(w, NULL), FST_BLOCK_E_GIVEN_UP);
+        assert_int_equal(get(4, 0), -ENOENT);
+        stop();
+}
+
+/* Records larger than a page: frames that go over many. */
+static void large_records_are_packed(void **state)
+{
+        enum { LONG = 700000 };
+        start(16 * MIB, 0.5);
+        struct block_id id = {1, 0};
+        struct block *block = NULL;
+        struct block_writer *w = NULL;
+        char *bytes = mem_alloc(LONG);
+        for (int i = 0; i < LONG; i++)
+                bytes[i] = (char)(i * 2654435761u >> 13);
+        assert_int_equal(block_store_acquire(store, &task_a, id, FST_OFF_HEAP, TYPE, &block, &w), FST_BLOCK_E_COMPUTE);
+        block_writer_abort(w);
+        assert_int_equal(block_store_acquire(store, &task_a, id, FST_MEMORY_AND_DISK_SER, TYPE, &block, &w),
+                         FST_BLOCK_E_COMPUTE);
+        for (int64_t i = 0; i < 5; i++) {
+                fst_bytes key = {bytes, i == 3 ? 10 : LONG - (size_t)i};
+                fst_batch b = {.type = TYPE, .rows = 1, .key.bytes = &key, .value.i64 = &i};
+                assert_int_equal(block_writer_append(w, &b, NULL), 0);
+        }
+        assert_int_equal(block_writer_commit(w, NULL), 0);
+        assert_true(status(1, 0).memory_bytes > 4 * LONG);
+        for (int round = 0; round < 2; round++) { /* in memory, then on disk */
+                struct block_reader reader;
+                fst_batch b;
+                int64_t i = 0;
+                block = block_store_find(store, id);
+                assert_int_equal(block_reader_init(&reader, block, NULL), 0);
+                for (; block_reader_next(&reader, &b, NULL) == 0 && b.rows; i += b.rows)
+                        for (uint32_t k = 0; k < b.rows; k++) {
+                                assert_int_equal(b.value.i64[k], i + k);
+                                assert_int_equal(b.key.bytes[k].len, i + k == 3 ? 10 : LONG - i - k);
+                                assert_memory_equal(b.key.bytes[k].data, bytes, b.key.bytes[k].len);
+                        }
+                assert_int_equal(i, 5);
+                block_reader_deinit(&reader);
+                block_release(block);
+                block_store_evict(store, 16 * MIB);
+                assert_int_equal(status(1, 0).memory_bytes, 0);
+        }
+        free(bytes);
+        stop();
+}
+
+static void memory_off_the_heap_is_for_itself(void **state)
+{
+        start_with_off_heap(4 * MIB, 2 * MIB);
+        put(1, 0, FST_MEMORY_ONLY, 3 * MIB_ROWS);
+        put(2, 0, FST_OFF_HEAP, 3 * MIB_ROWS);
+        size_t first = status(2, 0).memory_bytes;
+        assert_true(first > 0);
+        assert_int_equal(memory_manager_storage_used(off_heap), first);
+        assert_int_equal(memory_manager_storage_used(memory), status(1, 0).memory_bytes);
+        put(3, 0, FST_OFF_HEAP, 6 * MIB_ROWS); /* (2, 0) goes to disk for it, (1, 0) has nothing to do with it */
+        assert_int_equal(status(2, 0).memory_bytes, 0);
+        assert_true(status(3, 0).memory_bytes > 0);
+        assert_int_equal(get(1, 0), 3 * MIB_ROWS);
+        put(4, 0, FST_MEMORY_ONLY, 3 * MIB_ROWS); /* and the other way round */
+        assert_int_equal(get(1, 0), -ENOENT);
+        assert_true(status(3, 0).memory_bytes > 0);
+        assert_int_equal(get(2, 0), 3 * MIB_ROWS);
+        assert_int_equal(get(3, 0), 6 * MIB_ROWS);
+        stop();
+        /* Without any, such blocks are on disk: Spark's are, too. */
+        start(4 * MIB, 0.5);
+        put(2, 0, FST_OFF_HEAP, MIB_ROWS);
+        assert_int_equal(status(2, 0).memory_bytes, 0);
+        assert_true(status(2, 0).disk_bytes > 0);
+        assert_int_equal(get(2, 0), MIB_ROWS);
         stop();
 }
 
@@ -469,6 +596,10 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_block_is_read_as_it_was_written),
                 cmocka_unit_test(what_does_not_fit_is_given_up_or_goes_to_disk),
+                cmocka_unit_test(serialized_levels_take_less_memory),
+                cmocka_unit_test(what_is_packed_goes_to_disk_as_it_is),
+                cmocka_unit_test(large_records_are_packed),
+                cmocka_unit_test(memory_off_the_heap_is_for_itself),
                 cmocka_unit_test(the_least_recently_used_of_other_rdds_goes),
                 cmocka_unit_test(execution_takes_memory_from_blocks),
                 cmocka_unit_test(a_second_task_waits_and_then_reads_or_computes),
