@@ -28,7 +28,6 @@ enum fst_order { FST_ASCENDING, FST_DESCENDING };
  * Keep an RDD once it was computed. Memory that is short evicts the least recently used partitions of other RDDs: to
  * disk, or to be computed again. Both return @rdd. An RDD that has a level keeps it: another one is an error, which the
  * next action reports, until fst_unpersist.
->>>>>>> 7be5bf5 (store: every storage level of Spark's)
  */
 enum fst_storage_level {
         FST_STORAGE_NONE,
