@@ -30,6 +30,7 @@
 #include "store/storage_level.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <pthread.h>
 
 enum block_state { WRITING, IN_MEMORY, MOVING, ON_DISK };
@@ -830,13 +831,27 @@ void block_writer_abort(struct block_writer *writer)
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
+/* What cannot be read is removed, so that the next attempt computes it. The caller's own hold keeps it until then. */
+static void remove_damaged(struct block *b)
+{
+        struct block_store *s = b->store;
+        pthread_mutex_lock(&s->lock);
+        if (b->doomed)
+                pthread_mutex_unlock(&s->lock);
+        else
+                remove_unlock(b);
+}
+
 int block_reader_init(struct block_reader *reader, struct block *block, struct fst_error *error)
 {
         struct block_reader r = {.block = block, .from_disk = block->spill != NULL};
         if (block->spill) {
                 int code = spill_reader_init(&r.disk, block->spill, 0, spill_end(block->spill), NULL, error);
+                if (code && code != -EMFILE && code != -ENFILE)
+                        remove_damaged(block); /* its file is gone, or cannot be opened any more */
                 if (code)
-                        return code;
+                        return error_wrap(error, code, "reading the cached partition rdd_%d_%d", block->id.rdd,
+                                          block->id.partition);
         }
         *reader = r;
         packed_reader_init(&reader->packed, block->pages);
@@ -855,17 +870,6 @@ void block_reader_deinit(struct block_reader *reader)
         codec_deinit(&reader->codec);
         spill_reader_deinit(&reader->disk);
         *reader = (struct block_reader){0};
-}
-
-/* What cannot be read is removed, so that the next attempt computes it. The caller's own hold keeps it until then. */
-static void remove_damaged(struct block *b)
-{
-        struct block_store *s = b->store;
-        pthread_mutex_lock(&s->lock);
-        if (b->doomed)
-                pthread_mutex_unlock(&s->lock);
-        else
-                remove_unlock(b);
 }
 
 static int unpack(struct block_reader *reader, struct fst_error *error)

@@ -140,6 +140,7 @@ struct block_reader {
         struct codec codec;
         bool from_disk, started;
 };
+/* Negative if its file cannot be opened: then it is removed, like a damaged one. */
 int block_reader_init(struct block_reader *reader, struct block *block, struct fst_error *error);
 void block_reader_deinit(struct block_reader *reader);
 

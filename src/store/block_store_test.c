@@ -1,3 +1,30 @@
+/*
+ * Cached blocks. What Spark's suites pin of them, and where it is pinned here:
+ *
+ *      MemoryStoreSuite, BlockManagerSuite
+ *        LRU; with serialization, off heap, mixed levels, encryption   the_least_recently_used_of_other_rdds_goes,
+ *                                                                      what_is_packed_goes_to_disk_as_it_is,
+ *                                                                      memory_off_the_heap_is_for_itself; spill_test
+ *        LRU of partitions of one RDD, and of several                  partitions_of_one_rdd_stay
+ *        overly large block; unrolling that finds no room; to disk     an_overly_large_block_is_not_kept,
+ *                                                                      what_does_not_fit_is_given_up_or_goes_to_disk
+ *        read-locked blocks are not evicted                            the_least_recently_used_of_other_rdds_goes
+ *        a failed put leaves nothing, and is told                      a_full_disk_loses_only_the_block
+ *        an eviction that fails leaves no lock behind                  a_full_disk_loses_only_the_block
+ *        missing or corrupted files on disk                            a_block_whose_file_is_gone_is_removed,
+ *                                                                      a_damaged_block_is_found_and_removed
+ *        compression by spark.rdd.compress; statuses of blocks         storage_test.py
+ *      BlockInfoManagerSuite
+ *        a second writer waits, then reads or writes itself            a_second_task_waits_and_then_reads_or_computes
+ *        many readers; removal while somebody reads or writes          unpersist_lets_readers_and_writers_end
+ *        releasing all that a task holds                               readers and writers belong to operators, which
+ *                                                                      are freed with the task: lineage_api_test
+ *      DiskStoreSuite: sizes, files read mapped or not, encryption     what_is_packed_goes_to_disk_as_it_is; spill_test
+ *      LocalDirsSuite                                                  disk_dirs_test
+ *
+ * Not there: re-registration of a block manager that the driver forgot (a lost executor stays lost), and blocks of
+ * single values, streams and files.
+ */
 #include "store/block_store.h"
 
 #include "base/error.h"
@@ -511,6 +538,65 @@ static void a_damaged_block_is_found_and_removed(void **state)
         stop();
 }
 
+static void a_block_whose_file_is_gone_is_removed(void **state)
+{
+        start(4 * MIB, 0.5);
+        put(7, 3, FST_DISK_ONLY, MIB_ROWS);
+        _cleanup_free_ char *command = mem_printf("rm -f %s/blockmgr-*/*/rdd_7_3", base);
+        assert_int_equal(system(command), 0);
+        assert_int_equal(get(7, 3), -ENOENT); /* opening fails */
+        assert_false(block_store_contains(store, (struct block_id){7, 3}));
+        put(7, 3, FST_DISK_ONLY, 10);
+        assert_int_equal(get(7, 3), 10);
+        stop();
+}
+
+/* Partitions of one RDD do not push each other out: the first stay, and those that find no room are not kept. */
+static void partitions_of_one_rdd_stay(void **state)
+{
+        enum { ROWS = MIB_ROWS / 4 * 5 };
+        start(4 * MIB, 0.5);
+        for (int p = 0; p < 3; p++)
+                put(1, p, FST_MEMORY_ONLY, ROWS);
+        struct block_id id = {1, 3};
+        struct block *block = NULL;
+        struct block_writer *w = NULL;
+        block_store_acquire(store, &task_a, id, FST_MEMORY_ONLY, TYPE, &block, &w);
+        assert_int_equal(append_rows(w, id, ROWS), FST_BLOCK_E_GIVEN_UP);
+        assert_int_equal(block_writer_commit(w, NULL), FST_BLOCK_E_GIVEN_UP);
+        put(1, 4, FST_MEMORY_AND_DISK, ROWS); /* beside them, on disk */
+        assert_int_equal(status(1, 4).memory_bytes, 0);
+        for (int p = 0; p < 5; p++)
+                assert_int_equal(get(1, p), p == 3 ? -ENOENT : (int64_t)ROWS);
+        /* For another one they go in the order of their use, which was just that of their numbers; (1, 0) again: */
+        assert_int_equal(get(1, 0), ROWS);
+        put(2, 0, FST_MEMORY_ONLY, ROWS);
+        assert_int_equal(get(1, 1), -ENOENT);
+        assert_int_equal(get(1, 0), ROWS);
+        assert_int_equal(get(1, 2), ROWS);
+        stop();
+}
+
+/* What is larger than all memory is not kept, and costs nobody who is being read. */
+static void an_overly_large_block_is_not_kept(void **state)
+{
+        start(4 * MIB, 0.5);
+        put(1, 0, FST_MEMORY_ONLY, MIB_ROWS);
+        struct block *held = block_store_find(store, (struct block_id){1, 0});
+        struct block_id id = {2, 0};
+        struct block *block = NULL;
+        struct block_writer *w = NULL;
+        block_store_acquire(store, &task_a, id, FST_MEMORY_ONLY, TYPE, &block, &w);
+        assert_int_equal(append_rows(w, id, 5 * MIB_ROWS), FST_BLOCK_E_GIVEN_UP);
+        assert_int_equal(memory_manager_storage_used(memory), status(1, 0).memory_bytes); /* at once */
+        assert_int_equal(block_writer_commit(w, NULL), FST_BLOCK_E_GIVEN_UP);
+        block_release(held);
+        put(2, 0, FST_MEMORY_AND_DISK, 5 * MIB_ROWS);
+        assert_int_equal(status(2, 0).memory_bytes, 0);
+        assert_int_equal(get(2, 0), 5 * MIB_ROWS);
+        stop();
+}
+
 static void a_full_disk_loses_only_the_block(void **state)
 {
         start(4 * MIB, 0.5);
@@ -600,6 +686,9 @@ int main(void)
                 cmocka_unit_test(what_is_packed_goes_to_disk_as_it_is),
                 cmocka_unit_test(large_records_are_packed),
                 cmocka_unit_test(memory_off_the_heap_is_for_itself),
+                cmocka_unit_test(partitions_of_one_rdd_stay),
+                cmocka_unit_test(an_overly_large_block_is_not_kept),
+                cmocka_unit_test(a_block_whose_file_is_gone_is_removed),
                 cmocka_unit_test(the_least_recently_used_of_other_rdds_goes),
                 cmocka_unit_test(execution_takes_memory_from_blocks),
                 cmocka_unit_test(a_second_task_waits_and_then_reads_or_computes),

@@ -1,4 +1,8 @@
-/* The behaviours that Spark's UnifiedMemoryManagerSuite and MemoryManagerSuite name, and a model under threads. */
+/*
+ * The behaviours that Spark's UnifiedMemoryManagerSuite and MemoryManagerSuite name, with their numbers, and a model
+ * under threads. Two of Spark's are not there: a heap that is too small (no part of it is a virtual machine's), and the
+ * part of a request that can be granted (it is granted whole or not at all).
+ */
 #include "store/memory.h"
 
 #include "base/error.h"
@@ -261,6 +265,102 @@ static void storage_uses_what_execution_leaves(void **state)
         memory_manager_free(m);
 }
 
+/* One store and one task in a pool of 1,000, half of which storage is sure of. */
+struct pair {
+        struct memory_manager *m;
+        struct store s;
+        struct memory_task *t;
+        struct memory_consumer c;
+};
+
+static void pair_start(struct pair *p, double fraction)
+{
+        p->m = memory_manager_new(1000, fraction);
+        p->s = (struct store){.m = p->m};
+        memory_manager_set_evict(p->m, store_evict, &p->s);
+        p->t = memory_task_new(p->m);
+        memory_consumer_init(&p->c, p->t, "c", NULL);
+}
+
+static void pair_stop(struct pair *p)
+{
+        memory_release_storage(p->m, p->s.held);
+        memory_task_free(p->t);
+        memory_manager_free(p->m);
+}
+
+static void assert_used(const struct pair *p, size_t execution, size_t storage, int calls)
+{
+        assert_int_equal(memory_manager_execution_used(p->m), execution);
+        assert_int_equal(memory_manager_storage_used(p->m), storage);
+        assert_int_equal(p->s.calls, calls);
+}
+
+static void execution_evicts_just_what_it_lacks(void **state)
+{
+        struct pair p;
+        pair_start(&p, 0.5);
+        assert_true(store_put(&p.s, 750));
+        assert_int_equal(memory_acquire(&p.c, 100), 0);
+        assert_used(&p, 100, 750, 0);
+        assert_int_equal(memory_acquire(&p.c, 200), 0); /* 150 are free */
+        assert_used(&p, 300, 700, 1);
+        assert_int_equal(p.s.wanted, 50);
+        memory_release_storage(p.m, p.s.held);
+        p.s.held = 0;
+        assert_true(store_put(&p.s, 400)); /* all of it within the part that is storage's */
+        assert_int_equal(memory_acquire(&p.c, 400), FST_MEMORY_E_DENIED);
+        assert_int_equal(memory_acquire(&p.c, 300), 0);
+        assert_used(&p, 600, 400, 1);
+        pair_stop(&p);
+}
+
+static void execution_that_would_fit_into_what_is_free_counts_that(void **state)
+{
+        struct pair p;
+        pair_start(&p, 0.5);
+        assert_true(store_put(&p.s, 700));
+        assert_int_equal(memory_acquire(&p.c, 500), 0);
+        assert_used(&p, 500, 500, 1);
+        assert_int_equal(p.s.wanted, 200);
+        pair_stop(&p);
+}
+
+static void storage_does_not_evict_execution(void **state)
+{
+        struct pair p;
+        pair_start(&p, 0.5);
+        assert_int_equal(memory_acquire(&p.c, 800), 0);
+        assert_true(store_put(&p.s, 100));
+        assert_false(store_put(&p.s, 250)); /* evicting would not make enough room, so nothing is evicted */
+        assert_used(&p, 800, 100, 0);
+        memory_release(&p.c, 800);
+        memory_release_storage(p.m, p.s.held);
+        p.s.held = 0;
+        assert_int_equal(memory_acquire(&p.c, 200), 0);
+        assert_true(store_put(&p.s, 750));
+        assert_false(store_put(&p.s, 850));
+        assert_used(&p, 200, 750, 0);
+        pair_stop(&p);
+}
+
+static void execution_evicts_while_other_tasks_run(void **state)
+{
+        struct pair p;
+        struct memory_consumer other;
+        pair_start(&p, 0);
+        struct memory_task *t = memory_task_new(p.m);
+        memory_consumer_init(&other, t, "other", NULL);
+        assert_int_equal(memory_acquire(&p.c, 100), 0);
+        assert_int_equal(memory_acquire(&other, 100), 0);
+        assert_true(store_put(&p.s, 800));
+        assert_int_equal(memory_acquire(&p.c, 100), 0);
+        assert_used(&p, 300, 700, 1);
+        assert_int_equal(p.s.wanted, 100);
+        memory_task_free(t);
+        pair_stop(&p);
+}
+
 static void blocks_that_cannot_go_deny_without_a_loop(void **state)
 {
         struct memory_manager *m = memory_manager_new(1000, 0.1);
@@ -371,6 +471,10 @@ int main(void)
                 cmocka_unit_test(a_stopped_task_leaves),
                 cmocka_unit_test(other_consumers_spill_the_largest_first),
                 cmocka_unit_test(storage_uses_what_execution_leaves),
+                cmocka_unit_test(execution_evicts_just_what_it_lacks),
+                cmocka_unit_test(execution_that_would_fit_into_what_is_free_counts_that),
+                cmocka_unit_test(storage_does_not_evict_execution),
+                cmocka_unit_test(execution_evicts_while_other_tasks_run),
                 cmocka_unit_test(blocks_that_cannot_go_deny_without_a_loop),
                 cmocka_unit_test(sums_hold_under_threads),
         };
