@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "exec/action_kinds.h"
 #include "rdd/partitioner.h"
+#include "rdd/rdd_class.h"
 #include "rdd/rdd_walk.h"
 
 #include <math.h>
@@ -49,18 +50,10 @@ static bool can_read_less(const fst_rdd *rdd)
         for (; rdd; rdd = rdd_parent(rdd)) {
                 if (__atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED))
                         return false;
-                switch (rdd->op) {
-                case RDD_MAP:
-                case RDD_FLAT_MAP:
-                case RDD_FILTER:
-                case RDD_MAP_VALUES:
-                case RDD_KEY_BY:
-                case RDD_COALESCE:
-                        break;
-                default: /* small files are read whole anyway */
-                        return rdd->op == RDD_TEXT_FILE &&
-                               rdd->text.splits.bytes > rdd->text.splits.len * SAMPLE_BLOCKS;
-                }
+                if (rdd->class->passes_samples)
+                        continue;
+                /* Small files are read whole anyway. */
+                return rdd->op == RDD_TEXT_FILE && rdd->text.splits.bytes > rdd->text.splits.len * SAMPLE_BLOCKS;
         }
         return false;
 }

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "rdd/rdd_class.h"
 #include "rdd/rdd_walk.h"
 #include "sched/task_set.h"
 
@@ -106,21 +107,7 @@ typedef VEC(struct rdd_info) rdd_infos;
 
 static const char *class_name(const fst_rdd *rdd)
 {
-        switch (rdd->op) {
-        case RDD_PARALLELIZE:
-        case RDD_RANGE:
-                return "ParallelCollectionRDD";
-        case RDD_COALESCE:
-                return "CoalescedRDD";
-        case RDD_SHUFFLED:
-                return "ShuffledRDD";
-        case RDD_UNION:
-                return rdd->unite.in_place ? "PartitionerAwareUnionRDD" : "UnionRDD";
-        case RDD_JOINED:
-                return "CoGroupedRDD";
-        default:
-                return "MapPartitionsRDD";
-        }
+        return rdd->op == RDD_UNION && rdd->unite.in_place ? "PartitionerAwareUnionRDD" : rdd->class->spark;
 }
 
 /*

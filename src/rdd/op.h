@@ -48,6 +48,7 @@ struct op {
         const struct op_class *class;
         struct op *next; /* NULL for a sink */
         struct task_run *run;
+        int partition;               /* of its RDD, that is being computed */
         int status;                  /* what downstream last answered */
         fst_type type;               /* of the rows that it makes */
         fst_out out;                 /* the batch being made */

@@ -2,10 +2,9 @@
  * Running a stage's lineage over one partition; see pipeline.h.
  *
  * The nodes are the RDDs that the stage computes, each once, parents before their children. feed(i, p, to) pushes
- * partition p of node i into the operator `to`: a source reads, everything else feeds from its parents' nodes into its
- * own operator and then ends that. Coalesce and union feed partitions of parents into `to` one after another; a
- * join takes its parents one after the other; a persisted node is read from the block store if it is there, and goes
- * past a tee that writes it there otherwise.
+ * partition p of node i into the operator `to`: the node's class (rdd_class.h) feeds its own operator, which then is
+ * ended; a persisted node is read from the block store if it is there, and goes past a tee that writes it there
+ * otherwise.
  *
  * Where lineage forks and meets again, a node feeds several others, one after the other, never while it is being fed
  * itself: so one operator is enough for each RDD, and its `next` is set each time. Operators and buffers are made when
@@ -16,41 +15,18 @@
  */
 #include "rdd/pipeline.h"
 
-#include "base/buf.h"
 #include "base/fault_point.h"
 #include "base/mem.h"
-#include "io/text_reader.h"
-#include "rdd/op_combine.h"
-#include "rdd/op_element.h"
-#include "rdd/op_iter.h"
-#include "rdd/op_join.h"
-#include "rdd/op_key.h"
-#include "rdd/op_sort.h"
 #include "rdd/op_tee.h"
+#include "rdd/rdd_class.h"
 #include "rdd/rdd_walk.h"
 #include "rdd/remote_blocks.h"
-#include "rdd/slice.h"
 #include "store/block_store.h"
 #include "store/page.h"
 #include "store/storage_level.h"
 
 /* Operators and buffers of more nodes than this are freed when a union goes from one parent to another. */
 #define NODES_KEPT 64
-
-struct node {
-        const fst_rdd *rdd;
-        const uint32_t *parents;      /* their nodes */
-        bool made;                    /* what follows is there */
-        bool active;                  /* it is being fed */
-        struct op *op;                /* NULL where rows pass unchanged: sources, coalesce, union */
-        struct op *tee;               /* behind op, where the RDD is persisted: rdd/op_tee.h */
-        enum fst_storage_level level; /* as it was when the pipeline was made: unpersist may come at any time */
-        struct text_reader *text;
-        struct page_cursor cursor;
-        bool has_cursor;
-        int64_t *numbers; /* range: a batch of them */
-        fst_bytes *lines; /* text: a batch of them */
-};
 
 struct pipeline {
         struct pipeline_env env;
@@ -62,39 +38,6 @@ struct pipeline {
 
 /* ------------------------------------------------------------------------------------------------ building */
 
-static struct op *op_of(const fst_rdd *rdd, struct task_run *run)
-{
-        fst_type in = rdd_parent(rdd) ? rdd_parent(rdd)->type : rdd->type;
-        switch (rdd->op) {
-        case RDD_MAP:
-                return element_op_new(ELEMENT_MAP, run, in, rdd->type, &rdd->fn);
-        case RDD_FLAT_MAP:
-                return element_op_new(ELEMENT_FLAT_MAP, run, in, rdd->type, &rdd->fn);
-        case RDD_FILTER:
-                return element_op_new(ELEMENT_FILTER, run, in, rdd->type, &rdd->fn);
-        case RDD_MAP_VALUES:
-                return element_op_new(ELEMENT_MAP_VALUES, run, in, rdd->type, &rdd->fn);
-        case RDD_MAP_PARTITIONS:
-                if (FST_SHAPE_FORM(rdd->fn.shape) == FST_FORM_ITER)
-                        return iter_op_new(run, in, rdd->type, &rdd->fn);
-                return element_op_new(ELEMENT_BATCHES, run, in, rdd->type, &rdd->fn);
-        case RDD_KEY_BY:
-                return key_op_new(run, in, rdd->type, &rdd->fn);
-        case RDD_VALUES:
-                return value_op_new(run, in, rdd->type);
-        case RDD_JOINED:
-                return join_op_new(run, in, rdd->parents[1]->type, rdd->type, &rdd->fn);
-        case RDD_COMBINE:
-                return combine_op_new(run, rdd->type, &rdd->fn);
-        case RDD_SHUFFLED:
-                if (rdd->shuffle.combine)
-                        return combine_op_new(run, rdd->type, &rdd->fn);
-                return rdd->shuffle.sort ? sort_op_new(run, rdd->type, rdd->shuffle.order) : NULL;
-        default:
-                return NULL;
-        }
-}
-
 static struct node *node_make(struct pipeline *p, uint32_t i)
 {
         struct node *node = &p->nodes[i];
@@ -103,30 +46,14 @@ static struct node *node_make(struct pipeline *p, uint32_t i)
                 return node;
         node->made = true;
         p->made++;
-        node->op = op_of(rdd, p->env.run);
+        if (rdd->class->op_new)
+                node->op = rdd->class->op_new(rdd, p->env.run);
+        if (rdd->class->state_new)
+                node->state = rdd->class->state_new(node);
         if (node->level && p->env.blocks)
                 node->tee = tee_op_new(p->env.run, rdd->type);
-        if (node->tee && p->env.remote) {
+        if (node->tee && p->env.remote)
                 page_cursor_init(&node->cursor, rdd->type);
-                node->has_cursor = true;
-        }
-        switch (rdd->op) {
-        case RDD_TEXT_FILE:
-                node->text = text_reader_new(0);
-                node->lines = new_array(fst_bytes, FST_BATCH_ROWS);
-                break;
-        case RDD_RANGE:
-                node->numbers = new_array(int64_t, FST_BATCH_ROWS);
-                break;
-        case RDD_SHUFFLED:
-                if (!node->has_cursor)
-                        if (!node->has_cursor)
-                                page_cursor_init(&node->cursor, rdd->type);
-                node->has_cursor = true;
-                break;
-        default:
-                break;
-        }
         return node;
 }
 
@@ -137,12 +64,10 @@ static void node_unmake(struct pipeline *p, struct node *node)
                 return;
         op_free(node->op);
         op_free(node->tee);
-        text_reader_free(node->text);
-        if (node->has_cursor)
-                page_cursor_deinit(&node->cursor);
-        free(node->numbers);
-        free(node->lines);
-        *node = (struct node){.rdd = node->rdd, .parents = node->parents, .level = node->level};
+        if (node->rdd->class->state_free)
+                node->rdd->class->state_free(node->state);
+        page_cursor_deinit(&node->cursor);
+        *node = (struct node){.pipeline = p, .rdd = node->rdd, .parents = node->parents, .level = node->level};
         p->made--;
 }
 
@@ -163,6 +88,7 @@ struct pipeline *pipeline_new(const struct pipeline_env *env, const fst_rdd *fin
         for (uint32_t i = 0; i < p->n; i++) {
                 const fst_rdd *rdd = walk.rdds[i];
                 struct node *node = &p->nodes[i];
+                node->pipeline = p;
                 node->rdd = rdd;
                 node->level = (enum fst_storage_level)__atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED);
                 node->parents = parents;
@@ -190,208 +116,47 @@ struct op *pipeline_sink(struct pipeline *p)
         return p->sink;
 }
 
-/* ------------------------------------------------------------------------------------------------- sources */
-
-static int consume(struct op *op, const struct rows *rows)
-{
-        return op->class->consume(op, rows);
-}
-
-static int feed_text(struct pipeline *p, struct node *node, int partition, struct op *to)
-{
-        struct task_run *run = p->env.run;
-        struct fst_error error = FST_ERROR_INIT;
-        struct rows rows = {.batch = {.type = node->rdd->type, .key.bytes = node->lines}};
-        int r = text_reader_open(node->text, &node->rdd->text.splits.data[partition], &error);
-        if (r == 0 && p->env.sample_budget)
-                text_reader_sample(node->text, p->env.sample_budget);
-        while (r == 0) {
-                const char *start = NULL;
-                r = text_reader_next(node->text, node->lines, FST_BATCH_ROWS, &rows.batch.rows, &start,
-                                     &rows.stable[0].size, &error);
-                if (r || rows.batch.rows == 0)
-                        break;
-                rows.stable[0].start = (uintptr_t)start;
-                run->counters.input_records += rows.batch.rows;
-                r = consume(to, &rows);
-        }
-        uint64_t bytes = text_reader_bytes(node->text);
-        run->counters.input_bytes += (int64_t)bytes;
-        if (p->env.sample_budget && bytes)
-                run->sample_scale = MAX(1.0, (double)node->rdd->text.splits.data[partition].length / (double)bytes);
-        text_reader_close(node->text);
-        return r < 0 ? task_run_fail_with(run, r, &error) : r;
-}
-
-static int feed_range(struct pipeline *p, struct node *node, int partition, struct op *to)
-{
-        const fst_rdd *rdd = node->rdd;
-        uint64_t count = (uint64_t)rdd->range.end - (uint64_t)rdd->range.start;
-        uint64_t at = slice_start(count, partition, rdd->lineage.partitions);
-        uint64_t end = slice_start(count, partition + 1, rdd->lineage.partitions);
-        struct rows rows = {.batch = {.type = rdd->type, .key.i64 = node->numbers}};
-        int r = 0;
-        while (at < end && r == 0) {
-                uint32_t n = (uint32_t)MIN(end - at, (uint64_t)FST_BATCH_ROWS);
-                int64_t first = (int64_t)((uint64_t)rdd->range.start + at);
-                for (uint32_t i = 0; i < n; i++)
-                        node->numbers[i] = first + i;
-                rows.batch.rows = n;
-                at += n;
-                r = consume(to, &rows);
-        }
-        return r;
-}
-
-static int push_slice(struct slice *slice, struct op *to)
-{
-        fst_bytes views[FST_BATCH_ROWS];
-        struct rows rows = {.batch = {.type = slice->type}};
-        rows.stable[0] = (struct fst_stable){(uintptr_t)slice->heap, slice->heap_size};
-        int r = 0;
-        while (r == 0 && (rows.batch.rows = slice_next(slice, FST_BATCH_ROWS, views, &rows.batch.key)) > 0)
-                r = consume(to, &rows);
-        return r;
-}
-
-/* The rows are at the driver. */
-static int feed_fetched(struct pipeline *p, const fst_rdd *rdd, int partition, uint64_t n, struct op *to)
-{
-        struct task_run *run = p->env.run;
-        struct fst_error error = FST_ERROR_INIT;
-        _cleanup_(buf_deinit) struct buf data = BUF_INIT;
-        struct slice slice;
-        if (!p->env.slices)
-                return task_run_fail(run, -ENOENT, "the rows of %s are at the driver, which cannot be asked",
-                                     rdd->call_site);
-        int r = p->env.slices->fetch(p->env.slice_owner, run, rdd->lineage.id, partition, &data);
-        if (r)
-                return r;
-        r = slice_open(&slice, rdd->type, n, data.data, data.len, &error);
-        return r ? task_run_fail_with(run, r, &error) : push_slice(&slice, to);
-}
-
-static int feed_parallelize(struct pipeline *p, struct node *node, int partition, struct op *to)
-{
-        const fst_rdd *rdd = node->rdd;
-        uint64_t at = slice_start(rdd->parallelize.count, partition, rdd->lineage.partitions);
-        uint64_t end = slice_start(rdd->parallelize.count, partition + 1, rdd->lineage.partitions);
-        if (!rdd->parallelize.data)
-                return end > at ? feed_fetched(p, rdd, partition, end - at, to) : 0;
-        struct rows rows = {.batch = {.type = rdd->type}};
-        rows.stable[0] = (struct fst_stable){(uintptr_t)rdd->parallelize.bytes, rdd->parallelize.n_bytes};
-        size_t width = rdd->type.key == FST_KIND_BYTES ? sizeof(fst_bytes) : rdd->type.key_size;
-        int r = 0;
-        while (at < end && r == 0) {
-                rows.batch.rows = (uint32_t)MIN(end - at, (uint64_t)FST_BATCH_ROWS);
-                rows.batch.key.fixed = (char *)rdd->parallelize.data + at * width;
-                at += rows.batch.rows;
-                r = consume(to, &rows);
-        }
-        return r;
-}
-
-static int feed_shuffle(struct pipeline *p, struct node *node, int partition, struct op *to)
-{
-        struct task_run *run = p->env.run;
-        const struct shuffle_source *source = p->env.shuffle;
-        struct shuffle_input *input = NULL;
-        const struct page *page;
-        struct rows rows = {0};
-        int r = source->open(p->env.shuffle_owner, run, node->rdd->lineage.deps[0].shuffle_id, partition,
-                             node->rdd->type, &input);
-        if (r)
-                return r;
-        while ((r = source->next(input, &page)) == 0 && page) {
-                page_cursor_start(&node->cursor, page);
-                rows.stable[0] = (struct fst_stable){(uintptr_t)page->data, page->used};
-                while (r == 0 && page_cursor_next(&node->cursor, &rows.batch)) {
-                        run->counters.shuffle_read_records += rows.batch.rows;
-                        r = consume(to, &rows);
-                }
-                if (r)
-                        break;
-        }
-        source->close(input);
-        return r;
-}
-
 /* ------------------------------------------------------------------------------------------------- feeding */
 
 static int feed(struct pipeline *p, uint32_t i, int partition, struct op *to);
 
-static int feed_coalesced(struct pipeline *p, const struct node *node, int partition, struct op *to)
+const struct pipeline_env *node_env(const struct node *node)
 {
-        int parents = rdd_parent(node->rdd)->lineage.partitions;
-        int at = (int)slice_start((uint64_t)parents, partition, node->rdd->lineage.partitions);
-        int end = (int)slice_start((uint64_t)parents, partition + 1, node->rdd->lineage.partitions);
-        int r = 0;
-        for (; at < end && r == 0; at++)
-                r = feed(p, node->parents[0], at, to);
-        return r;
+        return &node->pipeline->env;
 }
 
-static int feed_union(struct pipeline *p, const struct node *node, int partition, struct op *to)
+int node_feed_parent(struct node *node, int parent, int partition, struct op *to)
 {
-        const fst_rdd *rdd = node->rdd;
-        int r = 0;
-        if (rdd->unite.in_place) {
-                for (int k = 0; k < rdd->n_parents && r == 0; k++)
-                        r = feed(p, node->parents[k], partition, to);
-                return r;
-        }
-        int k = 0;
-        for (; partition >= rdd->parents[k]->lineage.partitions; k++)
-                partition -= rdd->parents[k]->lineage.partitions;
-        for (uint32_t i = 0; p->made > NODES_KEPT && !p->nodes[node->parents[k]].made && i < p->n; i++)
+        return feed(node->pipeline, node->parents[parent], partition, to);
+}
+
+void node_forget_idle(struct node *node, int next)
+{
+        struct pipeline *p = node->pipeline;
+        if (p->made <= NODES_KEPT || p->nodes[node->parents[next]].made)
+                return;
+        for (uint32_t i = 0; i < p->n; i++)
                 if (!p->nodes[i].active)
                         node_unmake(p, &p->nodes[i]);
-        return feed(p, node->parents[k], partition, to);
 }
 
-/* Push the input of @node into its operator @to, or into that of its child if it has none. */
-static int feed_input(struct pipeline *p, struct node *node, int partition, struct op *to)
+static int feed_input(struct node *node, int partition, struct op *to)
 {
-        switch (node->rdd->op) {
-        case RDD_TEXT_FILE:
-                return feed_text(p, node, partition, to);
-        case RDD_RANGE:
-                return feed_range(p, node, partition, to);
-        case RDD_PARALLELIZE:
-                return feed_parallelize(p, node, partition, to);
-        case RDD_SHUFFLED:
-                return feed_shuffle(p, node, partition, to);
-        case RDD_COALESCE:
-                return feed_coalesced(p, node, partition, to);
-        case RDD_UNION:
-                return feed_union(p, node, partition, to);
-        default:
-                return feed(p, node->parents[0], partition, to);
-        }
-}
-
-static int feed_sides(struct pipeline *p, struct node *node, int partition)
-{
-        int r = 0;
-        for (int k = 0; k < 2 && r == 0; k++) {
-                struct op *side = join_op_side(node->op, (enum join_side)k);
-                r = op_begin(side);
-                if (r == 0)
-                        r = feed(p, node->parents[k], partition, side);
-        }
-        return r;
+        const struct rdd_class *class = node->rdd->class;
+        return class->feed ? class->feed(node, partition, to) : node_feed_parent(node, 0, partition, to);
 }
 
 /* Compute partition @partition of @node. */
-static int compute(struct pipeline *p, struct node *node, int partition, struct op *to)
+static int compute(struct node *node, int partition, struct op *to)
 {
         struct op *op = node->op;
         if (!op)
-                return feed_input(p, node, partition, to);
+                return feed_input(node, partition, to);
         op->next = to;
+        op->partition = partition;
         int r = op_begin(op);
         if (r == 0)
-                r = node->rdd->op == RDD_JOINED ? feed_sides(p, node, partition) : feed_input(p, node, partition, op);
+                r = feed_input(node, partition, op);
         if (r >= 0)
                 r = op_end(op);
         if (r < 0)
@@ -411,7 +176,7 @@ static int feed_block(struct pipeline *p, struct block *block, struct op *to)
         fault_point(FAULT_CACHED_READ);
         while ((r = block_reader_next(&reader, &rows.batch, &error)) == 0 && rows.batch.rows > 0) {
                 run->counters.input_records += rows.batch.rows;
-                r = consume(to, &rows);
+                r = node_push(to, &rows);
                 if (r)
                         break;
         }
@@ -437,7 +202,7 @@ static int feed_remote(struct pipeline *p, struct node *node, struct block_id id
                 page_cursor_start(&node->cursor, page);
                 while (r == 0 && page_cursor_next(&node->cursor, &rows.batch)) {
                         run->counters.input_records += rows.batch.rows;
-                        r = consume(to, &rows);
+                        r = node_push(to, &rows);
                 }
                 if (r)
                         break;
@@ -472,7 +237,7 @@ static int feed_persisted(struct pipeline *p, struct node *node, int partition, 
         }
         node->tee->next = to;
         tee_op_start(node->tee, r == FST_BLOCK_E_COMPUTE ? writer : NULL);
-        r = compute(p, node, partition, node->tee);
+        r = compute(node, partition, node->tee);
         tee_op_finish(node->tee, r == 0);
         if (r == 0 && p->env.remote && (p->env.remote->takes_all || storage_level_replicas(node->level) > 1) &&
             block_store_contains(p->env.blocks, id))
@@ -484,7 +249,7 @@ static int feed(struct pipeline *p, uint32_t i, int partition, struct op *to)
 {
         struct node *node = node_make(p, i);
         node->active = true;
-        int r = node->tee ? feed_persisted(p, node, partition, to) : compute(p, node, partition, to);
+        int r = node->tee ? feed_persisted(p, node, partition, to) : compute(node, partition, to);
         node->active = false;
         return r;
 }

@@ -11,24 +11,27 @@
 
 #include <firesteel/firesteel.h>
 
+/* Operators, each with a class (rdd_class.h). Numbers are those of rpc/stage.proto. */
 enum rdd_op {
-        RDD_TEXT_FILE,
-        RDD_PARALLELIZE,
-        RDD_RANGE,
-        RDD_MAP,
-        RDD_FLAT_MAP,
-        RDD_FILTER,
-        RDD_MAP_VALUES,
-        RDD_MAP_PARTITIONS, /* by iterator or by batch */
-        RDD_KEY_BY,         /* row → (key of fn, row): for sort_by */
-        RDD_VALUES,         /* and back */
-        RDD_COALESCE,
-        RDD_SHUFFLED, /* rows of a shuffle; combined or sorted if it says so */
-        RDD_COMBINE,  /* combine by key without a shuffle: the parent is partitioned as wanted */
-        RDD_UNION,    /* rows of several parents */
-        RDD_JOINED,   /* rows of two parents with equal keys, which are partitioned alike: where they were not, it is
-                         RDD_SHUFFLED that it joins */
+        RDD_TEXT_FILE = 1,
+        RDD_PARALLELIZE = 2,
+        RDD_RANGE = 3,
+        RDD_MAP = 4,
+        RDD_FLAT_MAP = 5,
+        RDD_FILTER = 6,
+        RDD_MAP_VALUES = 7,
+        RDD_MAP_PARTITIONS = 8, /* by iterator or by batch */
+        RDD_KEY_BY = 9,         /* row → (key of fn, row): for sort_by */
+        RDD_VALUES = 10,        /* and back */
+        RDD_COALESCE = 11,
+        RDD_SHUFFLED = 12, /* rows of a shuffle; combined or sorted if it says so */
+        RDD_COMBINE = 13,  /* combine by key without a shuffle: the parent is partitioned as wanted */
+        RDD_UNION = 14,    /* rows of several parents */
+        RDD_JOINED = 15,   /* rows of two parents with equal keys, which are partitioned alike: where they were not, it
+                              is RDD_SHUFFLED that it joins */
 };
+
+struct rdd_class;
 
 struct rdd_name {
         struct rdd_name *older;
@@ -39,6 +42,7 @@ struct fst_rdd {
         struct lineage lineage; /* first: what the schedulers see */
         fst_context *sc;
         enum rdd_op op;
+        const struct rdd_class *class;
         fst_type type;
         fst_rdd **parents; /* borrowed RDDs (one may be there twice) in an array of its own; see rdd_parent */
         int n_parents;

@@ -1,5 +1,5 @@
 /*
- * Building lineage of several parents: union and join.
+ * Rows of two RDDs with equal keys: join.
  *
  * A join is narrow on both sides. Whatever is not partitioned as it wants gets a shuffle of its own below the join, so
  * what reads and what writes a shuffle is the same for all operators; a side joined with itself is shuffled once.
@@ -8,63 +8,11 @@
  * The choice of partitioner is that of Spark's Partitioner.defaultPartitioner, but that a range partitioner of F64 keys
  * is never taken: it may part -0.0 from 0.0, which are one key here.
  */
-#include "rdd/op.h"
-#include "rdd/op_join.h"
 #include "rdd/rdd_make.h"
+#include "rdd/rdd_wire_class.h"
 
 #include "base/mem.h"
-
-#include <limits.h>
-
-/* --------------------------------------------------------------------------------------------------- union */
-
-/* The partitioner that all of @rdds have, or NULL. */
-static struct partitioner *common_partitioner(fst_rdd *const *rdds, size_t n)
-{
-        struct partitioner *first = n ? rdds[0]->partitioner : NULL;
-        for (size_t i = 1; i < n && first; i++)
-                if (!partitioner_equal(first, rdds[i]->partitioner))
-                        return NULL;
-        return first;
-}
-
-static void check_union(fst_rdd *rdd)
-{
-        for (int i = 0; i < rdd->n_parents; i++) {
-                const fst_rdd *parent = rdd->parents[i];
-                struct fst_error error = FST_ERROR_INIT;
-                char a[64], b[64];
-                if (parent->sc != rdd->sc) {
-                        rdd_fail(rdd, -EINVAL, "union needs RDDs of one context");
-                } else if (!fst_type_equal(parent->type, rdd->type)) {
-                        bool sizes = fst_type_tag(parent->type) == fst_type_tag(rdd->type);
-                        int r = error_set(&error, -EINVAL, "union needs RDDs of one type, but the rows are %s and %s%s",
-                                          fst_type_name(rdd->type, a), fst_type_name(parent->type, b),
-                                          sizes ? ", whose structs have different sizes" : "");
-                        rdd_fail_with(rdd, r, &error);
-                }
-        }
-}
-
-FST_API fst_rdd *fst_union_all_at(fst_context *sc, fst_rdd *const *rdds, size_t n, fst_site site)
-{
-        fst_rdd *rdd =
-                rdd_new_of(sc, RDD_UNION, n ? rdds[0]->type : FST_BYTES, rdds, (int)MIN(n, (size_t)INT_MAX), site);
-        if (n == 0)
-                return rdd_fail(rdd, -EINVAL, "a union of no RDDs has no type: give it one at least");
-        check_union(rdd);
-        rdd_depend_narrowly(rdd, false);
-        rdd->partitioner = common_partitioner(rdds, n);
-        rdd->unite.in_place = rdd->partitioner != NULL;
-        return rdd;
-}
-
-FST_API fst_rdd *fst_union_at(fst_rdd *a, fst_rdd *b, fst_site site)
-{
-        return fst_union_all_at(a->sc, (fst_rdd *const[]){a, b}, 2, site);
-}
-
-/* ---------------------------------------------------------------------------------------------------- join */
+#include "rdd/op_join.h"
 
 /* Spark: less than an order of magnitude below @most, the greatest number of partitions. */
 static bool is_enough(const struct partitioner *p, int most, int set)
@@ -145,3 +93,36 @@ FST_API fst_rdd *fst_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type t
         rdd_depend_narrowly(rdd, false);
         return rdd;
 }
+
+static int join_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd, struct fst_error *error)
+{
+        const fst_rdd *left = rdd->parents[JOIN_LEFT], *right = rdd->parents[JOIN_RIGHT];
+        int r = rdd_wire_check_partitions(rdd, error);
+        return r ? r : rdd_wire_bad_with(rdd, join_check(left->type, right->type, &rdd->fn, error), error);
+}
+
+static struct op *join_new(const fst_rdd *rdd, struct task_run *run)
+{
+        return join_op_new(run, rdd->parents[JOIN_LEFT]->type, rdd->parents[JOIN_RIGHT]->type, rdd->type, &rdd->fn);
+}
+
+static int join_feed(struct node *node, int partition, struct op *to)
+{
+        int r = 0;
+        for (int k = 0; k < 2 && r == 0; k++) {
+                struct op *side = join_op_side(node->op, (enum join_side)k);
+                r = op_begin(side);
+                if (r == 0)
+                        r = node_feed_parent(node, k, partition, side);
+        }
+        return r;
+}
+
+const struct rdd_class rdd_joined_class = {
+        .spark = "CoGroupedRDD",
+        .parents = 2,
+        .wants_function = true,
+        .decode = join_decode,
+        .op_new = join_new,
+        .feed = join_feed,
+};

@@ -1,6 +1,6 @@
 /*
- * Making nodes of lineage: what the builders of operators (rdd.c, rdd_join.c) share. See rdd.c for the rule: an RDD is
- * always answered, with a status if it cannot be.
+ * Making nodes of lineage: what the builders of operators (rdd_*.c) share. See rdd.c for the rule: an RDD is always
+ * answered, with a status if it cannot be.
  */
 #pragma once
 
@@ -9,9 +9,21 @@
 /* A node in its context's list. It takes the first status among its @n parents; else its type is checked. */
 fst_rdd *rdd_new_of(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *const *parents, int n, fst_site site);
 
+/* The same of one parent, or of none: NULL. */
+fst_rdd *rdd_new(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *parent, fst_site site);
+
+/* It is another operator than it was made as. */
+void rdd_set_op(fst_rdd *rdd, enum rdd_op op);
+
 /* It cannot be, for this reason, unless there is an earlier one. Both return @rdd; the second empties @error. */
 fst_rdd *rdd_fail(fst_rdd *rdd, int status, const char *message);
 fst_rdd *rdd_fail_with(fst_rdd *rdd, int status, struct fst_error *error);
+
+/* It cannot be because @parent cannot: its status. */
+int rdd_fail_as(fst_rdd *rdd, const fst_rdd *parent);
+
+/* Fail it unless @type is one column: what is made of it would otherwise silently be cut. @what: "the keys". */
+void rdd_check_one_column(fst_rdd *rdd, fst_type type, const char *what);
 
 /* Take a copy of @fn, under the name by which messages call it; a function that cannot travel fails the RDD. */
 void rdd_set_fn(fst_rdd *rdd, const fst_fn *fn);
@@ -24,3 +36,10 @@ void rdd_depend_on_shuffle(fst_rdd *rdd);
 
 /* spark.default.parallelism if it is set; else 0. */
 int rdd_parallelism_set(fst_context *sc);
+
+/* Partitions of a source: @wanted, or spark.default.parallelism for 0; fails it for less. */
+int rdd_source_partitions(fst_rdd *rdd, int wanted);
+
+/* (key of @key, row), the row as rdd/op_key.h has it; and the rows of @type that such pairs carry. */
+fst_rdd *rdd_key_by(fst_rdd *parent, const fst_fn *key, fst_type key_type, fst_site site);
+fst_rdd *rdd_rows_of(fst_rdd *keyed, fst_type type, fst_site site);

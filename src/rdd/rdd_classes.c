@@ -1,0 +1,38 @@
+/* The operators of lineage by number, which is that of rpc/stage.proto. See rdd_class.h. */
+#include "rdd/rdd_class.h"
+
+#include "base/mem.h"
+#include "rpc/stage.pb-c.h"
+
+static const struct rdd_class *const classes[] = {
+        [RDD_TEXT_FILE] = &rdd_text_file_class,   [RDD_PARALLELIZE] = &rdd_parallelize_class,
+        [RDD_RANGE] = &rdd_range_class,           [RDD_MAP] = &rdd_map_class,
+        [RDD_FLAT_MAP] = &rdd_flat_map_class,     [RDD_FILTER] = &rdd_filter_class,
+        [RDD_MAP_VALUES] = &rdd_map_values_class, [RDD_MAP_PARTITIONS] = &rdd_map_partitions_class,
+        [RDD_KEY_BY] = &rdd_key_by_class,         [RDD_VALUES] = &rdd_values_class,
+        [RDD_COALESCE] = &rdd_coalesce_class,     [RDD_SHUFFLED] = &rdd_shuffled_class,
+        [RDD_COMBINE] = &rdd_combine_class,       [RDD_UNION] = &rdd_union_class,
+        [RDD_JOINED] = &rdd_joined_class,
+};
+
+#define SAME(name) _Static_assert((int)RDD_##name == (int)FIRESTEEL__OPERATOR__##name, "as on the wire")
+SAME(TEXT_FILE);
+SAME(PARALLELIZE);
+SAME(RANGE);
+SAME(MAP);
+SAME(FLAT_MAP);
+SAME(FILTER);
+SAME(MAP_VALUES);
+SAME(MAP_PARTITIONS);
+SAME(KEY_BY);
+SAME(VALUES);
+SAME(COALESCE);
+SAME(SHUFFLED);
+SAME(COMBINE);
+SAME(UNION);
+SAME(JOINED);
+
+const struct rdd_class *rdd_class_of(int op)
+{
+        return op > 0 && (size_t)op < ARRAY_SIZE(classes) ? classes[op] : NULL;
+}

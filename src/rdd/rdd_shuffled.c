@@ -1,0 +1,240 @@
+/*
+ * What reads a shuffle: reduce_by_key, partition_by, sort_by_key, sort_by. And combining without one, where the parent
+ * is partitioned as wanted.
+ */
+#include "rdd/rdd_make.h"
+#include "rdd/rdd_registry.h"
+#include "rdd/rdd_wire_class.h"
+
+#include "base/mem.h"
+#include "rdd/op_combine.h"
+#include "rdd/op_key.h"
+#include "rdd/op_sort.h"
+#include "store/page.h"
+
+/* ---------------------------------------------------------------------------------------------------- building */
+
+int rdd_parallelism_set(fst_context *sc)
+{
+        const char *set = fst_context_conf(sc, "spark.default.parallelism");
+        return set && *set ? fst_context_default_parallelism(sc) : 0;
+}
+
+/* Spark's default: spark.default.parallelism if it is set, else as many as the parent has. */
+static int shuffle_partitions(fst_rdd *rdd, int wanted)
+{
+        if (wanted < 0) {
+                rdd_fail(rdd, -EINVAL, "Number of partitions cannot be negative");
+                return 1;
+        }
+        if (wanted > 0)
+                return wanted;
+        int set = rdd_parallelism_set(rdd->sc);
+        if (set)
+                return set;
+        if (rdd_plan(rdd_parent(rdd))) {
+                rdd_fail_as(rdd, rdd_parent(rdd));
+                return 1;
+        }
+        return MAX(rdd_parent(rdd)->lineage.partitions, 1);
+}
+
+void rdd_depend_on_shuffle(fst_rdd *rdd)
+{
+        rdd->lineage.deps = new0(struct lineage_dep);
+        rdd->lineage.n_deps = 1;
+        rdd->lineage.deps[0] = (struct lineage_dep){.kind = LINEAGE_SHUFFLE,
+                                                    .parent = &rdd_parent(rdd)->lineage,
+                                                    .child = &rdd->lineage,
+                                                    .shuffle_id = rdd_registry_shuffle_id(rdd->sc),
+                                                    .reduce_partitions = rdd->shuffle.partitioner.partitions};
+        rdd->partitioner = &rdd->shuffle.partitioner;
+}
+
+FST_API fst_rdd *fst_reduce_by_key_at(fst_rdd *pairs, fst_fn f, int partitions, fst_site site)
+{
+        fst_rdd *rdd = rdd_new(pairs->sc, RDD_SHUFFLED, pairs->type, pairs, site);
+        struct fst_error error = FST_ERROR_INIT;
+        rdd_set_fn(rdd, &f);
+        if (!rdd->status && !pairs->type.value)
+                rdd_fail(rdd, -EINVAL, "reduce_by_key needs pairs");
+        int r = rdd->status ? 0 : combine_check(rdd_value_type(pairs->type), &f, &error);
+        if (r)
+                rdd_fail_with(rdd, r, &error);
+        struct partitioner hash;
+        partitioner_init_hash(&hash, rdd->status ? 1 : shuffle_partitions(rdd, partitions), pairs->type);
+        if (!rdd->status && partitioner_equal(pairs->partitioner, &hash)) {
+                rdd_set_op(rdd, RDD_COMBINE);
+                rdd_depend_narrowly(rdd, true);
+                return rdd;
+        }
+        rdd->shuffle.partitioner = hash;
+        rdd->shuffle.combine = true;
+        rdd_depend_on_shuffle(rdd);
+        return rdd;
+}
+
+FST_API fst_rdd *fst_partition_by_at(fst_rdd *pairs, int partitions, fst_site site)
+{
+        struct partitioner hash;
+        partitioner_init_hash(&hash, MAX(partitions, 1), pairs->type);
+        if (!pairs->status && partitions > 0 && partitioner_equal(pairs->partitioner, &hash))
+                return pairs;
+        fst_rdd *rdd = rdd_new(pairs->sc, RDD_SHUFFLED, pairs->type, pairs, site);
+        rdd->shuffle.partitioner = hash;
+        if (partitions <= 0)
+                rdd_fail(rdd, -EINVAL, "Number of partitions must be positive");
+        else if (!pairs->type.value)
+                rdd_fail(rdd, -EINVAL, "partition_by needs pairs");
+        rdd_depend_on_shuffle(rdd);
+        return rdd;
+}
+
+static fst_rdd *sorted(fst_rdd *parent, enum fst_order order, int partitions, fst_site site)
+{
+        fst_rdd *rdd = rdd_new(parent->sc, RDD_SHUFFLED, parent->type, parent, site);
+        int n = rdd->status ? 1 : shuffle_partitions(rdd, partitions);
+        partitioner_init_range(&rdd->shuffle.partitioner, n, parent->type, order);
+        rdd->shuffle.sort = true;
+        rdd->shuffle.order = order;
+        rdd_depend_on_shuffle(rdd);
+        return rdd;
+}
+
+FST_API fst_rdd *fst_sort_by_key_at(fst_rdd *pairs, enum fst_order order, int partitions, fst_site site)
+{
+        fst_rdd *rdd = sorted(pairs, order, partitions, site);
+        return pairs->type.value ? rdd : rdd_fail(rdd, -EINVAL, "sort_by_key needs pairs");
+}
+
+FST_API fst_rdd *fst_sort_by_at(fst_rdd *parent, fst_fn key, fst_type key_type, enum fst_order order, int partitions,
+                                fst_site site)
+{
+        if (FST_SHAPE_FORM(key.shape) == FST_FORM_BUILTIN && FST_SHAPE_TAG(key.shape) == FST_BUILTIN_IDENTITY) {
+                fst_rdd *rdd = sorted(parent, order, partitions, site);
+                return parent->type.value ? rdd_fail(rdd, -EINVAL, "fst_identity sorts rows that are no pairs") : rdd;
+        }
+        fst_rdd *rows = sorted(rdd_key_by(parent, &key, key_type, site), order, partitions, site);
+        return rdd_rows_of(rows, parent->type, site);
+}
+
+/* ------------------------------------------------------------------------------------------------- SHUFFLED */
+
+static void shuffled_free(fst_rdd *rdd)
+{
+        partitioner_deinit(&rdd->shuffle.partitioner);
+}
+
+static int shuffled_plan(fst_rdd *rdd)
+{
+        rdd->lineage.partitions = rdd->shuffle.partitioner.partitions;
+        return 0;
+}
+
+static int shuffled_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Firesteel__Rdd *m, struct fst_error *error)
+{
+        Firesteel__Shuffle *shuffle = arena_alloc(&w->arena, sizeof(*shuffle));
+        firesteel__shuffle__init(shuffle);
+        shuffle->id = rdd->lineage.deps[0].shuffle_id;
+        shuffle->combine = rdd->shuffle.combine;
+        shuffle->sort = rdd->shuffle.sort;
+        shuffle->descending = rdd->shuffle.order == FST_DESCENDING;
+        m->shuffle = shuffle;
+        return 0;
+}
+
+static int shuffled_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *message, fst_rdd *rdd,
+                           struct fst_error *error)
+{
+        const Firesteel__Shuffle *m = message->shuffle;
+        if (!m)
+                return rdd_wire_bad(rdd, error, "it has no shuffle to read");
+        rdd->shuffle.combine = m->combine;
+        rdd->shuffle.sort = m->sort;
+        rdd->shuffle.order = m->descending ? FST_DESCENDING : FST_ASCENDING;
+        rdd->shuffle.partitioner.partitions = rdd->lineage.partitions;
+        int r = m->combine ? rdd_wire_check_combine(rdd, error) : 0;
+        return r ? r : rdd_wire_depend_on(reader, rdd, m->id, rdd->lineage.partitions, error);
+}
+
+static struct op *shuffled_op_new(const fst_rdd *rdd, struct task_run *run)
+{
+        if (rdd->shuffle.combine)
+                return combine_op_new(run, rdd->type, &rdd->fn);
+        return rdd->shuffle.sort ? sort_op_new(run, rdd->type, rdd->shuffle.order) : NULL;
+}
+
+static void *cursor_new(const struct node *node)
+{
+        struct page_cursor *cursor = new0(struct page_cursor);
+        page_cursor_init(cursor, node->rdd->type);
+        return cursor;
+}
+
+static void cursor_free(void *cursor)
+{
+        page_cursor_deinit(cursor);
+        free(cursor);
+}
+
+static int shuffled_feed(struct node *node, int partition, struct op *to)
+{
+        const struct pipeline_env *env = node_env(node);
+        const struct shuffle_source *source = env->shuffle;
+        struct page_cursor *cursor = node->state;
+        struct shuffle_input *input = NULL;
+        const struct page *page;
+        struct rows rows = {0};
+        int r = source->open(env->shuffle_owner, env->run, node->rdd->lineage.deps[0].shuffle_id, partition,
+                             node->rdd->type, &input);
+        if (r)
+                return r;
+        while ((r = source->next(input, &page)) == 0 && page) {
+                page_cursor_start(cursor, page);
+                rows.stable[0] = (struct fst_stable){(uintptr_t)page->data, page->used};
+                while (r == 0 && page_cursor_next(cursor, &rows.batch)) {
+                        env->run->counters.shuffle_read_records += rows.batch.rows;
+                        r = node_push(to, &rows);
+                }
+                if (r)
+                        break;
+        }
+        source->close(input);
+        return r;
+}
+
+const struct rdd_class rdd_shuffled_class = {
+        .spark = "ShuffledRDD",
+        .free = shuffled_free,
+        .plan = shuffled_plan,
+        .encode = shuffled_encode,
+        .decode = shuffled_decode,
+        .op_new = shuffled_op_new,
+        .state_new = cursor_new,
+        .state_free = cursor_free,
+        .feed = shuffled_feed,
+};
+
+/* ------------------------------------------------------------------------------------------------- COMBINE */
+
+static int combine_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd,
+                          struct fst_error *error)
+{
+        int r = rdd_wire_check_partitions(rdd, error);
+        if (r == 0)
+                r = rdd_wire_check_type(rdd, error);
+        return r ? r : rdd_wire_check_combine(rdd, error);
+}
+
+static struct op *combine_new(const fst_rdd *rdd, struct task_run *run)
+{
+        return combine_op_new(run, rdd->type, &rdd->fn);
+}
+
+const struct rdd_class rdd_combine_class = {
+        .spark = "MapPartitionsRDD",
+        .parents = 1,
+        .wants_function = true,
+        .decode = combine_decode,
+        .op_new = combine_new,
+};
