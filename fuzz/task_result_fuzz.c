@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const fst_type types[] = {
                 FST_I64, FST_F64, FST_BYTES, FST_FIXED(6), FST_PAIR(BYTES, I64), FST_PAIR(I64, BYTES)};
         struct action count = {.class = &count_action_class}, foreach = {.class = &foreach_action_class};
-        struct reduce_action reduce = {{.class = &reduce_action_class}, fst_first};
+        struct reduce_action reduce = {{.class = &reduce_action_class}, .fn = fst_first};
         struct rows_action rows = {{.class = &rows_action_class}, 1000};
         struct sample_action sample = {{.class = &sample_action_class}, 1000};
         struct action *const actions[] = {&count, &foreach, &reduce.action, &rows.action, &sample.action};
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct action *action = actions[(data[0] & 15) % 5];
         action->type = types[(data[0] >> 4) % 6];
         if (action == &reduce.action)
-                action->type.value = action->type.value_size = 0;
+                reduce.made = (fst_type){.key = action->type.key, .key_size = action->type.key_size};
         if (task_result_decode(action, data + 1, size - 1, &result, &error)) {
                 error_deinit(&error);
                 return 0;

@@ -10,25 +10,59 @@
 #include <firesteel/iter.h>
 #include <firesteel/rdd.h>
 
+#include <firesteel/detail/action.h>
+
 #define fst_count(rdd, count) fst_count_at((rdd), (count), FST_HERE("count"))
 FST_API int fst_count_at(fst_rdd *rdd, int64_t *count, fst_site site);
 
 /*
- * int fst_reduce(fst_rdd *rdd, FUNCTION f, int64_t *result)       or double *, fst_bytes *, struct … * of FIXED
+ * int fst_reduce(fst_rdd *rdd, FUNCTION f, T *result)
  *
- * All rows combined into one by a function of reduce's form. -ENODATA ("empty collection") if there are none; -EINVAL
- * if @result is for another type, or a struct of another size. Bytes are valid until the context stops.
+ * All rows combined into one by a function of reduce's form. T is what the rows are: int64_t, double, fst_bytes, or the
+ * struct of FIXED. -ENODATA ("empty collection") if there are none; -EINVAL if T is another type, or a struct of another
+ * size. Bytes are valid until the context stops. Partitions are combined in their order, whichever ends first.
  */
-#define fst_reduce(rdd, f, result)                                                                                     \
-        fst_reduce_at((rdd), FST_FN(f),                                                                                \
-                      FST_TAG(_Generic(*(result), int64_t                                                              \
-                                       : FST_KIND_I64, double                                                          \
-                                       : FST_KIND_F64, fst_bytes                                                       \
-                                       : FST_KIND_BYTES, default                                                       \
-                                       : FST_KIND_FIXED),                                                              \
-                              FST_KIND_NONE),                                                                          \
-                      (result), sizeof(*(result)), FST_HERE("reduce"))
-FST_API int fst_reduce_at(fst_rdd *rdd, fst_fn f, uint32_t result_tag, void *result, size_t result_size, fst_site site);
+#define fst_reduce(rdd, f, result) fst_reduce_at((rdd), FST_FN(f), FST_VARIABLE(result), FST_HERE("reduce"))
+FST_API int fst_reduce_at(fst_rdd *rdd, fst_fn f, fst_variable result, fst_site site);
+
+/*
+ * int fst_fold(fst_rdd *rdd, const T *zero, FUNCTION f, T *result)
+ *
+ * As reduce, but each partition begins with *@zero, and so does what combines the partitions: as many times as there
+ * are partitions, and once more, @zero is in the result. Without rows it is the result.
+ */
+#define fst_fold(rdd, zero, f, result)                                                                                 \
+        fst_fold_at((rdd), FST_CONSTANT(zero), FST_FN(f), FST_VARIABLE(result), FST_HERE("fold"))
+FST_API int fst_fold_at(fst_rdd *rdd, fst_constant zero, fst_fn f, fst_variable result, fst_site site);
+
+/*
+ * int fst_aggregate(fst_rdd *rdd, const T *zero, FUNCTION take, FUNCTION combine, T *result)
+ *
+ * All rows taken into a value of another type than theirs: @take, of aggregate's form, takes a row into what was
+ * gathered so far in its partition, which is *@zero at first; @combine, of reduce's form, two such values into one.
+ * *@zero counts as in fold. T is int64_t, double, fst_bytes or a struct:
+ *
+ *      struct extent {
+ *              int64_t rows;
+ *              double most;
+ *      };
+ *      static int widen(fst_task *task, void *so_far, double row)
+ *      {
+ *              struct extent *e = so_far;
+ *              e->rows++;
+ *              e->most = fmax(e->most, row);
+ *              return 0;
+ *      }
+ *      static int join(fst_task *task, void *so_far, const void *other)
+ *      ...
+ *      struct extent none = {0, -INFINITY}, all;
+ *      fst_aggregate(numbers, &none, widen, join, &all);
+ */
+#define fst_aggregate(rdd, zero, take, combine, result)                                                                \
+        fst_aggregate_at((rdd), FST_CONSTANT(zero), FST_FN(take), FST_FN(combine), FST_VARIABLE(result),               \
+                         FST_HERE("aggregate"))
+FST_API int fst_aggregate_at(fst_rdd *rdd, fst_constant zero, fst_fn take, fst_fn combine, fst_variable result,
+                             fst_site site);
 
 /* All rows at the driver, partition by partition; read them with fst_next. Held to spark.driver.maxResultSize. */
 #define fst_collect(rdd, rows) fst_collect_at((rdd), (rows), FST_HERE("collect"))

@@ -5,6 +5,7 @@
 
 #include "driver/context.h"
 #include "driver/job_runner.h"
+#include "rdd/op_reduce.h"
 
 /*
  * Run @action on partitions of @rdd (NULL: all): plan it, compute the bounds of range partitioners that it needs,
@@ -18,6 +19,29 @@ int action_check(fst_rdd *rdd, struct fst_error *error);
 
 /* Report a failed action: as context_action_failed, with its name and source line. */
 int action_failed(fst_rdd *rdd, fst_site site, int status, struct fst_error *error);
+
+/* Whether a value of @type can be written to @variable: 0, or -EINVAL, saying that @what gives it. */
+int action_check_variable(fst_type type, fst_variable variable, const char *what, struct fst_error *error);
+
+/* Write @value, which is there, to a variable that was checked. Bytes are valid until the context stops. */
+void action_give(fst_context *sc, fst_type type, const struct reduce_value *value, fst_variable to);
+
+/* A copy of @bytes that is valid until the context stops, with a NUL behind it. */
+fst_bytes action_keep_bytes(fst_context *sc, fst_bytes bytes);
+
+/* All rows taken into a value of @made by @take in the partitions; these by @combine. */
+struct reduce_plan {
+        fst_fn take, combine;
+        fst_type made;
+        const struct reduce_value *zero; /* NULL: none; -ENODATA if there are no rows */
+};
+
+/* Carry that out, and write the value to @result: 0, or negative with @error. */
+int action_reduce(fst_rdd *rdd, const struct reduce_plan *plan, fst_variable result, fst_site site,
+                  struct fst_error *error);
+
+/* A constant of the application's and its type; *@value borrows from it. -EINVAL with @error if it is too large. */
+int action_constant(fst_constant constant, fst_type *type, struct reduce_value *value, struct fst_error *error);
 
 /* Sample keys and set the bounds of every range partitioner that computing @rdd needs (driver/range_bounds.c). */
 int range_bounds_prepare(fst_rdd *rdd, fst_site site, struct fst_error *error);

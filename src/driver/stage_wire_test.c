@@ -528,7 +528,7 @@ static void numbers_come_back(void **state)
 
 static void values_come_back(void **state)
 {
-        struct reduce_action action = {{.class = &reduce_action_class, .type = FST_BYTES}, fst_first};
+        struct reduce_action action = {{.class = &reduce_action_class, .type = FST_BYTES}, fst_first, FST_BYTES, NULL};
         struct reduce_value *value = new0(struct reduce_value);
         struct task_result result = {.data = value}, back = {0};
         results_round_trip(&action.action, &result, "01", &back);

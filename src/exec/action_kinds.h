@@ -24,7 +24,9 @@ struct foreach_action {
 extern const struct action_class reduce_action_class;
 struct reduce_action {
         struct action action;
-        fst_fn fn; /* borrowed; form checked by combine_check */
+        fst_fn fn;                       /* borrowed; form checked by reduce_check */
+        fst_type made;                   /* of the result; not a pair */
+        const struct reduce_value *zero; /* what each partition begins with; NULL: its first row. Borrowed */
 };
 
 /* result.data: a list of pages, NULL without rows */

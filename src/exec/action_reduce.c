@@ -1,19 +1,19 @@
 /*
- * reduce: each task combines the rows of its partition into one value, or none where there are no rows. The driver
- * combines what the tasks send (driver/actions.c).
+ * reduce, fold and aggregate: each task takes the rows of its partition into one value, or none where there are no rows
+ * and nothing to begin with. The driver combines what the tasks send (driver/action_reduce.c).
  */
 #include "exec/action_kinds.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "rdd/op_combine.h"
+#include "exec/action_wire.h"
 #include "rdd/rdd_wire.h"
 #include "rpc/stage.pb-c.h"
 
 static struct op *reduce_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
 {
         struct reduce_action *self = container_of(action, struct reduce_action, action);
-        return reduce_op_new(run, action->type, &self->fn);
+        return reduce_op_new(run, action->type, self->made, &self->fn, self->zero);
 }
 
 static int reduce_result(struct action *action, struct op *sink, struct task_result *result)
@@ -36,8 +36,10 @@ static void reduce_discard(struct action *action, struct task_result *result)
 static int reduce_encode(const struct action *action, struct rdd_wire_writer *writer, Firesteel__Action *message,
                          struct fst_error *error)
 {
-        const fst_fn *fn = &container_of(action, struct reduce_action, action)->fn;
-        return writer->function(writer, fn, &message->function, error);
+        const struct reduce_action *self = container_of(action, struct reduce_action, action);
+        action_wire_put_type(message, self->made);
+        action_wire_put_value(writer, message, self->made, self->zero);
+        return writer->function(writer, &self->fn, &message->function, error);
 }
 
 static int reduce_decode(struct rdd_wire_reader *reader, const Firesteel__Action *message, fst_type type,
@@ -46,11 +48,17 @@ static int reduce_decode(struct rdd_wire_reader *reader, const Firesteel__Action
         struct reduce_action *self = wire_array(reader->memory, 1, sizeof(*self));
         if (!self)
                 return rdd_wire_too_big(error);
-        if (!message->function || type.value)
-                return error_set(error, -EBADMSG, "reduce needs a function, and rows that are no pairs");
-        int r = reader->function(reader, message->function, &self->fn, error);
+        int r = action_wire_type(message, &self->made, error);
+        if (r == 0 && (!message->function || self->made.value))
+                r = error_set(error, -EBADMSG, "reduce needs a function, and a result that is no pair");
         if (r == 0)
-                r = combine_check(type, &self->fn, error);
+                r = action_wire_value(reader, message, self->made, &self->zero, error);
+        if (r == 0 && !self->zero && !fst_type_equal(type, self->made))
+                r = error_set(error, -EBADMSG, "reduce has nothing to begin with");
+        if (r == 0)
+                r = reader->function(reader, message->function, &self->fn, error);
+        if (r == 0)
+                r = reduce_check(type, self->made, &self->fn, error);
         if (r == 0)
                 *out = &self->action;
         return r;
@@ -69,7 +77,7 @@ static int reduce_encode_result(const struct action *action, const struct task_r
         if (!value->present)
                 return 0;
         buf_putc(out, 1);
-        if (is_number(action->type))
+        if (is_number(container_of(action, struct reduce_action, action)->made))
                 buf_append(out, &value->number, 8);
         else
                 buf_append(out, value->data, value->size);
@@ -79,7 +87,7 @@ static int reduce_encode_result(const struct action *action, const struct task_r
 static int reduce_decode_result(const struct action *action, const unsigned char *data, size_t len,
                                 struct task_result *result, struct fst_error *error)
 {
-        fst_type type = action->type;
+        fst_type type = container_of(action, struct reduce_action, action)->made;
         size_t size = len ? len - 1 : 0;
         if (len && (data[0] != 1 || (type.key != FST_KIND_BYTES && size != type.key_size)))
                 return error_set(error, -EBADMSG, "its value has %zu bytes", size);

@@ -1,4 +1,7 @@
-/* The sink of reduce: all rows of a partition combined into one value. */
+/*
+ * The sink of reduce, fold and aggregate: all rows of a partition taken into one value. And of the driver, which
+ * combines the values of all partitions with it.
+ */
 #pragma once
 
 #include "rdd/op.h"
@@ -13,10 +16,22 @@ struct reduce_value {
         size_t size;
 };
 
-/* @fn has one of reduce's forms for @type, which is no pair (combine_check). */
-struct op *reduce_op_new(struct task_run *run, fst_type type, const fst_fn *fn);
+void reduce_value_deinit(struct reduce_value *value);
 
-/* Combine one more value: 0, or negative after task_run_fail. */
+/* Make *@to, which holds nothing, a copy of @from. */
+void reduce_value_copy(struct reduce_value *to, const struct reduce_value *from);
+
+/*
+ * What @fn makes of rows of @in, a value of @made. @zero is what a partition begins with (borrowed); NULL: its first
+ * row, and then rows and result are of one type. @fn has one of aggregate's forms for @in and @made (reduce_check).
+ */
+struct op *reduce_op_new(struct task_run *run, fst_type in, fst_type made, const fst_fn *fn,
+                         const struct reduce_value *zero);
+
+/* Whether @fn takes rows of @in into a value of @made, which is no pair: 0, or -EINVAL with the reason. */
+int reduce_check(fst_type in, fst_type made, const fst_fn *fn, struct fst_error *error);
+
+/* Take one more value, of the type of its rows: 0, or negative after task_run_fail. */
 int reduce_op_add(struct op *op, const struct reduce_value *value);
 
 /* The value so far, moved into *@value. */
