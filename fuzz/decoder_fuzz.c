@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        static const enum codec_kind kinds[] = {CODEC_GZIP, CODEC_ZSTD, CODEC_LZ4};
+        static const enum codec_kind kinds[] = {CODEC_GZIP, CODEC_ZSTD, CODEC_LZ4, CODEC_BZIP2, CODEC_DEFLATE};
         static struct decoder *d;
         static int file = -1;
         static char path[64], out[65536];
@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 abort();
         if (file_system_of(path, &fs, NULL) < 0 || fs->open(fs, path, &open, NULL) < 0)
                 abort();
-        int r = decoder_start(d, kinds[data[0] % 3], &open, &error);
+        int r = decoder_start(d, kinds[data[0] % 64 % 5], &open, &error);
         size_t got = 1, step = data[0] & 64 ? sizeof(out) : 100;
         for (size_t all = 0; r == 0 && got > 0 && all < MOST; all += got) {
                 r = decoder_read(d, out, step, &got, &error);

@@ -81,5 +81,15 @@ FST_API int fst_foreach_at(fst_rdd *rdd, fst_fn f, fst_site site);
  * are printed as Java prints them, pairs as "(key,value)", FIXED as hexadecimal. @path must not exist. A part
  * appears under its name only when the whole of it was written and the job succeeded.
  */
-#define fst_save_as_text_file(rdd, path) fst_save_as_text_file_at((rdd), (path), FST_HERE("save_as_text_file"))
-FST_API int fst_save_as_text_file_at(fst_rdd *rdd, const char *path, fst_site site);
+#define fst_save_as_text_file(rdd, path) fst_save_as_text_file_at((rdd), (path), NULL, FST_HERE("save_as_text_file"))
+
+/*
+ * int fst_save_as_text_file_codec(fst_rdd *rdd, const char *path, const char *codec)
+ *
+ * The same, packed: "gzip" makes part-00000.gz, "bzip2" .bz2, "zstd" .zst, "lz4" .lz4 as Hadoop's Lz4Codec, "deflate"
+ * .deflate; "none" packs nothing, whatever the configuration says. Hadoop's classes are known by their names as well:
+ * "org.apache.hadoop.io.compress.GzipCodec".
+ */
+#define fst_save_as_text_file_codec(rdd, path, codec)                                                                  \
+        fst_save_as_text_file_at((rdd), (path), (codec), FST_HERE("save_as_text_file"))
+FST_API int fst_save_as_text_file_at(fst_rdd *rdd, const char *path, const char *codec, fst_site site);

@@ -34,7 +34,7 @@ static int save(fst_rdd *rdd, struct save_action *self, fst_site site, struct fs
         return r;
 }
 
-FST_API int fst_save_as_text_file_at(fst_rdd *rdd, const char *path, fst_site site)
+FST_API int fst_save_as_text_file_at(fst_rdd *rdd, const char *path, const char *codec, fst_site site)
 {
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
@@ -48,6 +48,8 @@ FST_API int fst_save_as_text_file_at(fst_rdd *rdd, const char *path, fst_site si
                               "string");
         if (r == 0)
                 r = output_options_read(rdd->sc->conf, &options, &error);
+        if (r == 0 && codec)
+                r = codec_parse_file(codec, &options.codec, &error);
         if (r == 0)
                 r = output_committer_new(path, rdd->lineage.id, &options, &action.committer, &error);
         if (r == 0)

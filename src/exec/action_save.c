@@ -135,6 +135,7 @@ static int save_encode(const struct action *action, struct rdd_wire_writer *writ
         output->tracker = (char *)id.tracker;
         output->job = id.job;
         output->algorithm = (uint32_t)id.algorithm;
+        output->codec = (uint32_t)id.codec;
         message->output = output;
         return 0;
 }
@@ -146,9 +147,10 @@ static int save_decode(struct rdd_wire_reader *reader, const Firesteel__Action *
         const Firesteel__Output *output = message->output;
         if (!self)
                 return rdd_wire_too_big(error);
-        if (!output || output->algorithm > 2)
+        if (!output || output->algorithm > 2 || output->codec >= CODEC_KINDS)
                 return error_set(error, -EBADMSG, "save_as_text_file has no output");
-        struct output_identity id = {output->path, output->tracker, output->job, (int)output->algorithm};
+        struct output_identity id = {output->path, output->tracker, output->job, (int)output->algorithm,
+                                     (enum codec_kind)output->codec};
         int r = output_committer_join(&id, &self->committer, error);
         if (r == 0)
                 *out = &self->action;

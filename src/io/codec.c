@@ -38,23 +38,70 @@ int codec_parse(const char *name, enum codec_kind *kind, struct fst_error *error
                          name);
 }
 
+/* Of files. */
+static const struct {
+        const char *name, *suffix, *class_name, *class_name_too;
+} kinds[CODEC_KINDS] = {
+        [CODEC_NONE] = {"none", "", "uncompressed", NULL},
+        [CODEC_LZ4] = {"lz4", ".lz4", "Lz4Codec", NULL},
+        [CODEC_ZSTD] = {"zstd", ".zst", "ZStandardCodec", NULL},
+        [CODEC_GZIP] = {"gzip", ".gz", "GzipCodec", NULL},
+        [CODEC_BZIP2] = {"bzip2", ".bz2", "BZip2Codec", NULL},
+        [CODEC_DEFLATE] = {"deflate", ".deflate", "DefaultCodec", "DeflateCodec"},
+};
+
 const char *codec_name(enum codec_kind kind)
 {
-        static const char *const names[] = {
-                [CODEC_NONE] = "none", [CODEC_LZ4] = "lz4", [CODEC_ZSTD] = "zstd", [CODEC_GZIP] = "gzip"};
-        return names[kind];
+        return kinds[kind].name;
+}
+
+const char *codec_suffix(enum codec_kind kind)
+{
+        return kinds[kind].suffix;
 }
 
 enum codec_kind codec_of_file(const char *path)
 {
         const char *dot = strrchr(path_name(path), '.');
-        if (!dot)
-                return CODEC_NONE;
-        if (strcmp(dot, ".gz") == 0)
-                return CODEC_GZIP;
-        if (strcmp(dot, ".zst") == 0)
-                return CODEC_ZSTD;
-        return strcmp(dot, ".lz4") == 0 ? CODEC_LZ4 : CODEC_NONE;
+        for (int kind = CODEC_NONE + 1; dot && kind < CODEC_KINDS; kind++)
+                if (strcmp(dot, kinds[kind].suffix) == 0)
+                        return (enum codec_kind)kind;
+        return CODEC_NONE;
+}
+
+int codec_parse_file(const char *name, enum codec_kind *kind, struct fst_error *error)
+{
+        static const char package[] = "org.apache.hadoop.io.compress.";
+        bool full = strncmp(name, package, strlen(package)) == 0;
+        const char *class_name = name + (full ? strlen(package) : 0);
+        for (int k = 0; k < CODEC_KINDS; k++) {
+                const char *too = kinds[k].class_name_too;
+                if ((!full && strcasecmp(name, kinds[k].name) == 0) ||
+                    strcasecmp(class_name, kinds[k].class_name) == 0 || (too && strcasecmp(class_name, too) == 0)) {
+                        *kind = (enum codec_kind)k;
+                        return 0;
+                }
+        }
+        return error_set(
+                error, -EINVAL,
+                "compression codec %s is not available for files: there are gzip, bzip2, zstd, lz4, deflate and "
+                "none, or GzipCodec, BZip2Codec, ZStandardCodec, Lz4Codec and DefaultCodec of "
+                "org.apache.hadoop.io.compress",
+                name);
+}
+
+int codec_check_file(const char *path, struct fst_error *error)
+{
+        static const char *const others[] = {".snappy", ".lzo", ".lzo_deflate"};
+        const char *dot = strrchr(path_name(path), '.');
+        for (size_t i = 0; dot && i < ARRAY_SIZE(others); i++)
+                if (strcmp(dot, others[i]) == 0)
+                        return error_set(
+                                error, -ENOTSUP,
+                                "%s: files that end in %s cannot be unpacked here: those in .gz, .bz2, .zst, .lz4 "
+                                "and .deflate can",
+                                path, dot);
+        return 0;
 }
 
 void codec_init(struct codec *codec, enum codec_kind kind, int level)

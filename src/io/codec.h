@@ -1,6 +1,14 @@
 /*
- * Compression: of pages and blocks in one go (lz4 blocks and zstd frames), and of text input as a stream (gzip,
- * zstd and lz4 frames).
+ * Compression: of pages and blocks in one go (lz4 blocks and zstd frames), and of text files as a stream, by the codecs
+ * that Hadoop has for them:
+ *
+ *      suffix     class of org.apache.hadoop.io.compress      what the file is
+ *      .gz        GzipCodec                                   gzip members, one after another
+ *      .bz2       BZip2Codec                                  bzip2 streams, one after another
+ *      .zst       ZStandardCodec                              zstd frames
+ *      .lz4       Lz4Codec                                    Hadoop's own sequence of lz4 blocks (io/lz4_blocks.h);
+ *                                                             what the lz4 tool makes (frames) is read as well
+ *      .deflate   DefaultCodec, DeflateCodec                  zlib streams
  */
 #pragma once
 
@@ -11,7 +19,8 @@
 struct fst_error;
 struct open_file;
 
-enum codec_kind { CODEC_NONE, CODEC_LZ4, CODEC_ZSTD, CODEC_GZIP };
+/* Numbers travel in stages. */
+enum codec_kind { CODEC_NONE, CODEC_LZ4, CODEC_ZSTD, CODEC_GZIP, CODEC_BZIP2, CODEC_DEFLATE, CODEC_KINDS };
 
 /*
  * The codec named by spark.io.compression.codec: "lz4", "zstd", or "none"; also Spark's class names for these.
@@ -19,11 +28,23 @@ enum codec_kind { CODEC_NONE, CODEC_LZ4, CODEC_ZSTD, CODEC_GZIP };
  */
 int codec_parse(const char *name, enum codec_kind *kind, struct fst_error *error);
 
-/* "lz4", "zstd", "gzip", "none". */
+/* "lz4", "zstd", "gzip", "bzip2", "deflate", "none". */
 const char *codec_name(enum codec_kind kind);
 
-/* The codec of a file by its name: .gz, .zst, .lz4; CODEC_NONE otherwise. */
+/* The codec of a file by its name; CODEC_NONE if no codec has its suffix. */
 enum codec_kind codec_of_file(const char *path);
+
+/* ".gz" and so on, "" for CODEC_NONE. */
+const char *codec_suffix(enum codec_kind kind);
+
+/*
+ * The codec that a user names for files: codec_name's, a class of Hadoop's ("org.apache.hadoop.io.compress.GzipCodec",
+ * "GzipCodec"), "none" or "uncompressed"; in any case. -EINVAL for everything else, with the names that there are.
+ */
+int codec_parse_file(const char *name, enum codec_kind *kind, struct fst_error *error);
+
+/* -ENOTSUP naming the file if its suffix is of a codec that Hadoop has and we have not (.snappy, .lzo …); else 0. */
+int codec_check_file(const char *path, struct fst_error *error);
 
 /* -------------------------------------------------------------------------------------------- in one go */
 
@@ -61,7 +82,7 @@ int codec_decompress(struct codec *codec, const void *data, size_t size, void *o
 /* ------------------------------------------------------------------------------------------------ streams */
 
 /*
- * Unpacks a file from its beginning. Concatenated gzip members and frames are one stream. Reusable: contexts and the
+ * Unpacks a file from its beginning. Concatenated members, streams and frames are one. Reusable: contexts and the
  * input buffer stay until decoder_free. One thread at a time.
  */
 struct decoder;
@@ -69,7 +90,10 @@ struct decoder;
 struct decoder *decoder_new(void);
 void decoder_free(struct decoder *d);
 
-/* Start on @file (open for reading, borrowed until the next start). @kind: CODEC_GZIP, CODEC_ZSTD or CODEC_LZ4. */
+/*
+ * Start on @file (open for reading, borrowed until the next start). @kind: one of files. -ENOTSUP for bzip2 when its
+ * module cannot be loaded; what reading answers.
+ */
 int decoder_start(struct decoder *d, enum codec_kind kind, struct open_file *file, struct fst_error *error);
 
 /*
@@ -80,3 +104,21 @@ int decoder_read(struct decoder *d, void *data, size_t size, size_t *got, struct
 
 /* Packed bytes read from the file since decoder_start. */
 uint64_t decoder_bytes(const struct decoder *d);
+
+/* Packs what is written to a file. Reusable, as a decoder. One thread at a time. */
+struct encoder;
+
+struct encoder *encoder_new(void);
+void encoder_free(struct encoder *e);
+
+/* Start on @file (open for writing, borrowed until the next start). @kind: one of files. -ENOTSUP as decoder_start. */
+int encoder_start(struct encoder *e, enum codec_kind kind, struct open_file *file, struct fst_error *error);
+
+/* Errors: what writing the file answers, -ENOMEM. The file is then only good for being discarded. */
+int encoder_write(struct encoder *e, const void *data, size_t size, struct fst_error *error);
+
+/* Pack and write what is left, and what ends the stream. The file stays open. */
+int encoder_end(struct encoder *e, struct fst_error *error);
+
+/* Packed bytes that were given to the file since encoder_start. */
+uint64_t encoder_bytes(const struct encoder *e);

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "io/bzip2_library.h"
 #include "io/file_systems.h"
 #include "io/text_reader.h"
 
@@ -12,6 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -71,7 +73,7 @@ static void test_blocks(void **state)
         static const enum codec_kind kinds[] = {CODEC_NONE, CODEC_LZ4, CODEC_ZSTD};
         struct fst_error error = FST_ERROR_INIT;
 
-        for (size_t k = 0; k < 3; k++) {
+        for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
                 struct codec codec;
                 codec_init(&codec, kinds[k], 1);
                 for (size_t s = 0; s < 5; s++) {
@@ -102,9 +104,21 @@ static void pack(enum codec_kind kind, const char *data, size_t size, struct buf
         buf_reserve(out, size + size / 8 + 100000);
         char *to = out->data + out->len;
         size_t room = out->cap - out->len - 1, n = 0;
-        if (kind == CODEC_GZIP) {
+        if (kind == CODEC_BZIP2) {
+                const struct bzip2_library *library;
+                bz_stream z = {.next_in = (char *)data,
+                               .avail_in = (unsigned)size,
+                               .next_out = to,
+                               .avail_out = (unsigned)room};
+                assert_int_equal(bzip2_library_load(&library, NULL), 0);
+                assert_int_equal(library->compress_init(&z, 1, 0, 0), BZ_OK);
+                assert_int_equal(library->compress(&z, BZ_FINISH), BZ_STREAM_END);
+                n = room - z.avail_out;
+                library->compress_end(&z);
+        } else if (kind == CODEC_GZIP || kind == CODEC_DEFLATE) {
+                int bits = kind == CODEC_GZIP ? 15 + 16 : 15;
                 z_stream z = {0};
-                assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+                assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, bits, 8, Z_DEFAULT_STRATEGY), Z_OK);
                 z.next_in = (unsigned char *)data;
                 z.avail_in = (unsigned)size;
                 z.next_out = (unsigned char *)to;
@@ -155,13 +169,13 @@ static int unpack(struct decoder *d, enum codec_kind kind, size_t step, struct b
 
 static void test_streams(void **state)
 {
-        static const enum codec_kind kinds[] = {CODEC_GZIP, CODEC_ZSTD, CODEC_LZ4};
+        static const enum codec_kind kinds[] = {CODEC_GZIP, CODEC_ZSTD, CODEC_LZ4, CODEC_BZIP2, CODEC_DEFLATE};
         struct fst_error error = FST_ERROR_INIT;
         struct decoder *d = decoder_new();
         size_t size = 700000;
         _cleanup_free_ char *data = sample(size);
 
-        for (size_t k = 0; k < 3; k++) {
+        for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
                 _cleanup_(buf_deinit) struct buf packed = BUF_INIT, got = BUF_INIT;
                 /* Two members, and an empty one between them. */
                 pack(kinds[k], data, 300000, &packed);
@@ -187,7 +201,7 @@ static void test_streams(void **state)
                         assert_non_null(strstr(error_message(&error), path));
                         assert_non_null(strstr(error_message(&error), "at byte"));
                 }
-                /* One byte wrong: all three have checksums here, so it never goes unnoticed. */
+                /* One byte wrong: all of them have checksums here, so it never goes unnoticed. */
                 for (size_t at = whole / 2; at < whole - 8; at += whole / 17) {
                         packed.data[at] ^= 0x20;
                         write_file(packed.data, whole);
@@ -206,15 +220,93 @@ static void test_streams(void **state)
         error_deinit(&error);
 }
 
+/* @data packed by an encoder in pieces of @step bytes, in the file. */
+static void write_packed(struct encoder *e, enum codec_kind kind, const char *data, size_t size, size_t step)
+{
+        const struct file_system *fs;
+        struct open_file file = OPEN_FILE_INIT;
+        struct stat st;
+        assert_int_equal(file_system_of(path, &fs, NULL), 0);
+        assert_int_equal(fs->create(fs, path, &file, NULL), 0);
+        assert_int_equal(encoder_start(e, kind, &file, NULL), 0);
+        for (size_t at = 0; at < size; at += step)
+                assert_int_equal(encoder_write(e, data + at, MIN(step, size - at), NULL), 0);
+        assert_int_equal(encoder_end(e, NULL), 0);
+        assert_int_equal(fs->close(&file, NULL), 0);
+        assert_int_equal(stat(local, &st), 0);
+        assert_int_equal(st.st_size, encoder_bytes(e));
+}
+
+static void test_encoders(void **state)
+{
+        static const size_t sizes[] = {0, 1, 1000, 261100, 261101, 3000000}, steps[] = {1 << 20, 777};
+        struct fst_error error = FST_ERROR_INIT;
+        struct decoder *d = decoder_new();
+        struct encoder *e = encoder_new();
+        _cleanup_free_ char *data = sample(3000000);
+
+        for (int kind = CODEC_LZ4; kind < CODEC_KINDS; kind++)
+                for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+                        for (size_t k = 0; k < ARRAY_SIZE(steps); k++) {
+                                _cleanup_(buf_deinit) struct buf got = BUF_INIT;
+                                write_packed(e, (enum codec_kind)kind, data, sizes[i], steps[k]);
+                                if (unpack(d, (enum codec_kind)kind, 70000, &got, &error) < 0)
+                                        fail_msg("%s", error_message(&error));
+                                assert_int_equal(got.len, sizes[i]);
+                                assert_memory_equal(got.data ? got.data : "", data, sizes[i]);
+                                assert_true(sizes[i] < 1000 || encoder_bytes(e) < sizes[i]);
+                        }
+        encoder_free(e);
+        encoder_free(NULL);
+        decoder_free(d);
+        error_deinit(&error);
+}
+
+/* What Hadoop's Lz4Codec wrote of "one\ntwo\n" and of nothing, and what cannot be. */
+static void test_lz4_blocks(void **state)
+{
+        static const struct {
+                const char *bytes;
+                size_t size;
+                const char *text; /* NULL: damaged */
+        } cases[] = {
+                {"\0\0\0\x08\0\0\0\x09\x80one\ntwo\n", 17, "one\ntwo\n"},
+                {"\0\0\0\0", 4, ""},
+                /* a block of two chunks, an empty block, another block */
+                {"\0\0\0\x08\0\0\0\x05\x40one\n\0\0\0\x05\x40two\n\0\0\0\0\0\0\0\x01\0\0\0\x02\x10!", 36,
+                 "one\ntwo\n!"},
+                {"\0\0\0\x08\0\0\0\x05\x40one\n", 13, NULL},
+                {"\0\0\0\x08\0\0\0\x05\x40one", 12, NULL},
+                {"\0\0\0\x08\0\0", 6, NULL},
+                {"\0\0\0\x03\0\0\0\x05\x40one\n", 13, NULL},
+                {"\0\0\0\x08\0\0\0\0", 8, NULL},
+                {"\0\0\0\x08\x7f\0\0\0\x40one\n", 13, NULL},
+        };
+        struct fst_error error = FST_ERROR_INIT;
+        struct decoder *d = decoder_new();
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_(buf_deinit) struct buf got = BUF_INIT;
+                write_file(cases[i].bytes, cases[i].size);
+                int r = unpack(d, CODEC_LZ4, 3, &got, &error);
+                assert_int_equal(r, cases[i].text ? 0 : -EBADMSG);
+                if (cases[i].text)
+                        assert_string_equal(buf_text(&got), cases[i].text);
+                else
+                        assert_non_null(strstr(error_message(&error), path));
+        }
+        decoder_free(d);
+        error_deinit(&error);
+}
+
 static void test_reader(void **state)
 {
-        static const enum codec_kind kinds[] = {CODEC_GZIP, CODEC_ZSTD, CODEC_LZ4};
+        static const enum codec_kind kinds[] = {CODEC_GZIP, CODEC_ZSTD, CODEC_LZ4, CODEC_BZIP2, CODEC_DEFLATE};
         struct fst_error error = FST_ERROR_INIT;
         struct text_reader *r = text_reader_new(0);
         size_t size = 700000;
         _cleanup_free_ char *data = sample(size);
 
-        for (size_t k = 0; k < 3; k++) {
+        for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
                 _cleanup_(buf_deinit) struct buf packed = BUF_INIT, got = BUF_INIT;
                 pack(kinds[k], data, size, &packed);
                 write_file(packed.data, packed.len);
@@ -254,10 +346,8 @@ static void test_reader(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_names),
-                cmocka_unit_test(test_blocks),
-                cmocka_unit_test(test_streams),
-                cmocka_unit_test(test_reader),
+                cmocka_unit_test(test_names),    cmocka_unit_test(test_blocks),     cmocka_unit_test(test_streams),
+                cmocka_unit_test(test_encoders), cmocka_unit_test(test_lz4_blocks), cmocka_unit_test(test_reader),
         };
         return cmocka_run_group_tests(tests, make_path, remove_path);
 }

@@ -61,6 +61,30 @@ static int read_flag(const struct fst_conf *conf, const char *key, bool *out, st
         return 0;
 }
 
+/* The value of a setting or of its older name, as the newer one is called in messages. */
+static const char *setting(const struct fst_conf *conf, const char *key, const char *older, const char **name)
+{
+        const char *text = conf_get_raw(conf, key);
+        *name = text ? key : older;
+        return text ? text : conf_get_raw(conf, older);
+}
+
+static int read_codec(const struct fst_conf *conf, enum codec_kind *codec, struct fst_error *error)
+{
+        const char *name;
+        const char *packed = setting(conf, "spark.hadoop.mapreduce.output.fileoutputformat.compress",
+                                     "spark.hadoop.mapred.output.compress", &name);
+        bool wanted = false;
+        int r = packed ? read_flag(conf, name, &wanted, error) : 0;
+        if (r < 0 || !wanted)
+                return r;
+        const char *text = setting(conf, "spark.hadoop.mapreduce.output.fileoutputformat.compress.codec",
+                                   "spark.hadoop.mapred.output.compression.codec", &name);
+        *codec = CODEC_DEFLATE;
+        r = text ? codec_parse_file(text, codec, error) : 0;
+        return r < 0 ? error_wrap(error, r, "%s", name) : 0;
+}
+
 int output_options_read(const struct fst_conf *conf, struct output_options *options, struct fst_error *error)
 {
         static const char version[] = "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version";
@@ -75,6 +99,8 @@ int output_options_read(const struct fst_conf *conf, struct output_options *opti
         int r = read_flag(conf, "spark.hadoop.validateOutputSpecs", &o.validate, error);
         if (r == 0)
                 r = read_flag(conf, "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs", &o.mark, error);
+        if (r == 0)
+                r = read_codec(conf, &o.codec, error);
         if (r == 0)
                 *options = o;
         return r;
@@ -112,18 +138,18 @@ int output_committer_new(const char *path, int job, const struct output_options 
 
 struct output_identity output_committer_identity(const struct output_committer *c)
 {
-        return (struct output_identity){c->path, c->tracker, c->job, c->options.algorithm};
+        return (struct output_identity){c->path, c->tracker, c->job, c->options.algorithm, c->options.codec};
 }
 
 int output_committer_join(const struct output_identity *identity, struct output_committer **committer,
                           struct fst_error *error)
 {
-        struct output_options options = {.algorithm = identity->algorithm};
+        struct output_options options = {.algorithm = identity->algorithm, .codec = identity->codec};
         struct output_committer *c;
         size_t n = strspn(identity->tracker, "0123456789");
         /* It is a part of paths: nothing else may be in it. */
         if (n == 0 || n >= sizeof(c->tracker) || identity->tracker[n] || identity->job < 0 ||
-            (identity->algorithm != 1 && identity->algorithm != 2))
+            (identity->algorithm != 1 && identity->algorithm != 2) || (unsigned)identity->codec >= CODEC_KINDS)
                 return error_set(error, -EINVAL, "no job writes its output like this");
         int r = output_committer_new(identity->path, identity->job, &options, &c, error);
         if (r)
@@ -162,7 +188,7 @@ static char *attempt_path(const struct output_committer *c, int partition, int a
 char *output_committer_task_path(const struct output_committer *c, int partition, int attempt)
 {
         _cleanup_free_ char *directory = attempt_path(c, partition, attempt);
-        return mem_printf("%s/part-%05d", directory, partition);
+        return mem_printf("%s/part-%05d%s", directory, partition, codec_suffix(c->options.codec));
 }
 
 int output_committer_setup_job(struct output_committer *c, struct fst_error *error)

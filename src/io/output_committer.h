@@ -13,6 +13,8 @@
  */
 #pragma once
 
+#include "io/codec.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,7 +25,12 @@ struct output_committer;
 struct output_options {
         int algorithm; /* spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version: 1 or 2 */
         bool validate; /* spark.hadoop.validateOutputSpecs: refuse an output directory that exists */
-        bool mark;     /* spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs: write _SUCCESS */
+        /*
+         * How part files are packed: spark.hadoop.mapreduce.output.fileoutputformat.compress and .codec (Hadoop's
+         * DefaultCodec unless that is said); also their older names, mapred.output.compress(ion.codec).
+         */
+        enum codec_kind codec;
+        bool mark; /* spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs: write _SUCCESS */
 };
 #define OUTPUT_OPTIONS_INIT ((struct output_options){.algorithm = 1, .validate = true, .mark = true})
 
@@ -47,6 +54,7 @@ struct output_identity {
         const char *tracker; /* distinguishes the job from all others that write there; digits, 47 at most */
         int job;
         int algorithm; /* 1 or 2 */
+        enum codec_kind codec;
 };
 
 /* Borrowed from @c. */
@@ -68,7 +76,10 @@ const char *output_committer_path(const struct output_committer *c);
  */
 int output_committer_setup_job(struct output_committer *c, struct fst_error *error);
 
-/* Where attempt @attempt of task @partition writes its part file (full path, "…/part-00003"). Owned by the caller. */
+/*
+ * Where attempt @attempt of task @partition writes its part file: full path, "…/part-00003" and the codec's suffix.
+ * Owned by the caller.
+ */
 char *output_committer_task_path(const struct output_committer *c, int partition, int attempt);
 
 /*

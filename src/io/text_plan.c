@@ -152,7 +152,9 @@ static int cut_file(struct planner *p, const struct file_status *file, uint64_t 
                         add_split(splits, path, 0, 0, codec, &blocks);
                 return 0;
         }
-        int r = find_blocks(p, path, &blocks);
+        int r = codec_check_file(path, p->error);
+        if (r == 0)
+                r = find_blocks(p, path, &blocks);
         if (r < 0)
                 return r;
         if (codec != CODEC_NONE) {

@@ -47,7 +47,8 @@ struct text_plan_options {
  * @min_partitions is a wish: the split size is max(min_split_size, min(bytes / min_partitions, block size)), the
  * last split of a file may be 1.1 times as long. @splits must be initialised and empty; it stays so on failure.
  * Errors: -ENOENT "Input path does not exist: file:/…" or "Input Pattern file:/… matches 0 files" (all of them,
- * a line each), -EISDIR "Not a file: file:/…" (a directory in a directory), -EINVAL for a broken glob, and what
+ * a line each), -EISDIR "Not a file: file:/…" (a directory in a directory), -ENOTSUP for a file whose
+ * suffix is of a codec that we have not, -EINVAL for a broken glob, and what
  * the file system answers. Blocks; any thread.
  */
 int text_plan(const char *paths, int min_partitions, const struct text_plan_options *options,

@@ -1,8 +1,8 @@
 /*
  * Part files of text (see text_writer.h).
  *
- * Rows are printed into one large buffer that goes out by write(2) when a row might not fit. A row that is larger than
- * the buffer goes out on its own.
+ * Rows are printed into one large buffer that goes out, packed if the file is to be, when a row might not fit. A row
+ * that is larger than the buffer goes out on its own.
  *
  * Invariant: used <= BUFFER_SIZE; a row is in the buffer whole or not at all, except while a huge one is written.
  */
@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "io/codec.h"
 #include "io/file_systems.h"
 #include "io/number_format.h"
 
@@ -23,6 +24,8 @@ struct text_writer {
         size_t used;
         struct open_file file;
         char *path;
+        struct encoder *encoder; /* NULL: none was needed yet */
+        bool packed;
         uint64_t bytes, rows;
         int failed; /* the status of a write that failed */
 };
@@ -41,6 +44,7 @@ void text_writer_free(struct text_writer *w)
                 return;
         int saved = errno;
         text_writer_abandon(w);
+        encoder_free(w->encoder);
         free(w->path);
         free(w->buffer);
         free(w);
@@ -64,10 +68,17 @@ int text_writer_open(struct text_writer *w, const char *path, struct fst_error *
                 return r;
         char *copy = mem_strdup(path);
         r = fs->create(fs, copy, &w->file, error);
+        enum codec_kind codec = codec_of_file(copy);
+        if (r == 0 && codec != CODEC_NONE) {
+                w->encoder = w->encoder ? w->encoder : encoder_new();
+                r = encoder_start(w->encoder, codec, &w->file, error);
+        }
         if (r < 0) {
+                text_writer_abandon(w);
                 free(copy);
                 return r;
         }
+        w->packed = codec != CODEC_NONE;
         free(w->path);
         w->path = copy;
         w->bytes = w->rows = 0;
@@ -75,19 +86,25 @@ int text_writer_open(struct text_writer *w, const char *path, struct fst_error *
         return 0;
 }
 
+static int put_bytes(struct text_writer *w, const char *data, size_t len, struct fst_error *error)
+{
+        w->bytes += len;
+        if (w->packed)
+                return encoder_write(w->encoder, data, len, error);
+        return len > 0 ? w->file.fs->write(&w->file, data, len, error) : 0;
+}
+
 static int flush(struct text_writer *w, struct fst_error *error)
 {
         size_t used = w->used;
         w->used = 0;
-        w->bytes += used;
-        return used > 0 ? w->file.fs->write(&w->file, w->buffer, used, error) : 0;
+        return put_bytes(w, w->buffer, used, error);
 }
 
 static int put_large(struct text_writer *w, const char *data, size_t len, struct fst_error *error)
 {
         int r = flush(w, error);
-        w->bytes += len;
-        return r < 0 ? r : w->file.fs->write(&w->file, data, len, error);
+        return r < 0 ? r : put_bytes(w, data, len, error);
 }
 
 /* The longest that a value prints as. */
@@ -251,6 +268,10 @@ int text_writer_close(struct text_writer *w, struct fst_error *error)
                 error_set(error, r, "writing %s: an earlier write failed", w->path);
         else
                 r = flush(w, error);
+        if (r == 0 && w->packed) {
+                r = encoder_end(w->encoder, error);
+                w->bytes = encoder_bytes(w->encoder);
+        }
         if (r < 0)
                 w->file.fs->discard(&w->file);
         return r < 0 ? r : w->file.fs->close(&w->file, error);

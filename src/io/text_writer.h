@@ -19,7 +19,10 @@ struct text_writer *text_writer_new(void);
 /* An open file is closed, but not removed. NULL is allowed. */
 void text_writer_free(struct text_writer *w);
 
-/* Create the file of full path @path (io/paths.h; copied) with its directories. Errors name the path. */
+/*
+ * Create the file of full path @path (io/paths.h; copied) with its directories; if its suffix is a codec's
+ * (io/codec.h), what goes into it is packed by that. Errors name the path.
+ */
 int text_writer_open(struct text_writer *w, const char *path, struct fst_error *error);
 
 /*
@@ -34,6 +37,6 @@ int text_writer_close(struct text_writer *w, struct fst_error *error);
 /* Close without writing what is buffered. The file stays for the committer's abort to remove. Nothing open: nothing. */
 void text_writer_abandon(struct text_writer *w);
 
-/* Since open: bytes given (outputMetrics' bytesWritten once closed) and rows. */
+/* Since open: bytes given, which are those of the file (outputMetrics' bytesWritten) once it is closed, and rows. */
 uint64_t text_writer_bytes(const struct text_writer *w);
 uint64_t text_writer_rows(const struct text_writer *w);

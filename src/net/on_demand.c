@@ -37,6 +37,7 @@ static const char *package_of(const char *message)
         static const struct {
                 const char *library, *package;
         } packages[] = {
+                {"libbz2.so", "libbz2-1.0"},
                 {"libcurl.so", "libcurl4"},
                 {"libssl.so", "libssl3"},
                 {"libcrypto.so", "libssl3"},

@@ -86,7 +86,7 @@ static int text_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *mes
         for (size_t i = 0; i < n; i++) {
                 const struct input_split *before = i ? &splits[i - 1] : NULL;
                 path += m->path[i];
-                if (path >= m->n_paths || (m->n_codec && m->codec[i] > CODEC_GZIP))
+                if (path >= m->n_paths || (m->n_codec && m->codec[i] >= CODEC_KINDS))
                         return rdd_wire_bad(rdd, error, "a split is of no file, or of no codec");
                 bool same = before && m->path[i] == 0;
                 splits[i].path = m->paths[path];

@@ -1,0 +1,106 @@
+"""Files of many kinds, read and written by jobs."""
+import bz2
+import gzip
+import os
+import shutil
+import subprocess
+import zlib
+
+import pytest
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
+
+FILES = r"""
+#include <firesteel/firesteel.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+        fst_context *sc = fst_context_new("files");
+        if (strcmp(argv[1], "recode") == 0)
+                fst_save_as_text_file_codec(fst_text_file(sc, argv[2]), argv[3], argv[4]);
+        else if (strcmp(argv[1], "copy") == 0)
+                fst_save_as_text_file(fst_text_file(sc, argv[2]), argv[3]);
+        return fst_context_stop(sc);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("io")
+    (folder / "files.c").write_text(FILES)
+    environment = dict(os.environ, XDG_CACHE_HOME=str(folder / "cache"), SPARK_CONF_DIR=str(folder), SPARK_LOCAL_DIRS=str(folder))
+    subprocess.run([os.path.join(BIN, "firesteel"), "compile", folder / "files.c", "-o", folder / "files.so"], check=True,
+                   env=environment, timeout=120)
+    return folder, environment
+
+
+def submit(shared, *words, conf=(), master="local[2]", ok=True):
+    folder, environment = shared
+    settings = [word for pair in conf for word in ("--conf", pair)]
+    done = subprocess.run([os.path.join(BIN, "spark-submit"), "--master", master, *settings, folder / "files.so",
+                           *map(str, words)], env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode == 0) == ok, done.stderr
+    return done
+
+
+def tool(name):
+    def unpack(data):
+        if not shutil.which(name):
+            pytest.skip(f"the {name} tool is not here")
+        return subprocess.run([name, "-dc"], input=data, stdout=subprocess.PIPE, check=True).stdout
+    return unpack
+
+
+TEXT = "".join(f"line {i} of many\n" for i in range(20000)).encode()
+CODECS = {"gzip": (".gz", gzip.decompress), "bzip2": (".bz2", bz2.decompress), "deflate": (".deflate", zlib.decompress),
+          "zstd": (".zst", tool("zstd")), "lz4": (".lz4", None)}
+
+
+def parts(folder):
+    assert (folder / "_SUCCESS").exists()
+    return sorted(path for path in folder.iterdir() if path.name != "_SUCCESS")
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_what_is_packed_is_unpacked(shared, tmp_path, codec):
+    (tmp_path / "in").write_bytes(TEXT)
+    suffix, unpack = CODECS[codec]
+    submit(shared, "recode", tmp_path / "in", tmp_path / "packed", codec)
+    found = parts(tmp_path / "packed")
+    assert [path.name for path in found] == [f"part-00000{suffix}", f"part-00001{suffix}"]
+    assert sum(path.stat().st_size for path in found) < len(TEXT) / 2
+    submit(shared, "copy", tmp_path / "packed", tmp_path / "out")
+    assert [path.name for path in parts(tmp_path / "out")] == ["part-00000", "part-00001"]
+    assert b"".join(path.read_bytes() for path in parts(tmp_path / "out")) == TEXT
+    if unpack:
+        assert b"".join(unpack(path.read_bytes()) for path in found) == TEXT
+
+
+def test_the_configuration_may_ask_for_a_codec(shared, tmp_path):
+    (tmp_path / "in").write_bytes(TEXT)
+    where = "spark.hadoop.mapreduce.output.fileoutputformat.compress"
+    for name, conf, suffix in (("a", [f"{where}=true"], ".deflate"), ("b", [f"{where}=false", f"{where}.codec=gzip"], ""),
+                               ("c", [f"{where}=true", f"{where}.codec=org.apache.hadoop.io.compress.BZip2Codec"], ".bz2"),
+                               ("d", ["spark.hadoop.mapred.output.compress=true",
+                                      "spark.hadoop.mapred.output.compression.codec=GzipCodec"], ".gz")):
+        submit(shared, "copy", tmp_path / "in", tmp_path / name, conf=conf, master="local-cluster[1,2,1024]")
+        assert [path.name for path in parts(tmp_path / name)] == [f"part-00000{suffix}", f"part-00001{suffix}"]
+    submit(shared, "recode", tmp_path / "in", tmp_path / "e", "none", conf=[f"{where}=true"])
+    assert b"".join(path.read_bytes() for path in parts(tmp_path / "e")) == TEXT
+    said = submit(shared, "copy", tmp_path / "in", tmp_path / "f", conf=[f"{where}=true", f"{where}.codec=SnappyCodec"], ok=False)
+    assert f"{where}.codec: compression codec SnappyCodec is not available" in said.stderr
+
+
+def test_codecs_that_are_not_here_are_named(shared, tmp_path):
+    (tmp_path / "in.snappy").write_bytes(b"xx")
+    said = submit(shared, "copy", tmp_path / "in.snappy", tmp_path / "out", ok=False)
+    assert f"file:{tmp_path}/in.snappy: files that end in .snappy cannot be unpacked here" in said.stderr
+    (tmp_path / "in.bz2").write_bytes(bz2.compress(TEXT)[:-100])
+    said = submit(shared, "copy", tmp_path / "in.bz2", tmp_path / "out", ok=False)
+    assert f"file:{tmp_path}/in.bz2: corrupt bzip2 data at byte" in said.stderr
+    said = submit(shared, "recode", tmp_path / "in.bz2", tmp_path / "out", "zip", ok=False)
+    assert "compression codec zip is not available for files: there are gzip" in said.stderr
