@@ -154,9 +154,7 @@ static int write_index(struct shuffle_files *f, const struct shuffle_output *o, 
         if (r == 0)
                 return 0;
         unlink(path);
-        disk_dirs_failed(f->dirs, path, r);
-        return error_set(error, r, "writing %s: %s; make room there or set spark.local.dir to a larger disk", path,
-                         strerror(-r));
+        return disk_dirs_failed(f->dirs, "writing", path, r, error);
 }
 
 static int write_output(struct shuffle_files *f, struct shuffle_output *output, const char *data, const char *index,
@@ -186,16 +184,18 @@ int shuffle_files_keep(struct shuffle_files *f, int shuffle, int map, int64_t ta
                                  shuffle, output->partitions, OUTPUT_INDEX_PARTITIONS);
         name_of(data, shuffle, map, task, "data");
         name_of(index, shuffle, map, task, "index");
-        int r = write_output(f, output, data, index, kept, error);
-        if (r)
+        /* What was in the way of the first attempt, an earlier file of the same task, is gone then. */
+        for (bool first = true;; first = false) {
+                size_t left = disk_dirs_left(f->dirs);
+                int r = write_output(f, output, data, index, kept, error);
+                if (r == 0)
+                        return 0;
                 shuffle_files_remove(f, shuffle, map, task);
-        if (r != -EEXIST)
-                return r;
-        error_deinit(error); /* an earlier one of the same task was in the way, and is gone */
-        r = write_output(f, output, data, index, kept, error);
-        if (r)
-                shuffle_files_remove(f, shuffle, map, task);
-        return r;
+                size_t still = disk_dirs_left(f->dirs);
+                if (r == -EEXIST ? !first : still == left || still == 0)
+                        return r;
+                error_deinit(error); /* another directory, where everything can be written again */
+        }
 }
 
 static struct shuffle_roots roots_of(const struct shuffle_files *f)

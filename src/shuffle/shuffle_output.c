@@ -95,6 +95,8 @@ int shuffle_output_to_disk(struct shuffle_output *o, const struct spill_space *s
                 *freed += r ? 0 : o->memory;
                 return r;
         }
+        if (o->file && space && spill_end(o->file) == 0) /* the last time it could not be written to */
+                spill_free(steal(o->file));
         if (!o->file)
                 r = spill_new(&(struct spill_options){.dirs = space->dirs,
                                                       .type = o->type,

@@ -257,8 +257,7 @@ static int write_frames(const struct page *pages, struct spill *spill, struct fs
         return r == -ENOMEM && !error_message(error) ? error_set(error, r, "no memory for a page") : r;
 }
 
-/* A file of the block's, or the writer's, @pages. */
-static int write_pages(struct block *b, const struct page *pages, struct spill **spill, struct fst_error *error)
+static int write_one(struct block *b, const struct page *pages, struct spill **spill, struct fst_error *error)
 {
         struct spill *s = NULL;
         int r = block_spill_new(b, &s, error);
@@ -272,6 +271,20 @@ static int write_pages(struct block *b, const struct page *pages, struct spill *
         else
                 *spill = s;
         return r;
+}
+
+/* A file of the block's, or the writer's, @pages: in another directory if one fails. */
+static int write_pages(struct block *b, const struct page *pages, struct spill **spill, struct fst_error *error)
+{
+        const struct disk_dirs *dirs = b->store->options.dirs;
+        for (;;) {
+                size_t left = disk_dirs_left(dirs);
+                int r = write_one(b, pages, spill, error);
+                size_t still = disk_dirs_left(dirs);
+                if (r == 0 || still == left || still == 0)
+                        return r;
+                error_deinit(error);
+        }
 }
 
 static struct spill *write_out(struct block *b)

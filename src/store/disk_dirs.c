@@ -25,17 +25,20 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define LOCK_NAME ".firesteel.lock"
 #define ROOT_PREFIX "blockmgr-"
 #define EXECUTORS_PREFIX "executor-"
 #define UUID_TEXT 37
+#define ROOM_LEAST ((uint64_t)1 << 20) /* with less, a directory is as good as full */
 
 struct disk_dir {
         char *root;
         int lock;
-        atomic_bool failed;
+        atomic_int failed; /* why it is not used any more: errno; 0: it is */
+        atomic_bool low;   /* it was said that it has hardly any room */
 };
 
 struct disk_dirs {
@@ -279,8 +282,36 @@ static unsigned name_hash(const char *name)
 
 static void dir_failed(struct disk_dir *d, int code)
 {
-        if (!atomic_exchange(&d->failed, true))
+        if (!atomic_exchange(&d->failed, -code))
                 log_warn("DiskBlockManager", "%s is not used for new files any more: %s", d->root, strerror(-code));
+}
+
+/* Whether it has hardly any room, or no inodes. Nobody's writing has to fail to find that out. */
+static bool dir_low(struct disk_dir *d)
+{
+        struct statvfs st;
+        if (statvfs(d->root, &st) < 0)
+                return false; /* creating the file will tell */
+        bool low = (uint64_t)st.f_bavail * st.f_frsize < ROOM_LEAST || (st.f_files && st.f_favail == 0);
+        if (low != atomic_exchange(&d->low, low) && low)
+                log_warn("DiskBlockManager", "%s has hardly any room left: new files go elsewhere while that is so",
+                         d->root);
+        return low;
+}
+
+/* "/a (No space left on device), /b (Input/output error)", as the user has named them. */
+static char *all_reasons(const struct disk_dirs *dirs)
+{
+        char *text = mem_strdup("");
+        for (size_t i = 0; i < dirs->dirs.len; i++) {
+                const struct disk_dir *d = dirs->dirs.data[i];
+                int code = atomic_load(&d->failed);
+                char *longer = mem_printf("%s%s%.*s%s%s%s", text, i ? ", " : "", (int)(strrchr(d->root, '/') - d->root),
+                                          d->root, code ? " (" : "", code ? strerror(code) : "", code ? ")" : "");
+                free(text);
+                text = longer;
+        }
+        return text;
 }
 
 /* Create the file in this directory; what was removed under our feet (a cleaner of /tmp) is made again. */
@@ -310,10 +341,13 @@ int disk_dirs_create(struct disk_dirs *dirs, const char *name, int *fd, char **p
         size_t n = dirs->dirs.len;
         unsigned hash = name_hash(name);
         int r = 0;
-        /* Those that failed are tried when no other is left: space may have come back. */
-        for (size_t i = 0; i < 2 * n; i++) {
+        /* First those with room, then the others that work; those that failed when no other is left: space may have
+         * come back. */
+        for (size_t i = 0; i < 3 * n; i++) {
                 struct disk_dir *d = dirs->dirs.data[(hash + i) % n];
-                if (i < n ? d->failed : !d->failed)
+                if (i < 2 * n ? d->failed != 0 : !d->failed)
+                        continue;
+                if (n > 1 && i < 2 * n && dir_low(d) != (i >= n))
                         continue;
                 r = dir_create(d, (unsigned)(hash / n % dirs->subdirectories), name, fd, path);
                 if (r == 0)
@@ -324,7 +358,14 @@ int disk_dirs_create(struct disk_dirs *dirs, const char *name, int *fd, char **p
                         break; /* not this directory's fault */
                 dir_failed(d, r);
         }
-        return error_set(error, r, "creating %s in %s: %s", name, dirs->dirs.data[hash % n]->root, strerror(-r));
+        if (r == -EMFILE || r == -ENFILE)
+                return error_set(error, r, "creating %s in %s: %s", name, dirs->dirs.data[hash % n]->root,
+                                 strerror(-r));
+        _cleanup_free_ char *reasons = all_reasons(dirs);
+        return error_set(error, r,
+                         "creating %s: no directory of spark.local.dir works: %s; make room there or set "
+                         "spark.local.dir to larger disks",
+                         name, reasons);
 }
 
 char *disk_dirs_find(const char *const *roots, size_t n, int subdirectories, const char *name)
@@ -347,11 +388,30 @@ int disk_dirs_create_unique(struct disk_dirs *dirs, const char *prefix, int *fd,
         return disk_dirs_create(dirs, name, fd, path, error);
 }
 
-void disk_dirs_failed(struct disk_dirs *dirs, const char *path, int code)
+size_t disk_dirs_left(const struct disk_dirs *dirs)
 {
-        for (size_t i = 0; i < dirs->dirs.len; i++) {
+        size_t left = 0;
+        for (size_t i = 0; i < dirs->dirs.len; i++)
+                left += atomic_load(&dirs->dirs.data[i]->failed) == 0;
+        return left;
+}
+
+int disk_dirs_failed(struct disk_dirs *dirs, const char *doing, const char *path, int code, struct fst_error *error)
+{
+        for (size_t i = 0; dirs && i < dirs->dirs.len; i++) {
                 const char *root = dirs->dirs.data[i]->root;
                 if (strncmp(path, root, strlen(root)) == 0 && path[strlen(root)] == '/')
                         dir_failed(dirs->dirs.data[i], code);
         }
+        if (!dirs || dirs->dirs.len < 2)
+                return error_set(error, code, "%s %s: %s; make room there or set spark.local.dir to a larger disk",
+                                 doing, path, strerror(-code));
+        if (disk_dirs_left(dirs))
+                return error_set(error, code, "%s %s: %s; the next attempt uses another directory of spark.local.dir",
+                                 doing, path, strerror(-code));
+        _cleanup_free_ char *reasons = all_reasons(dirs);
+        return error_set(error, code,
+                         "%s %s: %s; no directory of spark.local.dir works any more: %s; make room there or set "
+                         "spark.local.dir to larger disks",
+                         doing, path, strerror(-code), reasons);
 }

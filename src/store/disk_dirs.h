@@ -3,8 +3,10 @@
  * 64 (spark.diskStore.subDirectories) subdirectories, which names are spread over by their hash.
  *
  * A directory that fails (full, broken, read-only) is reported once and passed over for new files as long as another
- * one works. Everything is removed by disk_dirs_free; what a killed process left is removed by the next one that
- * begins or ends to use the same directory.
+ * one works; so is one with hardly any room left, for as long as that is so. Who was writing to it starts again, in the
+ * same attempt of a task if all that the file was to have is still there, otherwise in the next. Everything is removed
+ * by disk_dirs_free; what a killed process left is removed by the next one that begins or ends to use the same
+ * directory.
  */
 #pragma once
 
@@ -73,7 +75,8 @@ const char *disk_dirs_root(const struct disk_dirs *dirs, size_t i);
 
 /*
  * A new, empty file @name ("rdd_1_2"), open for reading and writing; the caller owns descriptor and path and
- * removes the file. Any thread. -EEXIST if there is one of that name already; other negatives when no directory works.
+ * removes the file. Any thread. -EEXIST if there is one of that name already; other negatives when no directory works,
+ * with all of them and their reasons in the sentence.
  */
 int disk_dirs_create(struct disk_dirs *dirs, const char *name, int *fd, char **path, struct fst_error *error);
 
@@ -86,5 +89,12 @@ char *disk_dirs_find(const char *const *roots, size_t n, int subdirectories, con
 /* The same with a name that nobody else has: "temp_local_<uuid>" for the prefix "temp_local_". */
 int disk_dirs_create_unique(struct disk_dirs *dirs, const char *prefix, int *fd, char **path, struct fst_error *error);
 
-/* Writing to @path (of disk_dirs_create) answered @code (a negated errno): use other directories. Any thread. */
-void disk_dirs_failed(struct disk_dirs *dirs, const char *path, int code);
+/*
+ * Writing or reading @path (of disk_dirs_create) answered @code (a negated errno): other directories are used from now
+ * on. Returns @code with the sentence for it, "writing …: why; what to do", which names all directories when none is
+ * left; @doing is "writing". @dirs may be NULL, and the file that of another process. Any thread.
+ */
+int disk_dirs_failed(struct disk_dirs *dirs, const char *doing, const char *path, int code, struct fst_error *error);
+
+/* How many have not failed yet: who sees this number fall, but not to 0, can try again at once. Any thread. */
+size_t disk_dirs_left(const struct disk_dirs *dirs);

@@ -96,16 +96,25 @@ static void a_failed_disk_is_used_last(void **state)
                         close(fd);
                         seen[strncmp(path, disk_dirs_root(dirs, 0), strlen(disk_dirs_root(dirs, 0))) ? 1 : 0]++;
                         if (round == 0 && i == 39)
-                                disk_dirs_failed(dirs, path, -ENOSPC);
+                                disk_dirs_failed(dirs, "writing", path, -ENOSPC, NULL);
                         free(path);
                 }
                 assert_true(round == 0 ? seen[0] && seen[1] : !seen[0] != !seen[1]);
         }
-        /* Both have failed: they are tried all the same. */
+        assert_int_equal(disk_dirs_left(dirs), 1);
+        /* Both have failed, which is said of all of them: they are tried all the same. */
         for (size_t d = 0; d < 2; d++) {
                 _cleanup_free_ char *path = mem_printf("%s/00/x", disk_dirs_root(dirs, d));
-                disk_dirs_failed(dirs, path, -EIO);
+                assert_int_equal(disk_dirs_failed(dirs, "writing", path, -EIO, &error), -EIO);
+                if (disk_dirs_left(dirs))
+                        assert_non_null(strstr(error_message(&error), "another directory of spark.local.dir"));
         }
+        assert_int_equal(disk_dirs_left(dirs), 0);
+        assert_non_null(strstr(error_message(&error), base));
+        assert_non_null(strstr(error_message(&error), "/one ("));
+        assert_non_null(strstr(error_message(&error), "/two ("));
+        assert_non_null(strstr(error_message(&error), "spark.local.dir to larger disks"));
+        error_deinit(&error);
         char *path = NULL;
         int fd = -1;
         assert_int_equal(disk_dirs_create(dirs, "again", &fd, &path, &error), 0);

@@ -22,7 +22,7 @@ static void *map_memory(size_t size)
         return mmap(NULL, room_of(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-static int map_file(struct disk_dirs *dirs, size_t size, unsigned char **data, struct fst_error *error)
+static int map_one(struct disk_dirs *dirs, size_t size, unsigned char **data, struct fst_error *error)
 {
         int fd;
         _cleanup_free_ char *path = NULL;
@@ -36,12 +36,27 @@ static int map_file(struct disk_dirs *dirs, size_t size, unsigned char **data, s
         if (r == 0 && map == MAP_FAILED)
                 r = -errno;
         close(fd);
-        if (r) {
-                disk_dirs_failed(dirs, path, r);
+        if (r == -ENOMEM)
                 return error_set(error, r, "no room for %zu bytes in %s: %s", size, path, strerror(-r));
+        if (r) {
+                _cleanup_free_ char *doing = mem_printf("making room for %zu bytes in", size);
+                return disk_dirs_failed(dirs, doing, path, r, error);
         }
         *data = map;
         return 0;
+}
+
+/* In whichever directory has room. */
+static int map_file(struct disk_dirs *dirs, size_t size, unsigned char **data, struct fst_error *error)
+{
+        for (;;) {
+                size_t left = disk_dirs_left(dirs);
+                int r = map_one(dirs, size, data, error);
+                size_t still = disk_dirs_left(dirs);
+                if (r == 0 || still == left || still == 0)
+                        return r;
+                error_deinit(error);
+        }
 }
 
 int region_new(struct region *region, struct memory_manager *memory, struct disk_dirs *dirs, uint64_t size,

@@ -158,9 +158,7 @@ int spill_to_disk(struct spill *s, struct disk_dirs *dirs, struct fst_error *err
                         r = n < 0 ? -errno : -EIO;
         }
         if (r) {
-                disk_dirs_failed(dirs, path, r);
-                error_set(error, r, "writing %s: %s; make room there or set spark.local.dir to a larger disk", path,
-                          strerror(-r));
+                disk_dirs_failed(dirs, "writing", path, r, error);
         } else if (dup3(fd, s->fd, O_CLOEXEC) < 0) {
                 r = error_errno(error, "moving %s to disk", s->path);
         } else {
@@ -215,11 +213,7 @@ static int write_all(struct spill *s, struct iovec *parts, int n, uint64_t *at, 
                         continue;
                 if (done <= 0) {
                         int r = done < 0 ? -errno : -EIO;
-                        if (s->dirs)
-                                disk_dirs_failed(s->dirs, s->path, r);
-                        return error_set(error, r,
-                                         "writing %s: %s; make room there or set spark.local.dir to a larger disk",
-                                         s->path, strerror(-r));
+                        return disk_dirs_failed(s->dirs, "writing", s->path, r, error);
                 }
                 *at += (uint64_t)done;
                 for (; n > 0 && (size_t)done >= parts->iov_len; parts++, n--)
@@ -375,10 +369,8 @@ int spill_finish(struct spill *s, struct fst_error *error)
         if (s->named) {
                 int fd = s->fd;
                 s->fd = -1;
-                if (close(fd) < 0) {
-                        r = error_errno(error, "closing %s", s->path);
-                        disk_dirs_failed(s->dirs, s->path, r);
-                }
+                if (close(fd) < 0)
+                        r = disk_dirs_failed(s->dirs, "closing", s->path, -errno, error);
         }
         return r;
 }
@@ -409,6 +401,8 @@ static int read_raw(struct spill *s, int fd, struct iovec *parts, int n, uint64_
                 ssize_t done = preadv(fd, parts, n, (off_t)at);
                 if (done < 0 && errno == EINTR)
                         continue;
+                if (done < 0 && errno == EIO)
+                        return disk_dirs_failed(s->dirs, "reading", s->path, -EIO, error);
                 if (done < 0)
                         return error_errno(error, "reading %s at %llu", s->path, (unsigned long long)at);
                 if (done == 0)
