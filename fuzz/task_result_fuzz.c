@@ -19,13 +19,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct reduce_action reduce = {{.class = &reduce_action_class}, .fn = fst_first};
         struct rows_action rows = {{.class = &rows_action_class}, 1000};
         struct sample_action sample = {{.class = &sample_action_class}, 1000};
-        struct action *const actions[] = {&count, &foreach, &reduce.action, &rows.action, &sample.action};
+        struct stats_action stats = {{.class = &stats_action_class}, false};
+        struct histogram_action histogram = {{.class = &histogram_action_class}, .buckets = 3};
+        struct action *const actions[] = {&count,       &foreach,      &reduce.action,   &rows.action,
+                                          &sample.action, &stats.action, &histogram.action};
         struct fst_error error = FST_ERROR_INIT;
         struct task_result result;
         struct buf bytes = BUF_INIT;
         if (size == 0)
                 return 0;
-        struct action *action = actions[(data[0] & 15) % 5];
+        struct action *action = actions[(data[0] & 15) % 7];
         action->type = types[(data[0] >> 4) % 6];
         if (action == &reduce.action)
                 reduce.made = (fst_type){.key = action->type.key, .key_size = action->type.key_size};

@@ -237,30 +237,110 @@ static int take_round(fst_rdd *rdd, int from, int count, int64_t missing, struct
         return r;
 }
 
-FST_API int fst_take_at(fst_rdd *rdd, int64_t count, fst_iter **iter, fst_site site)
+/* The first @count rows. */
+static int take(fst_rdd *rdd, int64_t count, struct kept_rows **out, fst_site site, struct fst_error *error)
 {
-        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
-        struct fst_error error = FST_ERROR_INIT;
         int64_t found = 0, first = 1, scale_up = 4;
         int seen = 0;
-        int r = action_check(rdd, &error);
-        if (r == 0 && ((r = conf_get_int(rdd->sc->conf, "spark.rdd.limit.initialNumPartitions", &first, &error)) ||
-                       (r = conf_get_int(rdd->sc->conf, "spark.rdd.limit.scaleUpFactor", &scale_up, &error))))
-                return action_failed(rdd, site, r, &error);
+        int r = action_check(rdd, error);
+        if (r == 0)
+                r = conf_get_int(rdd->sc->conf, "spark.rdd.limit.initialNumPartitions", &first, error);
+        if (r == 0)
+                r = conf_get_int(rdd->sc->conf, "spark.rdd.limit.scaleUpFactor", &scale_up, error);
         if (r)
-                return action_failed(rdd, site, r, &error);
+                return r;
         struct kept_rows *rows = kept_rows_new(rdd, MAX(count, 0));
         struct page **tail = &rows->first;
         while (r == 0 && found < count && seen < rdd->lineage.partitions) {
                 int n = MIN(next_round(seen, found, count, MAX(first, 1), MAX(scale_up, 2)),
                             rdd->lineage.partitions - seen);
-                r = take_round(rdd, seen, n, count - found, rows, &tail, &found, site, &error);
+                r = take_round(rdd, seen, n, count - found, rows, &tail, &found, site, error);
                 seen += n;
         }
-        if (r) {
+        rows->next = rows->first;
+        if (r)
                 kept_rows_free(&rows->kept);
+        else
+                *out = rows;
+        return r;
+}
+
+FST_API int fst_take_at(fst_rdd *rdd, int64_t count, fst_iter **iter, fst_site site)
+{
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        struct fst_error error = FST_ERROR_INIT;
+        struct kept_rows *rows;
+        int r = take(rdd, count, &rows, site, &error);
+        if (r)
                 return action_failed(rdd, site, r, &error);
-        }
         *iter = hand_out(rdd, rows);
+        return 0;
+}
+
+static struct reduce_value value_at(fst_type type, fst_column column, uint32_t row)
+{
+        struct reduce_value value = {.present = true};
+        if (type.key == FST_KIND_BYTES) {
+                value.data = (char *)column.bytes[row].data;
+                value.size = column.bytes[row].len;
+        } else if (type.key == FST_KIND_FIXED) {
+                value.data = column.fixed + (size_t)row * type.key_size;
+                value.size = type.key_size;
+        } else {
+                value.number = column.i64[row];
+        }
+        return value;
+}
+
+static int first(fst_rdd *rdd, fst_variable key, fst_variable value, fst_site site, struct fst_error *error)
+{
+        char have[64], want[64];
+        struct kept_rows *rows;
+        fst_type key_type = {.key = rdd->type.key, .key_size = rdd->type.key_size};
+        fst_type value_type = {.key = rdd->type.value, .key_size = rdd->type.value_size};
+        int r = action_check(rdd, error);
+        if (r == 0 && fst_type_tag(rdd->type) != FST_TAG(key.kind, value.kind))
+                r = error_set(error, -EINVAL, "first gives %s, but the variables are for %s",
+                              fst_type_name(rdd->type, have), fst_tag_name(FST_TAG(key.kind, value.kind), want));
+        if (r == 0)
+                r = action_check_variable(key_type, key, "first", error);
+        if (r == 0 && value.kind)
+                r = action_check_variable(value_type, value, "first", error);
+        if (r == 0)
+                r = take(rdd, 1, &rows, site, error);
+        if (r)
+                return r;
+        if (kept_refill(&rows->iter)) {
+                struct reduce_value k = value_at(key_type, rows->iter.batch.key, 0);
+                action_give(rdd->sc, key_type, &k, key);
+                if (value.kind) {
+                        struct reduce_value v = value_at(value_type, rows->iter.batch.value, 0);
+                        action_give(rdd->sc, value_type, &v, value);
+                }
+        } else {
+                r = error_set(error, -ENODATA, "empty collection");
+        }
+        kept_rows_free(&rows->kept);
+        return r;
+}
+
+FST_API int fst_first_at(fst_rdd *rdd, fst_variable key, fst_variable value, fst_site site)
+{
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        struct fst_error error = FST_ERROR_INIT;
+        int r = first(rdd, key, value, site, &error);
+        return r ? action_failed(rdd, site, r, &error) : 0;
+}
+
+FST_API int fst_is_empty_at(fst_rdd *rdd, bool *empty, fst_site site)
+{
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        struct fst_error error = FST_ERROR_INIT;
+        struct kept_rows *rows;
+        int r = take(rdd, 1, &rows, site, &error);
+        if (r)
+                return action_failed(rdd, site, r, &error);
+        *empty = !rows->first;
+        kept_rows_free(&rows->kept);
         return 0;
 }

@@ -7,6 +7,7 @@
 #include "exec/action.h"
 #include "rdd/op_reduce.h"
 #include "rdd/partitioner.h"
+#include "rdd/stat_counter.h"
 
 struct output_committer;
 
@@ -27,6 +28,26 @@ struct reduce_action {
         fst_fn fn;                       /* borrowed; form checked by reduce_check */
         fst_type made;                   /* of the result; not a pair */
         const struct reduce_value *zero; /* what each partition begins with; NULL: its first row. Borrowed */
+};
+
+/* result.data: a struct stat_counter on the heap */
+extern const struct action_class stats_action_class;
+struct stats_action {
+        struct action action; /* takes numbers */
+        bool sum_only;        /* only how many, and their sum */
+};
+
+/* Whether rows are numbers, and no pairs. */
+bool action_takes_numbers(fst_type type);
+
+/* result.data: int64_t[buckets] on the heap */
+extern const struct action_class histogram_action_class;
+#define HISTOGRAM_MOST 1000000 /* buckets */
+struct histogram_action {
+        struct action action; /* takes numbers */
+        const double *bounds; /* buckets + 1 of them, borrowed */
+        int buckets;
+        bool even; /* the bounds are equally far from each other */
 };
 
 /* result.data: a list of pages, NULL without rows */

@@ -25,3 +25,8 @@ typedef struct fst_constant {
         uint8_t kind;
 } fst_constant;
 #define FST_CONSTANT(p) ((fst_constant){(p), sizeof(*(p)), FST_KIND_BEHIND(p)})
+
+#define FST_NO_VARIABLE ((fst_variable){0})
+#define FST_FIRST_1(rdd, row) fst_first_at((rdd), FST_VARIABLE(row), FST_NO_VARIABLE, FST_HERE("first"))
+#define FST_FIRST_2(rdd, key, value) fst_first_at((rdd), FST_VARIABLE(key), FST_VARIABLE(value), FST_HERE("first"))
+#define FST_FIRST_PICK(a, b, name, ...) name
