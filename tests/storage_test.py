@@ -11,6 +11,7 @@ CLUSTER = "local-cluster[2,1,1024]"
 
 APP = r"""
 #include <firesteel/firesteel.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,11 +33,38 @@ static void keep(fst_context *sc, int level)
         fst_unpersist(kept);
 }
 
+static int files_of(const char *dir, int rdd)
+{
+        char pattern[4096];
+        glob_t found;
+        snprintf(pattern, sizeof(pattern), "%s/blockmgr-*/*/rdd_%d_*", dir, rdd);
+        int n = glob(pattern, 0, NULL, &found) ? 0 : (int)found.gl_pathc;
+        if (n)
+                globfree(&found);
+        return n;
+}
+
+/* Files are there, and then they are not, on whatever executors they were. */
+static void forget(fst_context *sc, const char *dir)
+{
+        for (int i = 0; i < 20; i++) {
+                fst_rdd *kept = fst_persist(fst_range_n(sc, 0, 10000, 6), FST_DISK_ONLY_2);
+                int64_t n = 0;
+                fst_count(kept, &n);
+                int before = files_of(dir, fst_rdd_id(kept));
+                fst_unpersist_blocking(kept);
+                printf("%d files, then %d\n", before, files_of(dir, fst_rdd_id(kept)));
+        }
+}
+
 int main(int argc, char **argv)
 {
         fst_context *sc = fst_context_new("storage");
         for (int i = 1; i < argc; i++)
-                keep(sc, atoi(argv[i]));
+                if (argv[i][0] == '/')
+                        forget(sc, argv[i]);
+                else
+                        keep(sc, atoi(argv[i]));
         fflush(stdout);
         return fst_context_stop(sc);
 }
@@ -150,6 +178,16 @@ def test_off_heap_without_such_memory_is_on_disk(app, tmp_path, master):
 def test_off_heap_needs_a_size(app):
     done = run(app, 12, conf=["spark.memory.offHeap.enabled=true"], status=1)
     assert "spark.memory.offHeap.size must be at least 1MiB when spark.memory.offHeap.enabled == true" in done.stderr
+
+
+@pytest.mark.parametrize("master", ["local[2]", CLUSTER])
+def test_who_unpersists_and_waits_finds_nothing_left(app, tmp_path, master):
+    log, local = tmp_path / "log", tmp_path / "local"
+    log.mkdir()
+    conf, events = logged(log)
+    done = run(app, local, master=master, conf=[*conf, f"spark.local.dir={local}"])
+    assert done.stdout == f"{6 if master != CLUSTER else 12} files, then 0\n" * 20
+    assert [event["RDD ID"] for event in events("UnpersistRDD")] == list(range(20))
 
 
 def test_workers_hand_over_every_level(app, tmp_path):

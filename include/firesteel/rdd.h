@@ -47,6 +47,8 @@ enum fst_storage_level {
 
 FST_API fst_rdd *fst_persist(fst_rdd *rdd, enum fst_storage_level level);
 FST_API fst_rdd *fst_unpersist(fst_rdd *rdd);
+/* The same, and it returns when every executor has given the memory and files back. */
+FST_API fst_rdd *fst_unpersist_blocking(fst_rdd *rdd);
 static inline fst_rdd *fst_cache(fst_rdd *rdd)
 {
         return fst_persist(rdd, FST_MEMORY_ONLY);

@@ -17,6 +17,7 @@
 #include "driver/executor_table.h"
 #include "driver/job_runner.h"
 #include "driver/stage_shipping.h"
+#include "driver/unpersist_wait.h"
 #include "exec/run_wire.h"
 #include "net/security.h"
 #include "rpc/control.pb-c.h"
@@ -214,6 +215,31 @@ static void data_remove(void *owner, int executor, const Firesteel__Remove *remo
                 append_removal(b, x, removal);
 }
 
+static void rdd_removed(void *wait, struct rpc_answer *answer)
+{
+        unpersist_wait_answered(wait);
+}
+
+static void data_remove_rdd(void *owner, int rdd, struct unpersist_wait *wait)
+{
+        struct cluster_backend *b = owner;
+        Firesteel__Remove removal = FIRESTEEL__REMOVE__INIT;
+        removal.n_rdds = 1;
+        removal.rdds = &rdd;
+        for (int i = 0; i < b->executors.n; i++) {
+                struct remote_executor *x = b->executors.at[i];
+                if (!wait) {
+                        data_remove(b, i, &removal);
+                } else if (x->state == EXECUTOR_ALIVE && x->ref && !b->stopping) {
+                        unpersist_wait_expect(wait);
+                        cluster_flush(x); /* what was said before comes before */
+                        if (rpc_ask_packed(x->ref, FIRESTEEL__CONTROL_TYPE__REMOVE, &removal.base, NULL, 0, rdd_removed,
+                                           wait) < 0)
+                                unpersist_wait_answered(wait);
+                }
+        }
+}
+
 static void data_files(void *owner, const Firesteel__Files *files)
 {
         struct cluster_backend *b = owner;
@@ -293,6 +319,7 @@ static void data_result(void *owner, void *cookie, void *bytes, size_t len, int 
 static const struct driver_data_ops data_ops = {
         .wake = data_wake,
         .remove = data_remove,
+        .remove_rdd = data_remove_rdd,
         .result = data_result,
         .files = data_files,
         .rdd_block = data_rdd_block,

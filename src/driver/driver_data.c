@@ -13,6 +13,7 @@
 #include "driver/executor_table.h"
 #include "driver/file_server.h"
 #include "driver/result_getter.h"
+#include "driver/unpersist_wait.h"
 #include "exec/broadcasts.h"
 #include "net/crypto.h"
 #include "net/security.h"
@@ -29,7 +30,8 @@ struct errand {
         struct errand *next;
         enum { ERRAND_RDD, ERRAND_BROADCAST, ERRAND_RESULT, ERRAND_FILE } kind;
         int64_t id;
-        bool everywhere; /* a broadcast: the driver has forgotten it too */
+        bool everywhere;             /* a broadcast: the driver has forgotten it too */
+        struct unpersist_wait *wait; /* an RDD: who waits until it is gone; NULL: nobody */
         void *cookie, *bytes;
         size_t len;
         int status;
@@ -48,6 +50,7 @@ struct driver_data {
         struct block_master *blocks;
         struct file_server *file_server;
         struct result_getter *results;
+        struct unpersist_waits *waits;
         VEC(Firesteel__File *) known; /* that executors are told of; the scheduler's thread */
         Firesteel__Files files;
 
@@ -162,9 +165,14 @@ static bool is_cached(void *owner, int rdd, int partition)
         return block_master_cached(d->blocks, rdd, partition);
 }
 
-static void unpersisted(void *owner, int rdd)
+static void unpersisted(void *owner, int rdd, bool blocking)
 {
-        leave(owner, (struct errand){.kind = ERRAND_RDD, .id = rdd});
+        struct driver_data *d = owner;
+        struct unpersist_wait *wait = blocking ? unpersist_wait_begin(d->waits) : NULL;
+        leave(d, (struct errand){.kind = ERRAND_RDD, .id = rdd, .wait = wait});
+        if (wait)
+                unpersist_wait_end(wait);
+        listener_bus_post_unpersist_rdd(d->sc->bus, &(struct unpersist_rdd){rdd});
 }
 
 static void broadcast_removed(void *owner, int64_t id, bool destroyed)
@@ -226,11 +234,12 @@ static void do_errand(struct driver_data *d, struct errand *e)
         int *executors = NULL, n;
         switch (e->kind) {
         case ERRAND_RDD:
-                n = block_master_remove_rdd(d->blocks, rdd, &executors);
-                removal.n_rdds = 1;
-                removal.rdds = &rdd;
-                tell_holders(d, executors, n, &removal);
+                block_master_remove_rdd(d->blocks, rdd, &executors);
+                free(executors);
+                d->ops->remove_rdd(d->owner, rdd, e->wait);
                 d->ops->rdd_unpersisted(d->owner, rdd);
+                if (e->wait)
+                        unpersist_wait_answered(e->wait);
                 break;
         case ERRAND_BROADCAST:
                 n = block_master_remove_broadcast(d->blocks, e->id, e->everywhere, &executors);
@@ -428,6 +437,7 @@ int driver_data_new(struct fst_context *sc, const struct security *security, con
                 return r;
         d->results = result_getter_new(d->client, (int)threads, result_got, d);
         block_master_add_executor(d->blocks, -1, "driver", sc->host, transfer_server_port(d->server));
+        d->waits = unpersist_waits_new();
         sc->registry.places = (struct rdd_block_places){.cached = is_cached, .unpersisted = unpersisted, .owner = d};
         broadcast_variables_set_removed(sc->broadcasts, broadcast_removed, d);
         broadcasts_set_network(
@@ -442,6 +452,7 @@ void driver_data_free(struct driver_data *d)
         if (!d)
                 return;
         d->sc->registry.places = (struct rdd_block_places){0};
+        unpersist_waits_free(d->waits);
         application_files_set_added(d->sc, NULL, NULL);
         broadcast_variables_set_removed(d->sc->broadcasts, NULL, NULL);
         broadcasts_set_network(d->sc->env.broadcasts, &(struct block_network){0});

@@ -17,11 +17,18 @@ struct remote_executor;
 struct rpc_message;
 struct security;
 
+struct unpersist_wait;
+
 struct driver_data_ops {
         void (*wake)(void *owner); /* any thread */
 
         /* From driver_data_take: executors that have something of it (@executor) are to forget it. */
         void (*remove)(void *owner, int executor, const Firesteel__Remove *removal);
+        /*
+         * All executors are to forget the RDD, as they may have parts of it that are not known yet. With @wait each of
+         * those that are asked is expected, and has answered (driver/unpersist_wait.h) when it did or never will.
+         */
+        void (*remove_rdd)(void *owner, int rdd, struct unpersist_wait *wait);
         /* A large result: bytes to be taken, or NULL and why. @cookie is that of driver_data_fetch_result. */
         void (*result)(void *owner, void *cookie, void *bytes, size_t len, int status, const char *message);
         /* Files were added: executors are to know. */

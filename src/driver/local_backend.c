@@ -74,6 +74,13 @@ static void block_changed(void *owner, const struct block_status *status)
                                                   .disk_size = (int64_t)status->disk_bytes}});
 }
 
+static void unpersisted(void *owner, int rdd, bool blocking)
+{
+        struct local_backend *b = owner;
+        block_store_remove_rdd(b->sc->env.blocks, rdd);
+        listener_bus_post_unpersist_rdd(b->sc->bus, &(struct unpersist_rdd){rdd});
+}
+
 static void slot_done(void *owner, struct slot_run *run)
 {
         struct local_backend *b = owner;
@@ -139,6 +146,7 @@ static int local_start(struct scheduler_backend *backend, struct job_runner *run
                                                    .memory = -1});
         b->location_of = new_array(int32_t, (size_t)b->executor + 1);
         block_store_set_observer(b->sc->env.blocks, block_changed, b);
+        b->sc->registry.places = (struct rdd_block_places){.unpersisted = unpersisted, .owner = b};
         int r = 0;
         if (b->sc->env.isolation)
                 prepare_isolation(b);
@@ -260,6 +268,7 @@ static void local_free(struct scheduler_backend *backend)
         slot_watch_free(b->watch);
         for (int s = 0; s < b->n_slots; s++)
                 slot_free(b->slots[s]);
+        b->sc->registry.places = (struct rdd_block_places){0};
         if (b->sc->env.blocks)
                 block_store_set_observer(b->sc->env.blocks, NULL, NULL);
         free(b->slots);

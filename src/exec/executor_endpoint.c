@@ -80,7 +80,8 @@ static void kill_task(struct executor *x, const struct rpc_message *m)
         firesteel__kill_task__free_unpacked(kill, NULL);
 }
 
-static void remove_unneeded(struct executor *x, const struct rpc_message *m)
+/* The answer, to who asks, says that it is gone. */
+static void remove_unneeded(struct executor *x, struct rpc_message *m)
 {
         Firesteel__Remove *remove = firesteel__remove__unpack(NULL, m->len, m->body);
         if (!remove)
@@ -89,6 +90,7 @@ static void remove_unneeded(struct executor *x, const struct rpc_message *m)
                 executor_stages_remove(x->stages, remove->stages[i]->stage_id, remove->stages[i]->stage_attempt);
         executor_data_remove(x->data, remove);
         firesteel__remove__free_unpacked(remove, NULL);
+        rpc_reply(m, FIRESTEEL__CONTROL_TYPE__REMOVE, NULL, 0, NULL);
 }
 
 void executor_add_files(struct executor *x, const uint8_t *body, size_t len)

@@ -202,11 +202,21 @@ FST_API fst_rdd *fst_persist(fst_rdd *rdd, enum fst_storage_level level)
         return set_level(rdd, level);
 }
 
-FST_API fst_rdd *fst_unpersist(fst_rdd *rdd)
+static fst_rdd *unpersist(fst_rdd *rdd, bool blocking)
 {
         set_level(rdd, FST_STORAGE_NONE);
-        rdd_registry_unpersist(rdd->sc, rdd->lineage.id);
+        rdd_registry_unpersist(rdd->sc, rdd->lineage.id, blocking);
         return rdd;
+}
+
+FST_API fst_rdd *fst_unpersist(fst_rdd *rdd)
+{
+        return unpersist(rdd, false);
+}
+
+FST_API fst_rdd *fst_unpersist_blocking(fst_rdd *rdd)
+{
+        return unpersist(rdd, true);
 }
 
 FST_API int fst_rdd_id(const fst_rdd *rdd)

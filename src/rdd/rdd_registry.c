@@ -68,11 +68,11 @@ bool rdd_registry_cached(fst_context *sc, int rdd, int partition)
         return r->blocks && block_store_contains(r->blocks, (struct block_id){rdd, partition});
 }
 
-void rdd_registry_unpersist(fst_context *sc, int rdd)
+void rdd_registry_unpersist(fst_context *sc, int rdd, bool blocking)
 {
         const struct rdd_registry *r = registry_of(sc);
         if (r->places.unpersisted)
-                r->places.unpersisted(r->places.owner, rdd);
+                r->places.unpersisted(r->places.owner, rdd, blocking);
         else if (r->blocks)
                 block_store_remove_rdd(r->blocks, rdd);
 }

@@ -22,8 +22,8 @@ typedef int (*rdd_describe_fn)(const fst_fn *fn, const char **name, struct fst_e
 /* Where partitions of persisted RDDs are, if not only in this process. Any thread. */
 struct rdd_block_places {
         bool (*cached)(void *owner, int rdd, int partition);
-        /* The RDD is not to be kept any more. */
-        void (*unpersisted)(void *owner, int rdd);
+        /* The RDD is not to be kept any more: @blocking waits until nobody does. */
+        void (*unpersisted)(void *owner, int rdd, bool blocking);
         void *owner;
 };
 
@@ -50,7 +50,7 @@ int rdd_registry_describe(fst_context *sc, const fst_fn *fn, const char **name, 
 
 /* Whether a partition of a persisted RDD is kept anywhere; and give up all of them. */
 bool rdd_registry_cached(fst_context *sc, int rdd, int partition);
-void rdd_registry_unpersist(fst_context *sc, int rdd);
+void rdd_registry_unpersist(fst_context *sc, int rdd, bool blocking);
 
 /* The RDD with this id, or NULL. It lives as long as the context. */
 const fst_rdd *rdd_registry_find(fst_context *sc, int id);
