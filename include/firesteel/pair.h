@@ -5,6 +5,7 @@
 
 #include <firesteel/function.h>
 #include <firesteel/rdd.h>
+#include <firesteel/transform.h>
 
 /* fst_rdd *fst_map_values(fst_rdd *pairs, FUNCTION f, fst_type value): keys, and so the partitioner, are kept. */
 #define fst_map_values(pairs, f, value) fst_map_values_at((pairs), FST_FN(f), (value), FST_HERE("map_values"))
@@ -60,6 +61,31 @@ FST_API fst_rdd *fst_sort_by_key_at(fst_rdd *pairs, enum fst_order order, int pa
         fst_join_at((left), (right), FST_FN(f), (type), (partitions), FST_HERE("join"))
 FST_API fst_rdd *fst_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions, fst_site site);
 
-/* Rows placed by the hash of their keys: equal keys end in the same partition. No-op if they already are. */
+/*
+ * fst_rdd *fst_partition_by(fst_rdd *pairs, int partitions)
+ * fst_rdd *fst_partition_by_range(fst_rdd *pairs, int partitions, enum fst_order order)
+ * fst_rdd *fst_partition_by_function(fst_rdd *pairs, int partitions, FUNCTION f)
+ *
+ * Rows placed by their keys, so that equal keys are in the same partition: by hash; by order, in ranges that a sample of
+ * the keys makes about equally large; or where @f says, which is called with a key and @partitions, and answers 0 …
+ * @partitions - 1. By hash, and by the same function with equal captured values: nothing is done if they already are.
+ */
 #define fst_partition_by(pairs, partitions) fst_partition_by_at((pairs), (partitions), FST_HERE("partition_by"))
+#define fst_partition_by_range(pairs, partitions, order)                                                               \
+        fst_partition_by_range_at((pairs), (partitions), (order), FST_HERE("partition_by_range"))
+#define fst_partition_by_function(pairs, partitions, f)                                                                \
+        fst_partition_by_function_at((pairs), (partitions), FST_FN(f), FST_HERE("partition_by_function"))
 FST_API fst_rdd *fst_partition_by_at(fst_rdd *pairs, int partitions, fst_site site);
+FST_API fst_rdd *fst_partition_by_range_at(fst_rdd *pairs, int partitions, enum fst_order order, fst_site site);
+FST_API fst_rdd *fst_partition_by_function_at(fst_rdd *pairs, int partitions, fst_fn f, fst_site site);
+
+/*
+ * fst_rdd *fst_repartition_and_sort_within_partitions(fst_rdd *pairs, int partitions, enum fst_order order)
+ *
+ * Placed by hash, each partition in the order of keys. For other places: fst_sort_within_partitions of another
+ * fst_partition_by….
+ */
+#define fst_repartition_and_sort_within_partitions(pairs, partitions, order)                                           \
+        fst_sort_within_partitions_at(                                                                                 \
+                fst_partition_by_at((pairs), (partitions), FST_HERE("repartition_and_sort_within_partitions")),        \
+                (order), FST_HERE("repartition_and_sort_within_partitions"))

@@ -5,6 +5,7 @@
 #include "driver/actions.h"
 
 #include "base/mem.h"
+#include "driver/preparation.h"
 #include "exec/action_kinds.h"
 #include "exec/slot.h"
 #include "rdd/op_reduce.h"
@@ -29,7 +30,7 @@ int action_run(fst_rdd *rdd, struct action *action, const int *partitions, int n
 {
         int r = action_check(rdd, error);
         if (r == 0)
-                r = range_bounds_prepare(rdd, site, error);
+                r = preparation_run(rdd, site, error);
         if (r)
                 return r;
         const char *file = strrchr(site.file, '/');

@@ -8,8 +8,8 @@
 #include "rdd/op_reduce.h"
 
 /*
- * Run @action on partitions of @rdd (NULL: all): plan it, compute the bounds of range partitioners that it needs,
- * submit, wait. 0, or negative with @error.
+ * Run @action on partitions of @rdd (NULL: all): plan it, find out what its lineage needs to know
+ * (driver/preparation.h), submit, wait. 0, or negative with @error.
  */
 int action_run(fst_rdd *rdd, struct action *action, const int *partitions, int n, fst_site site,
                struct fst_error *error);
@@ -42,6 +42,3 @@ int action_reduce(fst_rdd *rdd, const struct reduce_plan *plan, fst_variable res
 
 /* A constant of the application's and its type; *@value borrows from it. -EINVAL with @error if it is too large. */
 int action_constant(fst_constant constant, fst_type *type, struct reduce_value *value, struct fst_error *error);
-
-/* Sample keys and set the bounds of every range partitioner that computing @rdd needs (driver/range_bounds.c). */
-int range_bounds_prepare(fst_rdd *rdd, fst_site site, struct fst_error *error);

@@ -5,19 +5,15 @@
  * from each input partition as its share, and each key stands for the rows that it was drawn from. Where the rows
  * come from text files through element-wise operators only, a task reads some blocks of its split instead of all of
  * it; if that gives too little, everything is read.
- *
- * An action whose partitioners are ready takes no lock. One that needs bounds which another thread's action is
- * computing waits for that; if the sampling job fails or is cancelled, the action it was run for fails with its error,
- * and one of those that waited samples anew, in a job of its own group. Waiting threads hold no claims, so they form no
- * circle.
  */
+#include "driver/preparation.h"
+
 #include "driver/actions.h"
 
 #include "base/mem.h"
 #include "exec/action_kinds.h"
 #include "rdd/partitioner.h"
 #include "rdd/rdd_class.h"
-#include "rdd/rdd_walk.h"
 
 #include <math.h>
 
@@ -103,59 +99,21 @@ static int sample(fst_rdd *shuffled, bool quick, fst_site site, struct fst_error
         return r;
 }
 
-/* True if the caller is to compute the bounds; false once they are there, computed by whoever was first. */
-static bool claim(fst_rdd *rdd)
+bool range_bounds_ready(const fst_rdd *rdd)
 {
-        fst_context *sc = rdd->sc;
-        pthread_mutex_lock(&sc->prepare);
-        while (rdd->shuffle.sampling)
-                pthread_cond_wait(&sc->prepared, &sc->prepare);
-        bool mine = !partitioner_ready(&rdd->shuffle.partitioner);
-        rdd->shuffle.sampling = mine;
-        pthread_mutex_unlock(&sc->prepare);
-        return mine;
+        return rdd->op != RDD_SHUFFLED || partitioner_ready(&rdd->shuffle.partitioner);
 }
 
-static void release(fst_rdd *rdd)
-{
-        fst_context *sc = rdd->sc;
-        pthread_mutex_lock(&sc->prepare);
-        rdd->shuffle.sampling = false;
-        pthread_cond_broadcast(&sc->prepared);
-        pthread_mutex_unlock(&sc->prepare);
-}
-
-static int prepare(fst_rdd *rdd, fst_site site, struct fst_error *error)
+int range_bounds_compute(fst_rdd *rdd, fst_site site, struct fst_error *error)
 {
         int r = 0;
-        if (rdd->op != RDD_SHUFFLED || partitioner_ready(&rdd->shuffle.partitioner))
-                return 0;
-        if (rdd->shuffle.like) /* it need not be among the ancestors of this one */
-                r = range_bounds_prepare(rdd->shuffle.like, site, error);
-        if (r || !claim(rdd))
-                return r;
         if (rdd->shuffle.like) {
                 partitioner_copy_bounds(&rdd->shuffle.partitioner, &rdd->shuffle.like->shuffle.partitioner);
-                release(rdd);
                 return 0;
         }
-        site.operation = rdd->site.operation;
         if (can_read_less(rdd_parent(rdd)))
                 r = sample(rdd, true, site, error);
         if (r == 0 && !partitioner_ready(&rdd->shuffle.partitioner))
                 r = sample(rdd, false, site, error);
-        release(rdd);
-        return r;
-}
-
-int range_bounds_prepare(fst_rdd *rdd, fst_site site, struct fst_error *error)
-{
-        struct rdd_walk walk;
-        int r = 0;
-        /* Parents first, so that nobody holds a claim while waiting for another. */
-        rdd_walk_init(&walk, rdd, RDD_WALK_ALL);
-        for (uint32_t i = 0; i < walk.n && r == 0; i++)
-                r = prepare(walk.rdds[i], site, error);
-        rdd_walk_deinit(&walk);
         return r;
 }

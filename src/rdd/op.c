@@ -86,6 +86,40 @@ int op_flush(struct op *op)
         return r;
 }
 
+static void gather(fst_column to, fst_column from, uint8_t kind, uint32_t size, const uint16_t *kept, uint32_t n)
+{
+        switch (kind) {
+        case FST_KIND_I64:
+        case FST_KIND_F64:
+                for (uint32_t i = 0; i < n; i++)
+                        to.i64[i] = from.i64[kept[i]];
+                break;
+        case FST_KIND_BYTES:
+                for (uint32_t i = 0; i < n; i++)
+                        to.bytes[i] = from.bytes[kept[i]];
+                break;
+        case FST_KIND_FIXED:
+                for (uint32_t i = 0; i < n; i++)
+                        memcpy(to.fixed + (size_t)i * size, from.fixed + (size_t)kept[i] * size, size);
+                break;
+        default:
+                break;
+        }
+}
+
+int op_push_some(struct op *op, const struct rows *in, const uint16_t *at, uint32_t n)
+{
+        if (n == 0)
+                return op->status;
+        gather(op->out.key, in->batch.key, op->type.key, op->type.key_size, at, n);
+        gather(op->out.value, in->batch.value, op->type.value, op->type.value_size, at, n);
+        struct rows rows = *in;
+        rows.batch.rows = n;
+        rows.batch.key = op->out.key;
+        rows.batch.value = op->out.value;
+        return op_push(op, &rows);
+}
+
 void op_borrow(struct op *op, const struct rows *in)
 {
         op->source[0] = op->out.stable[0] = in->stable[0];

@@ -120,6 +120,9 @@ int op_push(struct op *op, const struct rows *rows);
 /* Push the batch in `out`, if there is one. */
 int op_flush(struct op *op);
 
+/* Push the rows @at[0 … @n) of @in, at most FST_BATCH_ROWS, by way of the columns of `out`, which has their type. */
+int op_push_some(struct op *op, const struct rows *in, const uint16_t *at, uint32_t n);
+
 /* Before and after the rows of an input batch are emitted to `out`. */
 void op_borrow(struct op *op, const struct rows *in);
 int op_input_done(struct op *op);

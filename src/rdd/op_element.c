@@ -212,27 +212,6 @@ static int map_values_consume(struct op *op, const struct rows *in)
         return r ? r : push_values(self, in, 0);
 }
 
-static void gather(fst_column to, fst_column from, uint8_t kind, uint32_t size, const uint16_t *kept, uint32_t n)
-{
-        switch (kind) {
-        case FST_KIND_I64:
-        case FST_KIND_F64:
-                for (uint32_t i = 0; i < n; i++)
-                        to.i64[i] = from.i64[kept[i]];
-                break;
-        case FST_KIND_BYTES:
-                for (uint32_t i = 0; i < n; i++)
-                        to.bytes[i] = from.bytes[kept[i]];
-                break;
-        case FST_KIND_FIXED:
-                for (uint32_t i = 0; i < n; i++)
-                        memcpy(to.fixed + (size_t)i * size, from.fixed + (size_t)kept[i] * size, size);
-                break;
-        default:
-                break;
-        }
-}
-
 static int filter_loop(struct element_op *self, const struct rows *in)
 {
         struct op *op = &self->op;
@@ -242,15 +221,7 @@ static int filter_loop(struct element_op *self, const struct rows *in)
                 return op->run->status;
         if (n == in->batch.rows) /* nothing to move */
                 return op_push(op, in);
-        gather(op->out.key, in->batch.key, op->type.key, op->type.key_size, kept, n);
-        gather(op->out.value, in->batch.value, op->type.value, op->type.value_size, kept, n);
-        if (n == 0)
-                return 0;
-        struct rows rows = *in;
-        rows.batch.rows = n;
-        rows.batch.key = op->out.key;
-        rows.batch.value = op->out.value;
-        return op_push(op, &rows);
+        return op_push_some(op, in, kept, n);
 }
 
 static int filter_consume(struct op *op, const struct rows *in)

@@ -69,10 +69,18 @@ bool iter_op_mismatch(fst_iter *iter, uint32_t tag)
 static void body(void *arg)
 {
         struct iter_op *self = arg;
-        int (*f)(fst_task *, fst_iter *, fst_out *) = (int (*)(fst_task *, fst_iter *, fst_out *))self->fn.code;
-        self->op.run->task.captured = self->fn.captured;
+        fst_task *task = &self->op.run->task;
+        task->captured = self->fn.captured;
         task_run_leave(self->op.run, self->fn.name);
-        self->result = f(&self->op.run->task, &self->iter, &self->op.out);
+        if (FST_SHAPE_FORM(self->fn.shape) == FST_FORM_ITER_AT) {
+                int (*f)(fst_task *, int, fst_iter *, fst_out *) =
+                        (int (*)(fst_task *, int, fst_iter *, fst_out *))self->fn.code;
+                self->result = f(task, self->op.partition, &self->iter, &self->op.out);
+        } else {
+                int (*f)(fst_task *, fst_iter *, fst_out *) =
+                        (int (*)(fst_task *, fst_iter *, fst_out *))self->fn.code;
+                self->result = f(task, &self->iter, &self->op.out);
+        }
         self->finished = true;
 }
 

@@ -40,21 +40,21 @@ static const void *field_data(uint8_t kind, uint32_t size, fst_column column, ui
         }
 }
 
-static void encode_pairs(struct key_op *self, const fst_batch *in)
+void key_op_encode(struct arena *heap, const fst_batch *in, fst_bytes *encoded)
 {
         fst_type t = in->type;
         for (uint32_t i = 0; i < in->rows; i++) {
                 size_t key = field_size(t.key, t.key_size, in->key, i);
                 size_t value = field_size(t.value, t.value_size, in->value, i);
                 size_t prefix = t.key == FST_KIND_BYTES ? 4 : 0;
-                char *to = arena_alloc(&self->op.heap, prefix + key + value);
+                char *to = arena_alloc(heap, prefix + key + value);
                 uint32_t length = (uint32_t)key;
                 memcpy(to, &length, prefix);
                 if (key)
                         memcpy(to + prefix, field_data(t.key, t.key_size, in->key, i), key);
                 if (value)
                         memcpy(to + prefix + key, field_data(t.value, t.value_size, in->value, i), value);
-                self->encoded[i] = (fst_bytes){to, prefix + key + value};
+                encoded[i] = (fst_bytes){to, prefix + key + value};
         }
 }
 
@@ -70,7 +70,7 @@ static int collect(struct op *op, const struct rows *keys)
                 .stable = {in->stable[0], keys->stable[1]},
         };
         if (in->batch.type.value) {
-                encode_pairs(self, &in->batch);
+                key_op_encode(&self->op.heap, &in->batch, self->encoded);
                 pairs.batch.value.bytes = self->encoded;
         }
         self->at += keys->batch.rows;

@@ -13,6 +13,9 @@
 /* The type of a row of type @row when it travels as a value. */
 fst_type key_op_value(fst_type row);
 
+/* The pairs of @in as such values into @encoded, with their bytes in @heap. */
+void key_op_encode(struct arena *heap, const fst_batch *in, fst_bytes *encoded);
+
 /* Rows of type @in → (key, row); @keyed is fst_type_pair(key type, key_op_value(in)). */
 struct op *key_op_new(struct task_run *run, fst_type in, fst_type keyed, const fst_fn *fn);
 

@@ -8,7 +8,9 @@
 
 #include "base/mem.h"
 #include "rdd/hash.h"
+#include "rdd/op.h"
 #include "rdd/record.h"
+#include "rdd/sampler.h"
 
 void partitioner_init_hash(struct partitioner *p, int partitions, fst_type key)
 {
@@ -27,6 +29,28 @@ void partitioner_init_range(struct partitioner *p, int partitions, fst_type key,
                                   .ready = partitions <= 1};
 }
 
+void partitioner_init_function(struct partitioner *p, int partitions, fst_type key, const fst_fn *fn)
+{
+        partitioner_init_hash(p, partitions, key);
+        p->kind = PARTITIONER_FUNCTION;
+        p->fn = *fn;
+}
+
+void partitioner_init_round_robin(struct partitioner *p, int partitions)
+{
+        *p = (struct partitioner){.kind = PARTITIONER_ROUND_ROBIN, .partitions = partitions, .ready = true};
+}
+
+int partitioner_check_function(fst_type key, const fst_fn *fn, struct fst_error *error)
+{
+        char text[64];
+        if (fn->shape == FST_SHAPE(FST_FORM_PLACE, key.key, FST_KIND_NONE))
+                return 0;
+        return error_set(error, -EINVAL,
+                         "%s does not place keys that are %s: it must be int f(fst_task *, KEY, int partitions)",
+                         fn->name, fst_type_name((fst_type){.key = key.key, .key_size = key.key_size}, text));
+}
+
 void partitioner_deinit(struct partitioner *p)
 {
         for (int i = 0; p->bounds && i < p->n_bounds; i++)
@@ -36,12 +60,20 @@ void partitioner_deinit(struct partitioner *p)
         *p = (struct partitioner){0};
 }
 
+static bool same_function(const fst_fn *a, const fst_fn *b)
+{
+        return a->code == b->code && a->captured_size == b->captured_size &&
+               (a->captured_size == 0 || memcmp(a->captured, b->captured, a->captured_size) == 0);
+}
+
 bool partitioner_equal(const struct partitioner *a, const struct partitioner *b)
 {
         if (a == b)
                 return true;
-        return a && b && a->kind == PARTITIONER_HASH && b->kind == PARTITIONER_HASH && a->partitions == b->partitions &&
-               a->key.key == b->key.key && a->key.key_size == b->key.key_size;
+        if (!a || !b || a->kind != b->kind || a->partitions != b->partitions || a->key.key != b->key.key ||
+            a->key.key_size != b->key.key_size)
+                return false;
+        return a->kind == PARTITIONER_HASH || (a->kind == PARTITIONER_FUNCTION && same_function(&a->fn, &b->fn));
 }
 
 /* ----------------------------------------------------------------------------------------------- prefixes */
@@ -217,4 +249,65 @@ void partitioner_place(const struct partitioner *p, const fst_batch *batch, uint
         default:
                 place_ranges(p, batch, FST_KIND_BYTES, out);
         }
+}
+
+/* ------------------------------------------------------------------------------------- placing by a function, by turns */
+
+/* The answer of function @code for row @row. */
+static int ask(void (*code)(void), fst_task *task, const fst_batch *batch, uint32_t row, int partitions)
+{
+        fst_column key = batch->key;
+        switch (batch->type.key) {
+        case FST_KIND_I64:
+                return ((int (*)(fst_task *, int64_t, int))code)(task, key.i64[row], partitions);
+        case FST_KIND_F64:
+                return ((int (*)(fst_task *, double, int))code)(task, key.f64[row], partitions);
+        case FST_KIND_BYTES:
+                return ((int (*)(fst_task *, fst_bytes, int))code)(task, key.bytes[row], partitions);
+        default:
+                return ((int (*)(fst_task *, const void *, int))code)(
+                        task, key.fixed + (size_t)row * batch->type.key_size, partitions);
+        }
+}
+
+static int place_by_function(const struct placing *placing, const fst_batch *batch, uint32_t *out)
+{
+        const struct partitioner *p = placing->p;
+        struct task_run *run = placing->run;
+        const void *captured = run->task.captured;
+        const char *outer = task_run_enter(run, p->fn.name);
+        run->task.captured = p->fn.captured;
+        for (uint32_t i = 0; i < batch->rows && !run->status; i++) {
+                int place = ask(p->fn.code, &run->task, batch, i, p->partitions);
+                if (place < 0 || place >= p->partitions)
+                        task_run_fail(run, -EINVAL, "%s placed a key in partition %d of %d", p->fn.name, place,
+                                      p->partitions);
+                out[i] = (uint32_t)place;
+        }
+        run->task.captured = captured;
+        task_run_leave(run, outer);
+        return run->status;
+}
+
+void placing_begin(struct placing *placing, const struct partitioner *p, struct task_run *run, int partition)
+{
+        *placing = (struct placing){.p = p, .run = run};
+        if (p->kind == PARTITIONER_ROUND_ROBIN && p->partitions > 1)
+                placing->next = (uint32_t)xorshift_random_int(partition, p->partitions);
+}
+
+int placing_place(struct placing *placing, const fst_batch *batch, uint32_t *out)
+{
+        const struct partitioner *p = placing->p;
+        if (p->kind == PARTITIONER_FUNCTION)
+                return place_by_function(placing, batch, out);
+        if (p->kind != PARTITIONER_ROUND_ROBIN) {
+                partitioner_place(p, batch, out);
+                return 0;
+        }
+        for (uint32_t i = 0; i < batch->rows; i++) {
+                placing->next = placing->next + 1 < (uint32_t)p->partitions ? placing->next + 1 : 0;
+                out[i] = placing->next;
+        }
+        return 0;
 }

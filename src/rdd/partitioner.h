@@ -3,14 +3,19 @@
  *
  * HASH places by a hash of the key, so equal keys meet. RANGE places by order: keys below bound 0 go to partition
  * 0, …; its bounds come from a sample, as Spark's RangePartitioner takes them. Both are computed a batch at a
- * time. A partitioner is immutable once its first job runs.
+ * time. FUNCTION asks the application. ROUND_ROBIN looks at no key: rows go to one partition after another, those of
+ * each map partition from another one on, as in Spark's repartition. A partitioner is immutable once its first job runs.
  */
 #pragma once
 
+#include <firesteel/function.h>
 #include <firesteel/iter.h>
 #include <firesteel/rdd.h>
 
-enum partitioner_kind { PARTITIONER_HASH, PARTITIONER_RANGE };
+struct fst_error;
+struct task_run;
+
+enum partitioner_kind { PARTITIONER_HASH, PARTITIONER_RANGE, PARTITIONER_FUNCTION, PARTITIONER_ROUND_ROBIN };
 
 struct partitioner {
         enum partitioner_kind kind;
@@ -23,11 +28,18 @@ struct partitioner {
         int n_bounds;
         uint64_t *prefixes;
         fst_bytes *bounds;
+
+        fst_fn fn; /* FUNCTION: borrowed */
 };
 
 void partitioner_init_hash(struct partitioner *p, int partitions, fst_type key);
 void partitioner_init_range(struct partitioner *p, int partitions, fst_type key, enum fst_order order);
+void partitioner_init_function(struct partitioner *p, int partitions, fst_type key, const fst_fn *fn);
+void partitioner_init_round_robin(struct partitioner *p, int partitions);
 void partitioner_deinit(struct partitioner *p);
+
+/* 0 if @fn places keys of @key, else -EINVAL with what it must be. */
+int partitioner_check_function(fst_type key, const fst_fn *fn, struct fst_error *error);
 
 /* Whether keys can be placed; then the bounds do not change any more. Any thread. */
 static inline bool partitioner_ready(const struct partitioner *p)
@@ -60,8 +72,21 @@ void partitioner_set_bounds(struct partitioner *p, struct sample_key *keys, size
 /* Give the RANGE @p the bounds of @from, which is ready and for as many partitions. */
 void partitioner_copy_bounds(struct partitioner *p, const struct partitioner *from);
 
-/* The partition of each row of @batch, into @out[0 … rows). */
+/* Placing the rows of one map partition, on the thread of its task. */
+struct placing {
+        const struct partitioner *p;
+        struct task_run *run;
+        uint32_t next; /* ROUND_ROBIN */
+};
+
+/* Begin with the rows of map partition @partition. */
+void placing_begin(struct placing *placing, const struct partitioner *p, struct task_run *run, int partition);
+
+/* The partition of each row of @batch, into @out[0 … rows): 0, or negative after task_run_fail (FUNCTION). */
+int placing_place(struct placing *placing, const fst_batch *batch, uint32_t *out);
+
+/* The same for HASH and RANGE, which need no task. */
 void partitioner_place(const struct partitioner *p, const fst_batch *batch, uint32_t *out);
 
-/* The same for a HASH partitioner from the keys' hashes (rdd/hash.h), which an aggregate has at hand. */
+/* And for a HASH partitioner from the keys' hashes (rdd/hash.h), which an aggregate has at hand. */
 void partitioner_place_hashes(const struct partitioner *p, const uint64_t *hashes, uint32_t n, uint32_t *out);

@@ -122,6 +122,31 @@ void rdd_check_one_column(fst_rdd *rdd, fst_type type, const char *what)
         rdd_fail_with(rdd, -EINVAL, &error);
 }
 
+void rdd_check_context(fst_rdd *rdd)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        for (int i = 0; i < rdd->n_parents; i++)
+                if (rdd->parents[i]->sc != rdd->sc && !rdd->status) {
+                        error_set(&error, -EINVAL, "%s needs RDDs of one context", rdd->site.operation);
+                        rdd_fail_with(rdd, -EINVAL, &error);
+                }
+}
+
+void rdd_check_columns(fst_rdd *rdd)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        char text[64];
+        rdd_check_context(rdd);
+        for (int i = 0; i < rdd->n_parents; i++)
+                if (rdd->parents[i]->type.value && !rdd->status) {
+                        error_set(&error, -EINVAL,
+                                  "%s makes pairs of rows that are no pairs themselves, but was given %s: map them to "
+                                  "one column before",
+                                  rdd->site.operation, fst_type_name(rdd->parents[i]->type, text));
+                        rdd_fail_with(rdd, -EINVAL, &error);
+                }
+}
+
 int rdd_source_partitions(fst_rdd *rdd, int wanted)
 {
         if (wanted < 0)

@@ -8,6 +8,7 @@
 #include "io/text_plan.h"
 #include "rdd/lineage.h"
 #include "rdd/partitioner.h"
+#include "rdd/sampler.h"
 
 #include <firesteel/firesteel.h>
 
@@ -27,6 +28,12 @@ enum rdd_op {
         RDD_SHUFFLED = 12, /* rows of a shuffle; combined or sorted if it says so */
         RDD_COMBINE = 13,  /* combine by key without a shuffle: the parent is partitioned as wanted */
         RDD_UNION = 14,    /* rows of several parents */
+        RDD_SAMPLED = 16,
+        RDD_INDEXED = 17, /* (row, number) */
+        RDD_ZIPPED = 18,
+        RDD_ZIPPED_PARTITIONS = 19,
+        RDD_CARTESIAN = 20,
+        RDD_SORTED_WITHIN = 21, /* each partition by key */
         RDD_JOINED = 15,   /* rows of two parents with equal keys, which are partitioned alike: where they were not, it
                               is RDD_SHUFFLED that it joins */
 };
@@ -50,7 +57,8 @@ struct fst_rdd {
         fst_site site;
         int status; /* not 0: the RDD cannot be; the action reports @error */
         struct fst_error error;
-        bool planned; /* partitions are known */
+        bool planned;   /* partitions are known */
+        bool preparing; /* a thread finds out what it needs to know; under the context's lock `prepare` */
 
         struct partitioner *partitioner; /* where equal keys are, if that is known; borrowed from the shuffle */
 
@@ -69,6 +77,12 @@ struct fst_rdd {
                 struct {
                         int64_t start, end;
                 } range;
+                struct sampling_plan sample;
+                struct {
+                        bool unique;
+                        uint64_t *starts; /* the first row's number in each partition; set under `prepare`, owned */
+                } index;
+                enum fst_order sorted_within;
                 struct {
                         int count;
                 } coalesce;
@@ -82,7 +96,6 @@ struct fst_rdd {
                         bool sort;
                         enum fst_order order;
                         fst_rdd *like; /* a range: whose bounds it has, from an RDD that owns them; NULL: its own */
-                        bool sampling; /* a thread computes the bounds; under the context's lock `prepare` */
                 } shuffle;
         };
 

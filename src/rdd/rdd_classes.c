@@ -13,6 +13,12 @@ static const struct rdd_class *const classes[] = {
         [RDD_COALESCE] = &rdd_coalesce_class,     [RDD_SHUFFLED] = &rdd_shuffled_class,
         [RDD_COMBINE] = &rdd_combine_class,       [RDD_UNION] = &rdd_union_class,
         [RDD_JOINED] = &rdd_joined_class,
+        [RDD_SAMPLED] = &rdd_sampled_class,
+        [RDD_INDEXED] = &rdd_indexed_class,
+        [RDD_ZIPPED] = &rdd_zipped_class,
+        [RDD_ZIPPED_PARTITIONS] = &rdd_zipped_partitions_class,
+        [RDD_CARTESIAN] = &rdd_cartesian_class,
+        [RDD_SORTED_WITHIN] = &rdd_sorted_within_class,
 };
 
 #define SAME(name) _Static_assert((int)RDD_##name == (int)FIRESTEEL__OPERATOR__##name, "as on the wire")
@@ -31,6 +37,12 @@ SAME(SHUFFLED);
 SAME(COMBINE);
 SAME(UNION);
 SAME(JOINED);
+SAME(SAMPLED);
+SAME(INDEXED);
+SAME(ZIPPED);
+SAME(ZIPPED_PARTITIONS);
+SAME(CARTESIAN);
+SAME(SORTED_WITHIN);
 
 const struct rdd_class *rdd_class_of(int op)
 {

@@ -146,7 +146,7 @@ const struct rdd_class rdd_map_values_class = {
 
 static bool by_iterator(const fst_rdd *rdd)
 {
-        return FST_SHAPE_FORM(rdd->fn.shape) == FST_FORM_ITER;
+        return FST_SHAPE_FORM(rdd->fn.shape) == FST_FORM_ITER || FST_SHAPE_FORM(rdd->fn.shape) == FST_FORM_ITER_AT;
 }
 
 FST_API fst_rdd *fst_map_partitions_at(fst_rdd *parent, fst_fn f, fst_type type, fst_site site)
@@ -157,6 +157,21 @@ FST_API fst_rdd *fst_map_partitions_at(fst_rdd *parent, fst_fn f, fst_type type,
         rdd_set_fn(rdd, &f);
         rdd_depend_narrowly(rdd, false);
         return rdd;
+}
+
+FST_API fst_rdd *fst_map_partitions_with_index_at(fst_rdd *parent, fst_fn f, fst_type type, fst_site site)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        fst_rdd *rdd = rdd_new(parent->sc, RDD_MAP_PARTITIONS, type, parent, site);
+        rdd_set_fn(rdd, &f);
+        rdd_depend_narrowly(rdd, false);
+        if (FST_SHAPE_FORM(f.shape) == FST_FORM_ITER_AT)
+                return rdd;
+        error_set(&error, -EINVAL,
+                  "%s is not a function that map_partitions_with_index can call: that takes the partition's number, an "
+                  "iterator, and where to emit",
+                  rdd->fn.name);
+        return rdd_fail_with(rdd, -EINVAL, &error);
 }
 
 FST_API fst_rdd *fst_barrier_map_partitions_at(fst_rdd *parent, fst_fn f, fst_type type, fst_site site)

@@ -25,6 +25,13 @@ int rdd_fail_as(fst_rdd *rdd, const fst_rdd *parent);
 /* Fail it unless @type is one column: what is made of it would otherwise silently be cut. @what: "the keys". */
 void rdd_check_one_column(fst_rdd *rdd, fst_type type, const char *what);
 
+/* Fail it unless all parents are of its context; and unless, moreover, each parent's rows are one column. */
+void rdd_check_context(fst_rdd *rdd);
+void rdd_check_columns(fst_rdd *rdd);
+
+/* A plan: as many partitions as each parent has; fails it, as Spark's zip, if they differ. */
+int rdd_plan_alike(fst_rdd *rdd);
+
 /* Take a copy of @fn, under the name by which messages call it; a function that cannot travel fails the RDD. */
 void rdd_set_fn(fst_rdd *rdd, const fst_fn *fn);
 

@@ -74,19 +74,55 @@ FST_API fst_rdd *fst_reduce_by_key_at(fst_rdd *pairs, fst_fn f, int partitions, 
         return rdd;
 }
 
+/* What reads @parent's rows as @p places them; it takes @p. */
+static fst_rdd *placed_by(fst_rdd *parent, struct partitioner *p, int partitions, fst_site site)
+{
+        fst_rdd *rdd = rdd_new(parent->sc, RDD_SHUFFLED, parent->type, parent, site);
+        rdd->shuffle.partitioner = *p;
+        if (partitions <= 0)
+                rdd_fail(rdd, -EINVAL, "Number of partitions must be positive");
+        else if (p->kind != PARTITIONER_ROUND_ROBIN && !parent->type.value)
+                rdd_fail(rdd, -EINVAL, "partition_by needs pairs");
+        rdd_depend_on_shuffle(rdd);
+        return rdd;
+}
+
 FST_API fst_rdd *fst_partition_by_at(fst_rdd *pairs, int partitions, fst_site site)
 {
         struct partitioner hash;
         partitioner_init_hash(&hash, MAX(partitions, 1), pairs->type);
         if (!pairs->status && partitions > 0 && partitioner_equal(pairs->partitioner, &hash))
                 return pairs;
-        fst_rdd *rdd = rdd_new(pairs->sc, RDD_SHUFFLED, pairs->type, pairs, site);
-        rdd->shuffle.partitioner = hash;
-        if (partitions <= 0)
-                rdd_fail(rdd, -EINVAL, "Number of partitions must be positive");
-        else if (!pairs->type.value)
-                rdd_fail(rdd, -EINVAL, "partition_by needs pairs");
-        rdd_depend_on_shuffle(rdd);
+        return placed_by(pairs, &hash, partitions, site);
+}
+
+FST_API fst_rdd *fst_partition_by_range_at(fst_rdd *pairs, int partitions, enum fst_order order, fst_site site)
+{
+        struct partitioner range;
+        partitioner_init_range(&range, MAX(partitions, 1), pairs->type, order);
+        return placed_by(pairs, &range, partitions, site);
+}
+
+FST_API fst_rdd *fst_partition_by_function_at(fst_rdd *pairs, int partitions, fst_fn f, fst_site site)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct partitioner p;
+        partitioner_init_function(&p, MAX(partitions, 1), pairs->type, &f);
+        if (!pairs->status && partitions > 0 && partitioner_equal(pairs->partitioner, &p))
+                return pairs;
+        fst_rdd *rdd = placed_by(pairs, &p, partitions, site);
+        rdd_set_fn(rdd, &f); /* a copy that lives as long as the RDD */
+        rdd->shuffle.partitioner.fn = rdd->fn;
+        int r = rdd->status ? 0 : partitioner_check_function(pairs->type, &rdd->fn, &error);
+        return r ? rdd_fail_with(rdd, r, &error) : rdd;
+}
+
+FST_API fst_rdd *fst_repartition_at(fst_rdd *parent, int partitions, fst_site site)
+{
+        struct partitioner turns;
+        partitioner_init_round_robin(&turns, MAX(partitions, 1));
+        fst_rdd *rdd = placed_by(parent, &turns, partitions, site);
+        rdd->partitioner = NULL; /* no key is where it would be looked for */
         return rdd;
 }
 

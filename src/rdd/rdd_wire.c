@@ -105,15 +105,17 @@ int rdd_wire_encode_shuffle(struct rdd_wire_writer *w, const fst_rdd *shuffled, 
         m->shuffle = shuffled->lineage.deps[0].shuffle_id;
         m->partitions = p->partitions;
         m->combine = shuffled->shuffle.combine;
-        m->range = p->kind == PARTITIONER_RANGE;
+        m->placed = p->kind;
         m->descending = p->order == FST_DESCENDING;
         m->call_site = rdd_wire_text(shuffled->call_site);
-        if (m->range) {
+        if (p->kind == PARTITIONER_RANGE) {
                 if (!partitioner_ready(p))
                         return error_set(error, -EINVAL, "the bounds of %s are not known yet", shuffled->call_site);
                 encode_bounds(w, p, m);
         }
         int r = m->combine ? w->function(w, &shuffled->fn, &m->function, error) : 0;
+        if (r == 0 && p->kind == PARTITIONER_FUNCTION)
+                r = w->function(w, &p->fn, &m->place, error);
         if (r == 0)
                 *out = m;
         return r;

@@ -22,7 +22,10 @@ int rdd_wire_bad_with(const fst_rdd *rdd, int r, struct fst_error *error);
 int rdd_wire_check_type(const fst_rdd *rdd, struct fst_error *error);
 int rdd_wire_check_partitions(const fst_rdd *rdd, struct fst_error *error);
 
-/* The same, and that its function is one of @kind that makes @out of the parent's rows. */
+/* -EBADMSG unless its rows are pairs of its two parents' rows. */
+int rdd_wire_check_columns(const fst_rdd *rdd, struct fst_error *error);
+
+/* As many partitions, and its function is one of @kind that makes @out of the parent's rows. */
 int rdd_wire_check_element(const fst_rdd *rdd, enum element_kind kind, fst_type out, struct fst_error *error);
 
 /* -EBADMSG unless its function combines values of its pairs. */

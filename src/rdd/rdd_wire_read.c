@@ -194,11 +194,38 @@ static int read_bounds(struct rdd_wire_reader *reader, const Firesteel__ShuffleW
         return 0;
 }
 
+static int read_partitioner(struct rdd_wire_reader *reader, const Firesteel__ShuffleWrite *m, fst_rdd *rdd,
+                            struct fst_error *error)
+{
+        struct partitioner *p = &rdd->shuffle.partitioner;
+        fst_fn place;
+        int r;
+        switch (m->placed) {
+        case PARTITIONER_HASH:
+                partitioner_init_hash(p, m->partitions, rdd->type);
+                return 0;
+        case PARTITIONER_RANGE:
+                partitioner_init_range(p, m->partitions, rdd->type, m->descending ? FST_DESCENDING : FST_ASCENDING);
+                return read_bounds(reader, m, rdd, error);
+        case PARTITIONER_FUNCTION:
+                r = m->place ? reader->function(reader, m->place, &place, error)
+                             : rdd_wire_bad(rdd, error, "its function is missing");
+                if (r)
+                        return r;
+                partitioner_init_function(p, m->partitions, rdd->type, &place);
+                return rdd_wire_bad_with(rdd, partitioner_check_function(rdd->type, &place, error), error);
+        case PARTITIONER_ROUND_ROBIN:
+                partitioner_init_round_robin(p, m->partitions);
+                return 0;
+        default:
+                return rdd_wire_bad(rdd, error, "its rows are placed in a way that there is not");
+        }
+}
+
 int rdd_wire_decode_shuffle(struct rdd_wire_reader *reader, const struct Firesteel__ShuffleWrite *m, fst_type type,
                             const fst_rdd **shuffled, struct fst_error *error)
 {
         fst_rdd *rdd = wire_array(reader->memory, 1, sizeof(*rdd));
-        enum fst_order order = m->descending ? FST_DESCENDING : FST_ASCENDING;
         if (!rdd)
                 return rdd_wire_too_big(error);
         rdd->lineage.id = m->rdd;
@@ -212,11 +239,9 @@ int rdd_wire_decode_shuffle(struct rdd_wire_reader *reader, const struct Fireste
         rdd->shuffle.combine = m->combine;
         if (m->partitions < 1 || m->partitions > PARTITIONS_MOST)
                 return rdd_wire_bad(rdd, error, "a shuffle is written for a number of partitions that cannot be");
-        if (m->range)
-                partitioner_init_range(&rdd->shuffle.partitioner, m->partitions, type, order);
-        else
-                partitioner_init_hash(&rdd->shuffle.partitioner, m->partitions, type);
-        int r = m->range ? read_bounds(reader, m, rdd, error) : 0;
+        int r = read_partitioner(reader, m, rdd, error);
+        if (r == 0 && m->combine && m->placed != PARTITIONER_HASH)
+                r = rdd_wire_bad(rdd, error, "rows that are combined are placed by hash");
         if (r == 0 && m->combine)
                 r = m->function ? reader->function(reader, m->function, &rdd->fn, error)
                                 : rdd_wire_bad(rdd, error, "its function is missing");

@@ -28,6 +28,7 @@ struct shuffle_writer {
         struct op op;
         const fst_rdd *shuffled;
         const struct partitioner *partitioner;
+        struct placing placing;
         struct shuffle_store *store;
         struct memory_consumer memory;
         struct shuffle_output *output; /* being filled, or finished and not yet taken */
@@ -196,8 +197,8 @@ static int pass_on(struct shuffle_writer *w, const fst_batch *batch, uint32_t fi
         w->combining = false;
         if (r || first >= batch->rows)
                 return r;
-        partitioner_place(w->partitioner, batch, w->places);
-        return scatter(w, batch, first);
+        r = placing_place(&w->placing, batch, w->places);
+        return r ? r : scatter(w, batch, first);
 }
 
 static int combine(struct shuffle_writer *w, const fst_batch *batch)
@@ -229,6 +230,7 @@ static int writer_begin(struct op *op)
         struct shuffle_writer *w = writer_of(op);
         w->output = shuffle_output_new(w->partitioner->partitions, op->type, op->run->memory_manager);
         memory_consumer_init(&w->memory, task_run_memory(op->run), "shuffle write", spill_for_others);
+        placing_begin(&w->placing, w->partitioner, op->run, op->run->task.info.partition);
         w->started = true;
         w->complete = false;
         w->aside = 0;
@@ -247,8 +249,8 @@ static int writer_consume(struct op *op, const struct rows *in)
                 return task_run_cancelled(op->run);
         if (w->combining)
                 return combine(w, &in->batch);
-        partitioner_place(w->partitioner, &in->batch, w->places);
-        return scatter(w, &in->batch, 0);
+        int r = placing_place(&w->placing, &in->batch, w->places);
+        return r ? r : scatter(w, &in->batch, 0);
 }
 
 /*

@@ -1,0 +1,49 @@
+/*
+ * Which rows a sample takes: Spark's samplers, number for number, so that the same seed takes the same rows of the same
+ * partition there and here.
+ *
+ *      without replacement     each row once or not: BernoulliSampler
+ *      with replacement        each row so many times as a Poisson distribution says: PoissonSampler
+ *      a range                 rows whose random number lies in it: BernoulliCellSampler, for splits that share none
+ *
+ * What they are made of: java.util.Random (its linear congruence seeds the partitions), Marsaglia's xorshift seeded
+ * through MurmurHash3, and for frequent replacement the generator WELL19937c.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum sampling { SAMPLING_ONCE, SAMPLING_REPLACED, SAMPLING_RANGE };
+
+struct sampling_plan {
+        enum sampling how;
+        double fraction;     /* of rows; REPLACED: how often each is taken on average */
+        double lower, upper; /* RANGE: lower <= number < upper */
+        int64_t seed;
+};
+
+/* Spark's WELL19937c has 624 words. */
+#define WELL_WORDS 624
+
+struct sampler {
+        struct sampling_plan plan;
+        uint64_t xorshift;
+        bool skipping;    /* rows are skipped by how many lie between two that are taken */
+        int64_t skip;     /* as many more */
+        bool begun;       /* the first gap was drawn */
+        uint32_t well[WELL_WORDS];
+        uint32_t well_at;
+};
+
+/* Begin with the first row of partition @partition. */
+void sampler_begin(struct sampler *s, const struct sampling_plan *plan, int partition);
+
+/* How many times the next row is taken. */
+uint32_t sampler_next(struct sampler *s);
+
+/* The @n-th (from 0 on) nextLong() of a java.util.Random with @seed. */
+int64_t java_random_long(int64_t seed, int n);
+
+/* The first nextInt(bound) of Spark's XORShiftRandom with @seed. */
+int32_t xorshift_random_int(int64_t seed, int32_t bound);
