@@ -45,12 +45,13 @@ static void update_blocks(const uint8_t *data, size_t size)
                 struct block_name name;
                 if (!block_name_parse(u->name, &name))
                         continue;
-                block_master_update(m, (int)(i & 1), name, &info);
+                if (!block_master_update(m, (int)(i & 1), name, &info))
+                        continue; /* no such level */
                 int n = block_master_locations(m, name, !(i & 1), places, 4, NULL);
                 if ((n > 0) != (info.level != FST_STORAGE_NONE))
                         abort(); /* who asks is not told of itself */
         }
-        block_master_remove_executor(m, 0);
+        block_master_remove_executor(m, 0, NULL, NULL);
         block_master_free(m);
         firesteel__block_updates__free_unpacked(updates, NULL);
 }

@@ -12,8 +12,10 @@ CLUSTER = "local-cluster[2,1,1024]"
 APP = r"""
 #include <firesteel/firesteel.h>
 #include <glob.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static int64_t seen(fst_task *task, int64_t x)
 {
@@ -57,11 +59,58 @@ static void forget(fst_context *sc, const char *dir)
         }
 }
 
+static int64_t pid_of(fst_task *task, int64_t x)
+{
+        return getpid();
+}
+
+static void kill_one(fst_context *sc)
+{
+        fst_iter *pids;
+        if (fst_collect(fst_map(fst_range_n(sc, 0, 1, 1), pid_of, FST_I64), &pids) == 0)
+                for (int64_t pid; fst_next(pids, &pid);)
+                        kill((pid_t)pid, SIGKILL);
+}
+
+/* One of the directories that were there at the beginning went with its executor, and there are two of each file again. */
+static int is_whole(const char *dir, int rdd, const glob_t *before)
+{
+        int gone = 0;
+        for (size_t i = 0; i < before->gl_pathc; i++)
+                gone += access(before->gl_pathv[i], F_OK) != 0;
+        return gone && files_of(dir, rdd) == 12;
+}
+
+/* Two executors end, one after the other: partitions that are kept twice are there as if nothing had happened. */
+static void lose(fst_context *sc, const char *dir)
+{
+        fst_accumulator computed = fst_accumulator_i64(sc, "computed");
+        fst_rdd *kept = fst_persist(fst_map(fst_range_n(sc, 0, 10000, 6), FST_WITH(seen, computed), FST_I64), FST_DISK_ONLY_2);
+        int64_t n = 0, sum = 0;
+        char pattern[4096];
+        glob_t before;
+        fst_count(kept, &n);
+        snprintf(pattern, sizeof(pattern), "%s/blockmgr-*/*/rdd_%d_*", dir, fst_rdd_id(kept));
+        if (glob(pattern, 0, NULL, &before))
+                return;
+        kill_one(sc);
+        int waits = 0;
+        while (!is_whole(dir, fst_rdd_id(kept), &before) && waits++ < 3000)
+                usleep(10000);
+        globfree(&before);
+        kill_one(sc);
+        fst_reduce(kept, fst_sum, &sum);
+        printf("%s, %s, computed %lld\n", waits < 3000 ? "whole again" : "not whole", sum == 49995000 ? "right" : "wrong",
+               (long long)fst_accumulator_sum_i64(sc, computed));
+}
+
 int main(int argc, char **argv)
 {
         fst_context *sc = fst_context_new("storage");
         for (int i = 1; i < argc; i++)
-                if (argv[i][0] == '/')
+                if (argv[i][0] == '-')
+                        lose(sc, argv[i] + 1);
+                else if (argv[i][0] == '/')
                         forget(sc, argv[i]);
                 else
                         keep(sc, atoi(argv[i]));
@@ -188,6 +237,11 @@ def test_who_unpersists_and_waits_finds_nothing_left(app, tmp_path, master):
     done = run(app, local, master=master, conf=[*conf, f"spark.local.dir={local}"])
     assert done.stdout == f"{6 if master != CLUSTER else 12} files, then 0\n" * 20
     assert [event["RDD ID"] for event in events("UnpersistRDD")] == list(range(20))
+
+
+def test_copies_that_were_lost_are_made_again(app, tmp_path):
+    done = run(app, f"-{tmp_path}", master="local-cluster[3,1,1024]", conf=[f"spark.local.dir={tmp_path}"])
+    assert done.stdout == "whole again, right, computed 10000\n", done.stderr
 
 
 def test_workers_hand_over_every_level(app, tmp_path):

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "store/storage_level.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -250,15 +251,40 @@ static struct executor *executor_of(struct block_master *m, int executor)
         return executor >= -1 && at < m->executors.len ? m->executors.data[at] : NULL;
 }
 
-static size_t forget(struct block_master *m, struct executor *executor)
+typedef VEC(struct block_copy) block_copies;
+
+/* Whether it is a partition with fewer copies than its level asks for: then who is to make one. */
+static bool is_short(struct block_master *m, const struct entry *e, struct block_copy *copy)
+{
+        const struct holder *h = &e->holders.data[draw(m) % e->holders.len];
+        if (e->name.kind != BLOCK_RDD || h->executor->index < 0 ||
+            e->holders.len >= (size_t)storage_level_replicas(h->info.level))
+                return false;
+        *copy = (struct block_copy){h->executor->index, (int)e->name.id, e->name.part};
+        return true;
+}
+
+/* @short_of may be NULL. */
+static size_t forget(struct block_master *m, struct executor *executor, block_copies *short_of)
 {
         size_t lost = 0;
+        struct block_copy copy;
         for (size_t i = 0; i < m->slots && executor->having > 0; i++)
                 for (struct entry *e = m->table[i], *next; e; e = next) {
+                        size_t had = executor->having;
                         next = e->chain;
-                        lost += holder_remove(m, e, executor);
+                        if (holder_remove(m, e, executor))
+                                lost++;
+                        else if (short_of && executor->having < had && is_short(m, e, &copy))
+                                vec_push(short_of, copy);
                 }
         return lost;
+}
+
+static int by_executor(const void *a, const void *b)
+{
+        const struct block_copy *x = a, *y = b;
+        return (x->executor > y->executor) - (x->executor < y->executor);
 }
 
 void block_master_add_executor(struct block_master *m, int executor, const char *id, const char *host, int port)
@@ -268,7 +294,7 @@ void block_master_add_executor(struct block_master *m, int executor, const char 
         pthread_mutex_lock(&m->lock);
         struct executor *before = executor_of(m, executor);
         if (before)
-                forget(m, before);
+                forget(m, before, NULL);
         executor_free(before);
         while (m->executors.len < (size_t)(executor + 2))
                 vec_push(&m->executors, NULL);
@@ -276,17 +302,24 @@ void block_master_add_executor(struct block_master *m, int executor, const char 
         pthread_mutex_unlock(&m->lock);
 }
 
-size_t block_master_remove_executor(struct block_master *m, int executor)
+size_t block_master_remove_executor(struct block_master *m, int executor, struct block_copy **short_of, size_t *n)
 {
+        block_copies copies = {0};
         size_t lost = 0;
         pthread_mutex_lock(&m->lock);
         struct executor *e = executor_of(m, executor);
         if (e) {
-                lost = forget(m, e);
+                lost = forget(m, e, short_of ? &copies : NULL);
                 m->executors.data[executor + 1] = NULL;
         }
         pthread_mutex_unlock(&m->lock);
         executor_free(e);
+        if (short_of) {
+                if (copies.len)
+                        qsort(copies.data, copies.len, sizeof(copies.data[0]), by_executor);
+                *short_of = copies.data;
+                *n = copies.len;
+        }
         return lost;
 }
 
@@ -323,6 +356,8 @@ bool block_master_update(struct block_master *m, int executor, struct block_name
 {
         struct block_location at;
         char id[64] = "";
+        if (!storage_level_valid((int)info->level))
+                return false;
         pthread_mutex_lock(&m->lock);
         struct executor *e = executor_of(m, executor);
         if (e) {
@@ -412,20 +447,30 @@ bool block_master_cached(struct block_master *m, int rdd, int partition)
         return there;
 }
 
+static bool has(const struct entry *e, const struct executor *executor)
+{
+        for (size_t i = 0; i < e->holders.len; i++)
+                if (e->holders.data[i].executor == executor)
+                        return true;
+        return false;
+}
+
 /*
  * RandomBlockReplicationPolicy is Spark's default and so ours; but an executor on another host goes first, as its
  * BasicBlockReplicationPolicy has it with the topology "one host, one rack": a copy on the same host is lost with it.
  */
-int block_master_peers(struct block_master *m, int asker, struct block_location *out, int max)
+int block_master_peers(struct block_master *m, int asker, const struct block_name *name, struct block_location *out,
+                       int max)
 {
         struct ranked list[BLOCK_LOCATIONS_MOST];
         int n = 0;
         max = MIN(max, BLOCK_LOCATIONS_MOST);
         pthread_mutex_lock(&m->lock);
         const struct executor *asking = executor_of(m, asker);
+        const struct entry *there = name ? entry_find(m, *name) : NULL;
         for (size_t i = 1; i < m->executors.len; i++) {
                 const struct executor *x = m->executors.data[i];
-                if (!x || x == asking || x->leaves)
+                if (!x || x == asking || x->leaves || (there && has(there, x)))
                         continue;
                 uint64_t far = asking && strcmp(asking->host, x->host) == 0 ? 1 : 0;
                 n = ranked_add(list, n, max, (struct ranked){far << 62 | draw(m) >> 2, x, NULL});

@@ -45,10 +45,19 @@ void block_master_add_executor(struct block_master *m, int executor, const char 
 /* It is going to end: it is no peer for replicas any more. */
 void block_master_decommission(struct block_master *m, int executor);
 
-/* All that it had is gone. Returns how many blocks are without any copy now. */
-size_t block_master_remove_executor(struct block_master *m, int executor);
+/* A partition of which there are fewer copies than its level asks for, and an executor that has one. */
+struct block_copy {
+        int executor, rdd, partition;
+};
 
-/* False, and nothing is noted, if the executor is not known (it was lost): Spark lets it register again. */
+/*
+ * All that it had is gone. Returns how many blocks are without any copy now. @short_of (NULL: not wanted): partitions
+ * that have become short of copies, an array that the caller frees, and how many, those of one executor in a row.
+ */
+size_t block_master_remove_executor(struct block_master *m, int executor, struct block_copy **short_of, size_t *n);
+
+/* False, and nothing is noted, if the executor is not known (it was lost; Spark lets it register again), or @info has
+ * no level that there is. */
 bool block_master_update(struct block_master *m, int executor, struct block_name name, const struct block_info *info);
 
 /*
@@ -63,9 +72,10 @@ int block_master_locations(struct block_master *m, struct block_name name, int a
 int block_master_executors(struct block_master *m, int rdd, int partition, int *out, int max);
 bool block_master_cached(struct block_master *m, int rdd, int partition);
 
-/* Who may take a replica: all executors but @asker, the driver and those that are going to end, at most @max, drawn
- * anew each time. */
-int block_master_peers(struct block_master *m, int asker, struct block_location *out, int max);
+/* Who may take a replica, of a block if @name is not NULL: all executors but @asker, the driver, those that have that
+ * block and those that are going to end, at most @max, drawn anew each time. */
+int block_master_peers(struct block_master *m, int asker, const struct block_name *name, struct block_location *out,
+                       int max);
 
 /* How many partitions of an RDD are somewhere, and their bytes, each counted once for each copy. */
 struct block_totals {

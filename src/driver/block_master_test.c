@@ -61,6 +61,7 @@ static void comes_and_goes(void **state)
         assert_false(block_master_cached(m, 3, 0));
         assert_false(block_master_update(m, 7, rdd(3, 0), &in_memory));
         assert_false(block_master_update(m, -2, rdd(3, 0), &in_memory));
+        assert_false(block_master_update(m, 1, rdd(3, 0), &(struct block_info){.level = FST_OFF_HEAP + 1}));
         assert_false(block_master_cached(m, 3, 0));
 }
 
@@ -74,8 +75,8 @@ static void executors_are_lost(void **state)
         }
         assert_int_equal(block_master_rdd(m, 1).partitions, 1000);
         assert_int_equal(block_master_rdd(m, 1).memory_bytes, 110000);
-        assert_int_equal(block_master_remove_executor(m, 0), 334 - 34);
-        assert_int_equal(block_master_remove_executor(m, 0), 0);
+        assert_int_equal(block_master_remove_executor(m, 0, NULL, NULL), 334 - 34);
+        assert_int_equal(block_master_remove_executor(m, 0, NULL, NULL), 0);
         for (int p = 0; p < 1000; p++)
                 assert_int_equal(block_master_cached(m, 1, p), p % 3 != 0 || p < 100);
         assert_false(block_master_update(m, 0, rdd(1, 0), &in_memory));
@@ -83,6 +84,44 @@ static void executors_are_lost(void **state)
         assert_true(block_master_update(m, 0, rdd(1, 999), &in_memory));
         block_master_add_executor(m, 0, "0", "a", 99); /* again: it is another process */
         assert_false(block_master_cached(m, 1, 999));
+}
+
+/* Partitions of levels with copies are said when an executor takes one of these with it, those of others are not. */
+static void lost_copies_are_told(void **state)
+{
+        struct block_master *m = *state;
+        static const struct block_info twice = {FST_MEMORY_ONLY_SER_2, 100, 0, 10}, thrice = {FST_DISK_ONLY_3, 0, 9, 1};
+        struct block_copy *copies;
+        struct block_location at[8];
+        size_t n;
+        for (int p = 0; p < 300; p++)
+                for (int e = 0; e < 3; e++)
+                        if (p % 3 != e)
+                                block_master_update(m, e, rdd(1, p), &twice);
+        for (int e = 0; e < 3; e++)
+                block_master_update(m, e, rdd(2, 0), &thrice);
+        block_master_update(m, 0, rdd(3, 0), &in_memory);
+        block_master_update(m, 1, rdd(3, 0), &in_memory); /* read remotely and kept, say: one is enough */
+        block_master_update(m, 0, rdd(4, 0), &twice);     /* never had its copy */
+        block_master_update(m, 0, piece(1, 0), &in_memory);
+        block_master_update(m, 1, piece(1, 0), &in_memory);
+        struct block_name name = rdd(1, 0);
+        assert_int_equal(block_master_peers(m, 1, &name, at, 8), 1);
+        assert_int_equal(at[0].executor, 0); /* 2 has it */
+        assert_int_equal(block_master_remove_executor(m, 0, &copies, &n), 1);
+        assert_int_equal(n, 201);
+        int of_second = 0;
+        for (size_t i = 0; i < n; i++) {
+                of_second += copies[i].rdd == 2;
+                assert_true(i == 0 || copies[i].executor >= copies[i - 1].executor);
+                if (copies[i].rdd == 1)
+                        assert_int_equal(copies[i].executor, copies[i].partition % 3 == 1 ? 2 : 1);
+        }
+        assert_int_equal(of_second, 1);
+        free(copies);
+        assert_int_equal(block_master_remove_executor(m, 0, &copies, &n), 0);
+        assert_int_equal(n, 0);
+        free(copies);
 }
 
 static void nearest_first(void **state)
@@ -100,7 +139,7 @@ static void nearest_first(void **state)
                 assert_int_equal(block_master_locations(m, piece(1, 4), 0, at, 2, NULL), 2);
                 assert_true(at[0].executor >= 1);
                 first[at[0].executor]++;
-                assert_int_equal(block_master_peers(m, 1, at, 8), 2);
+                assert_int_equal(block_master_peers(m, 1, NULL, at, 8), 2);
                 assert_int_equal(at[0].executor, 0); /* a replica goes to another host first */
         }
         assert_true(first[1] > 50 && first[2] > 50);
@@ -190,7 +229,8 @@ static void threads(void **state)
 int main(void)
 {
 #define test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-        const struct CMUnitTest tests[] = {test(comes_and_goes), test(executors_are_lost), test(nearest_first),
-                                           test(is_forgotten),   test(is_observed),        test(threads)};
+        const struct CMUnitTest tests[] = {test(comes_and_goes), test(executors_are_lost), test(lost_copies_are_told),
+                                           test(nearest_first),  test(is_forgotten),       test(is_observed),
+                                           test(threads)};
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

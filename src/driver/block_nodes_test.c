@@ -59,10 +59,11 @@ static int ask(void *owner, struct block_name name, const int *stopped, struct b
         return block_master_locations(n->cluster->master, name, n->index, out, max, NULL);
 }
 
-static int peers(void *owner, const int *stopped, struct block_location *out, int max, struct fst_error *error)
+static int peers(void *owner, const struct block_name *name, const int *stopped, struct block_location *out, int max,
+                 struct fst_error *error)
 {
         struct node *n = owner;
-        return block_master_peers(n->cluster->master, n->index, out, max);
+        return block_master_peers(n->cluster->master, n->index, name, out, max);
 }
 
 static void changed(void *owner, struct block_name name, const struct block_info *info)
@@ -164,8 +165,12 @@ static void start(struct cluster *c, int i, const char *memory)
         char id[8];
         snprintf(id, sizeof(id), "%d", n->index);
         block_master_add_executor(c->master, n->index, id, "127.0.0.1", transfer_server_port(n->server));
-        struct block_network net = {
-                .client = n->client, .locations = ask, .peers = peers, .changed = changed, .owner = n};
+        struct block_network net = {.client = n->client,
+                                    .locations = ask,
+                                    .peers = peers,
+                                    .changed = changed,
+                                    .owner = n,
+                                    .replication_failures = 1};
         net.driver.executor = -1;
         strcpy(net.driver.host, "127.0.0.1");
         net.driver.port = i == DRIVER ? 0 : transfer_server_port(c->nodes[DRIVER].server);
@@ -380,7 +385,7 @@ static void replicas(void **state)
         assert_int_equal(copies(c, 2), 2);
         replicate(c, 0, 0, FST_MEMORY_ONLY_2); /* again: it may be there already, which is as good */
         stop_serving(c, 0);
-        assert_int_equal(block_master_remove_executor(c->master, 0), 0); /* nothing is lost */
+        assert_int_equal(block_master_remove_executor(c->master, 0, NULL, NULL), 0); /* nothing is lost */
         struct block_status status;
         int holder = block_store_contains(c->nodes[1].env.blocks, (struct block_id){1, 0}) ? 1 : 2;
         assert_int_equal(read_remote(&c->nodes[3 - holder], 0, &got), copies(c, 0) == 2 ? 0 : 0);
@@ -392,6 +397,36 @@ static void replicas(void **state)
         stop_serving(c, 2);
         replicate(c, 1, 5, FST_MEMORY_ONLY_2); /* nobody takes it: only a warning */
         assert_int_equal(copies(c, 5), 1);
+}
+
+static void one_more_copy(void **state)
+{
+        struct cluster *c = *state;
+        struct fst_error error = FST_ERROR_INIT;
+        int stopped = 0;
+        struct block_id id = {1, 0};
+        keep(&c->nodes[0], 0, 5000, FST_MEMORY_ONLY_SER_2);
+        replicate(c, 0, 0, FST_MEMORY_ONLY_SER_2);
+        assert_int_equal(copies(c, 0), 2);
+        assert_int_equal(block_manager_copy(c->nodes[0].manager, id, &stopped, &error), 0);
+        assert_int_equal(copies(c, 0), 3); /* to the one that had none */
+        assert_int_equal(block_manager_copy(c->nodes[0].manager, id, &stopped, &error), -EHOSTUNREACH);
+        error_deinit(&error);
+        assert_int_equal(block_manager_copy(c->nodes[0].manager, (struct block_id){9, 9}, &stopped, &error), -ENOENT);
+        /* A peer that fails costs one of the attempts that may fail: the other one takes it. */
+        keep(&c->nodes[0], 1, 3000, FST_DISK_ONLY_2);
+        stop_serving(c, 1);
+        for (int i = 0; i < 4; i++) {
+                struct block_copy *lost;
+                size_t n;
+                assert_int_equal(block_manager_copy(c->nodes[0].manager, (struct block_id){1, 1}, &stopped, &error), 0);
+                assert_true(block_store_contains(c->nodes[2].env.blocks, (struct block_id){1, 1}));
+                block_store_remove(c->nodes[2].env.blocks, (struct block_id){1, 1});
+                block_master_remove_executor(c->master, 7, &lost, &n); /* of nobody */
+                assert_int_equal(n, 0);
+                free(lost);
+        }
+        error_deinit(&error);
 }
 
 /* Uploads as an attacker sends them: none leaves a block, or a reservation. */
@@ -578,6 +613,7 @@ int main(void)
                 test(more_than_the_task_may_hold),
                 test(a_stopped_task_stops),
                 test(replicas),
+                test(one_more_copy),
                 test(bad_uploads),
                 test(broadcast_to_all),
                 test(broadcast_at_once),

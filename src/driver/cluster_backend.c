@@ -240,6 +240,14 @@ static void data_remove_rdd(void *owner, int rdd, struct unpersist_wait *wait)
         }
 }
 
+static void data_replicate(void *owner, int executor, const Firesteel__BlockNames *names)
+{
+        struct cluster_backend *b = owner;
+        struct remote_executor *x = executor_table_at(&b->executors, executor);
+        if (x && x->state == EXECUTOR_ALIVE && x->ref && !b->stopping)
+                rpc_send_packed(x->ref, FIRESTEEL__CONTROL_TYPE__REPLICATE, &names->base, NULL);
+}
+
 static void data_files(void *owner, const Firesteel__Files *files)
 {
         struct cluster_backend *b = owner;
@@ -320,6 +328,7 @@ static const struct driver_data_ops data_ops = {
         .wake = data_wake,
         .remove = data_remove,
         .remove_rdd = data_remove_rdd,
+        .replicate = data_replicate,
         .result = data_result,
         .files = data_files,
         .rdd_block = data_rdd_block,

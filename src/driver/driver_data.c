@@ -51,6 +51,7 @@ struct driver_data {
         struct file_server *file_server;
         struct result_getter *results;
         struct unpersist_waits *waits;
+        bool proactive;               /* lost copies of partitions are made again */
         VEC(Firesteel__File *) known; /* that executors are told of; the scheduler's thread */
         Firesteel__Files files;
 
@@ -300,9 +301,34 @@ void driver_data_decommission(struct driver_data *d, const struct remote_executo
         block_master_decommission(d->blocks, x->index);
 }
 
+/* Partitions of one executor, which is to copy them to others. */
+static void ask_for_copies(struct driver_data *d, const struct block_copy *copies, size_t n)
+{
+        Firesteel__BlockNames names = FIRESTEEL__BLOCK_NAMES__INIT;
+        names.n_names = n;
+        names.names = new_array(char *, n);
+        char(*texts)[BLOCK_NAME_SIZE] = mem_alloc(n * sizeof(*texts));
+        for (size_t i = 0; i < n; i++)
+                names.names[i] = (char *)block_name_format(
+                        (struct block_name){BLOCK_RDD, copies[i].rdd, copies[i].partition}, texts[i]);
+        d->ops->replicate(d->owner, copies->executor, &names);
+        free(texts);
+        free(names.names);
+}
+
 void driver_data_remove_executor(struct driver_data *d, const struct remote_executor *x)
 {
-        block_master_remove_executor(d->blocks, x->index);
+        struct block_copy *copies = NULL;
+        size_t n = 0, end;
+        block_master_remove_executor(d->blocks, x->index, d->proactive ? &copies : NULL, &n);
+        if (n)
+                log_info("BlockManagerMasterEndpoint", "%zu partitions have lost a copy with executor %s", n, x->id);
+        for (size_t i = 0; i < n; i = end) {
+                for (end = i + 1; end < n && copies[end].executor == copies[i].executor;)
+                        end++;
+                ask_for_copies(d, copies + i, end - i);
+        }
+        free(copies);
 }
 
 void driver_data_updates(struct driver_data *d, const struct remote_executor *x, const struct rpc_message *m)
@@ -313,12 +339,12 @@ void driver_data_updates(struct driver_data *d, const struct remote_executor *x,
                 struct block_name name;
                 if (!block_name_parse(u->name, &name))
                         continue;
-                block_master_update(d->blocks, x->index, name,
-                                    &(struct block_info){.level = (enum fst_storage_level)u->storage_level,
-                                                         .memory_bytes = u->memory_bytes,
-                                                         .disk_bytes = u->disk_bytes,
-                                                         .rows = u->rows});
-                if (name.kind == BLOCK_RDD)
+                bool noted = block_master_update(d->blocks, x->index, name,
+                                                 &(struct block_info){.level = (enum fst_storage_level)u->storage_level,
+                                                                      .memory_bytes = u->memory_bytes,
+                                                                      .disk_bytes = u->disk_bytes,
+                                                                      .rows = u->rows});
+                if (noted && name.kind == BLOCK_RDD)
                         d->ops->rdd_block(d->owner, x->index, (int)name.id, name.part,
                                           u->storage_level && (u->memory_bytes || !u->disk_bytes),
                                           u->storage_level && u->disk_bytes);
@@ -358,7 +384,12 @@ void driver_data_locations(struct driver_data *d, const struct remote_executor *
 void driver_data_peers(struct driver_data *d, const struct remote_executor *x, struct rpc_message *m)
 {
         struct block_location places[BLOCK_LOCATIONS_MOST];
-        answer_places(m, places, block_master_peers(d->blocks, x->index, places, BLOCK_LOCATIONS_MOST));
+        struct block_name name;
+        Firesteel__BlockNames *names = firesteel__block_names__unpack(NULL, m->len, m->body);
+        bool named = names && names->n_names == 1 && block_name_parse(names->names[0], &name);
+        firesteel__block_names__free_unpacked(names, NULL);
+        answer_places(m, places,
+                      block_master_peers(d->blocks, x->index, named ? &name : NULL, places, BLOCK_LOCATIONS_MOST));
 }
 
 int driver_data_cached_on(struct driver_data *d, int rdd, int partition, int *executors, int max)
@@ -430,7 +461,8 @@ int driver_data_new(struct fst_context *sc, const struct security *security, con
         block_master_set_observer(d->blocks, &(struct block_master_observer){block_updated, d});
         int r;
         if ((r = crypto_load(&crypto, error)) || (r = security_for(security, "transfer", &d->security, error)) ||
-            (r = conf_get_int(sc->conf, "spark.resultGetter.threads", &threads, error)))
+            (r = conf_get_int(sc->conf, "spark.resultGetter.threads", &threads, error)) ||
+            (r = conf_get_bool(sc->conf, "spark.storage.replication.proactive", &d->proactive, error)))
                 return r;
         d->file_server = file_server_new(crypto);
         if ((r = start_transfers(d, error)))

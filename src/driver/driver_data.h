@@ -29,6 +29,8 @@ struct driver_data_ops {
          * those that are asked is expected, and has answered (driver/unpersist_wait.h) when it did or never will.
          */
         void (*remove_rdd)(void *owner, int rdd, struct unpersist_wait *wait);
+        /* From driver_data_remove_executor: that executor is to copy partitions to others. */
+        void (*replicate)(void *owner, int executor, const Firesteel__BlockNames *names);
         /* A large result: bytes to be taken, or NULL and why. @cookie is that of driver_data_fetch_result. */
         void (*result)(void *owner, void *cookie, void *bytes, size_t len, int status, const char *message);
         /* Files were added: executors are to know. */

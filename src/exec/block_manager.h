@@ -58,6 +58,12 @@ int block_manager_put_block(void *manager, const struct Firesteel__PutBlock *req
 int block_manager_give(struct block_manager *m, struct block_id id, const struct block_location *to, const int *stopped,
                        struct fst_error *error);
 
+/*
+ * Copy a partition to one more executor that does not have it: as block_manager_give, and -EHOSTUNREACH when nobody
+ * takes it.
+ */
+int block_manager_copy(struct block_manager *m, struct block_id id, const int *stopped, struct fst_error *error);
+
 /* Keep an encoded result for the driver, copying it. Negative with @error when there is neither memory nor disk. */
 int block_manager_keep_result(struct block_manager *m, int64_t task_id, const void *data, size_t len,
                               struct fst_error *error);

@@ -43,8 +43,12 @@ struct block_network {
         int (*locations)(void *owner, struct block_name name, const int *stopped, struct block_location *out, int max,
                          struct fst_error *error);
 
-        /* Ask for executors that may take a replica: as above. NULL: there are no others. */
-        int (*peers)(void *owner, const int *stopped, struct block_location *out, int max, struct fst_error *error);
+        /*
+         * Ask for executors that may take a replica: as above. With @name (not NULL) only such as do not have that
+         * block. NULL: there are no others.
+         */
+        int (*peers)(void *owner, const struct block_name *name, const int *stopped, struct block_location *out,
+                     int max, struct fst_error *error);
 
         /* A block came, moved or went: tell the driver, in one of the next messages. Any thread; does not wait. */
         void (*changed)(void *owner, struct block_name name, const struct block_info *info);
@@ -55,6 +59,7 @@ struct block_network {
 
         void *owner;
         struct block_location driver; /* its transfer server; port 0: it has none */
+        int replication_failures;     /* spark.storage.maxReplicationFailures: of one block, before it is left */
 };
 
 /* For transfer_call.gone: whether this location is that of a lost executor. The owner is a struct block_peer. */

@@ -490,6 +490,8 @@ static void stop(struct executor *x)
         if (x->asks)
                 driver_asks_stop(x->asks);
         migration_free(steal(x->migration));
+        if (x->data)
+                executor_data_stop_copying(x->data);
         end_tasks(x);
         /* The loop runs once more, for the connections. */
         uv_timer_stop(&x->heartbeat);

@@ -13,6 +13,7 @@
 #include "exec/exec_services.h"
 #include "exec/isolation.h"
 #include "exec/kept_outputs.h"
+#include "exec/replicator.h"
 #include "exec/lost_executors.h"
 #include "exec/migration.h"
 #include "exec/module.h"
@@ -40,6 +41,7 @@ struct executor_data {
         struct transfer_services services;
         struct transfer_server *server;
         struct block_manager *blocks;
+        struct replicator *replicator;
         struct block_network network;
         struct file_cache *files;
         struct kept_outputs *kept; /* for the shuffle service; NULL: there is none */
@@ -84,10 +86,14 @@ static int locations(void *owner, struct block_name name, const int *stopped, st
         return ask_places(owner, FIRESTEEL__CONTROL_TYPE__BLOCK_LOCATIONS, &question.base, stopped, out, max, error);
 }
 
-static int peers(void *owner, const int *stopped, struct block_location *out, int max, struct fst_error *error)
+static int peers(void *owner, const struct block_name *name, const int *stopped, struct block_location *out, int max,
+                 struct fst_error *error)
 {
-        Firesteel__BlockNames nothing = FIRESTEEL__BLOCK_NAMES__INIT;
-        return ask_places(owner, FIRESTEEL__CONTROL_TYPE__GET_PEERS, &nothing.base, stopped, out, max, error);
+        char text[BLOCK_NAME_SIZE];
+        Firesteel__BlockNames question = FIRESTEEL__BLOCK_NAMES__INIT;
+        question.n_names = name != NULL;
+        question.names = &(char *){name ? (char *)block_name_format(*name, text) : NULL};
+        return ask_places(owner, FIRESTEEL__CONTROL_TYPE__GET_PEERS, &question.base, stopped, out, max, error);
 }
 
 static void changed(void *owner, struct block_name name, const struct block_info *info)
@@ -297,12 +303,14 @@ int executor_data_new(struct exec_env *env, const struct executor_data_options *
                       struct fst_error *error)
 {
         struct executor_data *d = new0(struct executor_data);
+        int64_t failures;
         *data = d;
         d->env = env;
         d->options = *options;
         pthread_mutex_init(&d->lock, NULL);
         int r = security_for(options->security, "transfer", &d->security, error);
-        if (r || (r = start_client(d, error)))
+        if (r || (r = start_client(d, error)) ||
+            (r = conf_get_int(options->conf, "spark.storage.maxReplicationFailures", &failures, error)))
                 return r;
         d->network = (struct block_network){.client = d->client,
                                             .lost = options->lost ? lost_executors_has : NULL,
@@ -311,9 +319,11 @@ int executor_data_new(struct exec_env *env, const struct executor_data_options *
                                             .peers = peers,
                                             .changed = changed,
                                             .owner = d,
-                                            .driver = {.executor = -1, .port = options->driver_port}};
+                                            .driver = {.executor = -1, .port = options->driver_port},
+                                            .replication_failures = (int)failures};
         snprintf(d->network.driver.host, sizeof(d->network.driver.host), "%s", options->driver_host);
         d->blocks = block_manager_new(env, &d->network);
+        d->replicator = replicator_new(d->blocks);
         env->remote = block_manager_remote(d->blocks);
         env->slices = &slice_source;
         env->slice_owner = d;
@@ -372,6 +382,21 @@ void executor_data_remove(struct executor_data *d, const struct Firesteel__Remov
                 block_manager_remove(d->blocks, (struct block_name){BLOCK_TASK_RESULT, remove->task_results[i], 0});
 }
 
+void executor_data_replicate(struct executor_data *d, const uint8_t *body, size_t len)
+{
+        Firesteel__BlockNames *names = firesteel__block_names__unpack(NULL, len, body);
+        struct block_name name;
+        for (size_t i = 0; names && i < names->n_names; i++)
+                if (block_name_parse(names->names[i], &name) && name.kind == BLOCK_RDD)
+                        replicator_add(d->replicator, (struct block_id){(int)name.id, name.part});
+        firesteel__block_names__free_unpacked(names, NULL);
+}
+
+void executor_data_stop_copying(struct executor_data *d)
+{
+        replicator_free(steal(d->replicator));
+}
+
 void executor_data_close(struct executor_data *d)
 {
         transfer_server_free(steal(d->server));
@@ -387,6 +412,7 @@ void executor_data_free(struct executor_data *d)
 {
         if (!d)
                 return;
+        executor_data_stop_copying(d);
         transfer_server_free(d->server);
         app_files_free(steal(d->env->files));
         block_manager_free(d->blocks);

@@ -42,6 +42,12 @@ int executor_data_new(struct exec_env *env, const struct executor_data_options *
                       struct fst_error *error);
 
 /* Close the server and what is being served. Tasks that fetch find others' servers closed, not this one's client. */
+/* BlockNames: partitions of which a copy was lost are to be copied to another executor each. */
+void executor_data_replicate(struct executor_data *data, const uint8_t *body, size_t len);
+
+/* No copies are made any more. While the driver still answers. */
+void executor_data_stop_copying(struct executor_data *data);
+
 void executor_data_close(struct executor_data *data);
 
 /* Leave no files behind: the process is about to end, though tasks are running. */

@@ -140,6 +140,9 @@ static void receive(void *owner, struct rpc_message *m)
         case FIRESTEEL__CONTROL_TYPE__REMOVE:
                 remove_unneeded(x, m);
                 break;
+        case FIRESTEEL__CONTROL_TYPE__REPLICATE:
+                executor_data_replicate(x->data, m->body, m->len);
+                break;
         case FIRESTEEL__CONTROL_TYPE__ADD_FILES:
                 executor_add_files(x, m->body, m->len);
                 break;

@@ -287,52 +287,83 @@ int block_manager_give(struct block_manager *m, struct block_id id, const struct
         return r;
 }
 
-/* Spark tries other peers until there are enough copies, but no more than spark.storage.maxReplicationFailures of 1. */
-#define REPLICATION_FAILURES 1
-
-static void copy_block(struct block_manager *m, struct task_run *run, struct block *block, struct block_name name,
-                       enum fst_storage_level level, const struct block_location *peers, int n, struct fst_error *error)
+/*
+ * Send it to @wanted of @peers: how many have taken it. Those that fail are passed over, but no more of them than the
+ * configuration allows (Spark's limit, too).
+ */
+static int copy_to_some(struct block_manager *m, const struct block_location *peers, int n, struct block_name name,
+                        enum fst_storage_level level, const struct outgoing *o, int wanted, const int *stopped,
+                        struct fst_error *error)
 {
+        int copies = 0, failures = 0;
+        for (int i = 0; i < n && copies < wanted; i++) {
+                int r = copy_to(m, &peers[i], name, level, o, stopped, error);
+                copies += r == 0;
+                if (r == 0)
+                        continue;
+                log_warn("BlockManager", "Failed to replicate rdd_%d_%d to %s:%d: %s", (int)name.id, name.part,
+                         peers[i].host, peers[i].port, error_message(error));
+                if (r == -ECANCELED || ++failures > m->network.replication_failures)
+                        break;
+        }
+        return copies;
+}
+
+/* Copy @block to @wanted executors that do not have it: how many have taken it, or negative. */
+static int copy_block(struct block_manager *m, struct block *block, struct block_id id, enum fst_storage_level level,
+                      int wanted, const int *stopped, struct fst_error *error)
+{
+        struct block_location peers[BLOCK_LOCATIONS_MOST];
+        struct block_name name = {BLOCK_RDD, id.rdd, id.partition};
         struct outgoing o = {0};
         struct block_reader reader;
-        int r = block_reader_init(&reader, block, error), copies = 1, failures = 0;
-        if (r == 0) {
-                r = gather_block(block, &reader, &o, error);
-                for (int i = 0; i < n && r == 0 && copies < storage_level_replicas(level); i++) {
-                        int e = copy_to(m, &peers[i], name, level, &o, run->task.stopped, error);
-                        copies += e == 0;
-                        if (e == 0)
-                                continue;
-                        log_warn("BlockManager", "Failed to replicate rdd_%d_%d to %s:%d: %s", (int)name.id, name.part,
-                                 peers[i].host, peers[i].port, error_message(error));
-                        if (e == -ECANCELED || ++failures > REPLICATION_FAILURES)
-                                break;
-                }
-                block_reader_deinit(&reader);
-        }
-        outgoing_deinit(&o);
+        int n = m->network.peers ? m->network.peers(m->network.owner, &name, stopped, peers, ARRAY_SIZE(peers), error)
+                                 : 0;
+        if (n <= 0)
+                return n;
+        int r = block_reader_init(&reader, block, error);
         if (r)
-                log_warn("BlockManager", "rdd_%d_%d is not replicated: %s", (int)name.id, name.part,
-                         error_message(error));
-        else if (copies < storage_level_replicas(level))
-                log_warn("BlockManager", "Block rdd_%d_%d replicated to only %d peer(s) instead of %d peers",
-                         (int)name.id, name.part, copies - 1, storage_level_replicas(level) - 1);
+                return r;
+        r = gather_block(block, &reader, &o, error);
+        if (r == 0)
+                r = copy_to_some(m, peers, n, name, level, &o, wanted, stopped, error);
+        block_reader_deinit(&reader);
+        outgoing_deinit(&o);
+        return r;
 }
 
 static void remote_replicate(void *owner, struct task_run *run, struct block_id id, enum fst_storage_level level)
 {
         struct block_manager *m = owner;
-        struct block_location peers[BLOCK_LOCATIONS_MOST];
         struct fst_error error = FST_ERROR_INIT;
         struct block *block = block_store_find(m->env->blocks, id);
         if (!block)
                 return;
-        int n = m->network.peers
-                        ? m->network.peers(m->network.owner, run->task.stopped, peers, BLOCK_LOCATIONS_MOST, &error)
-                        : 0;
-        copy_block(m, run, block, (struct block_name){BLOCK_RDD, id.rdd, id.partition}, level, peers, n, &error);
+        int wanted = storage_level_replicas(level) - 1;
+        int copies = copy_block(m, block, id, level, wanted, run->task.stopped, &error);
+        if (copies < 0)
+                log_warn("BlockManager", "rdd_%d_%d is not replicated: %s", id.rdd, id.partition,
+                         error_message(&error));
+        else if (copies < wanted)
+                log_warn("BlockManager", "Block rdd_%d_%d replicated to only %d peer(s) instead of %d peers", id.rdd,
+                         id.partition, copies, wanted);
         block_release(block);
         error_deinit(&error);
+}
+
+int block_manager_copy(struct block_manager *m, struct block_id id, const int *stopped, struct fst_error *error)
+{
+        struct block_status status;
+        struct block *block = block_store_find(m->env->blocks, id);
+        if (!block)
+                return -ENOENT;
+        int r = block_store_status(m->env->blocks, id, &status)
+                        ? copy_block(m, block, id, status.level, 1, stopped, error)
+                        : -ENOENT;
+        block_release(block);
+        if (r == 0 && !error_message(error))
+                return error_set(error, -EHOSTUNREACH, "there is no other executor");
+        return r < 0 ? r : r == 0 ? -EHOSTUNREACH : 0;
 }
 
 const struct remote_blocks remote_block_operations = {
