@@ -147,3 +147,18 @@ FST_API fst_rdd *fst_cartesian_at(fst_rdd *a, fst_rdd *b, fst_site site);
 #define fst_sort_within_partitions(rdd, order)                                                                         \
         fst_sort_within_partitions_at((rdd), (order), FST_HERE("sort_within_partitions"))
 FST_API fst_rdd *fst_sort_within_partitions_at(fst_rdd *rdd, enum fst_order order, fst_site site);
+
+/*
+ * fst_rdd *fst_pipe(fst_rdd *rdd, const char *command)
+ * fst_rdd *fst_pipe_with(fst_rdd *rdd, const char *const *words, const char *const *environment)
+ *
+ * The lines that a program prints, which is started for each partition and reads its rows as lines, in the form of
+ * save_as_text_file. The words of @command are parted by spaces, without a shell; @words and @environment ("NAME=value",
+ * besides the executor's; or NULL) end in NULL, and are copied. The task fails if the program cannot be started or ends
+ * with a status that is not 0. It may stop reading before the rows end.
+ */
+#define fst_pipe(rdd, command) fst_pipe_at((rdd), (command), FST_HERE("pipe"))
+#define fst_pipe_with(rdd, words, environment) fst_pipe_with_at((rdd), (words), (environment), FST_HERE("pipe"))
+FST_API fst_rdd *fst_pipe_at(fst_rdd *rdd, const char *command, fst_site site);
+FST_API fst_rdd *fst_pipe_with_at(fst_rdd *rdd, const char *const *words, const char *const *environment,
+                                  fst_site site);

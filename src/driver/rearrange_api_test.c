@@ -360,6 +360,49 @@ static void places_rows(void **state)
         assert_true(last >= 0);
 }
 
+static int64_t text_length(fst_task *task, fst_bytes text)
+{
+        return (int64_t)text.len;
+}
+
+static void pipes_rows(void **state)
+{
+        fst_iter *rows;
+        fst_bytes text = {0};
+        int64_t n = 0, sum;
+        fst_rdd *numbers = fst_range_n(*state, 0, 300000, 3);
+        fst_rdd *pairs = fst_map(fst_range_n(*state, 7, 9, 1), pair_with_text, FST_PAIR(BYTES, I64));
+        assert_int_equal(fst_reduce(fst_map(fst_pipe(numbers, "cat"), text_length, FST_I64), fst_sum, &sum), 0);
+        assert_int_equal(sum, 10 + 90 * 2 + 900 * 3 + 9000 * 4 + 90000 * 5 + 200000 * 6);
+        assert_int_equal(fst_collect(fst_pipe(pairs, "  tr  a-z \tA-Z "), &rows), 0);
+        assert_true(fst_next(rows, &text));
+        assert_int_equal(text.len, 9);
+        assert_memory_equal(text.data, "(ROW 7,7)", 9);
+
+        /* One that prints before it reads, one that reads no more, one whose lines do not end, one that never ends. */
+        const char *words[] = {"sh", "-c", "echo \"$GREETING\"; head -n 1 >/dev/null; printf last", NULL};
+        const char *environment[] = {"GREETING=good morning", NULL};
+        assert_int_equal(fst_collect(fst_pipe_with(numbers, words, environment), &rows), 0);
+        for (; fst_next(rows, &text); n++) {
+                assert_int_equal(text.len, n % 2 ? 4 : 12);
+                assert_memory_equal(text.data, n % 2 ? "last" : "good morning", text.len);
+        }
+        assert_int_equal(n, 6);
+        assert_int_equal(fst_take(fst_pipe(numbers, "yes"), 5000, &rows), 0);
+        for (n = 0; fst_next(rows, &text); n++)
+                assert_true(text.len == 1 && text.data[0] == 'y');
+        assert_int_equal(n, 5000);
+
+        const char *failing[] = {"sh", "-c", "cat > /dev/null; exit 3", NULL},
+                   *dying[] = {"sh", "-c", "kill -9 $$", NULL};
+        assert_refused(fst_count(fst_pipe_with(numbers, failing, NULL), &n), -EIO,
+                       "Subprocess exited with status 3. Command ran: sh -c cat > /dev/null; exit 3");
+        assert_refused(fst_count(fst_pipe_with(numbers, dying, NULL), &n), -EIO, "Subprocess was ended by signal 9");
+        assert_refused(fst_count(fst_pipe(numbers, "no-such-program -x"), &n), -EIO,
+                       "Cannot run program \"no-such-program\": No such file or directory");
+        assert_refused(fst_count(fst_pipe(numbers, "  "), &n), -EINVAL, "pipe needs a command");
+}
+
 /* Where there is little memory. */
 static void goes_to_disk(void **state)
 {
@@ -388,6 +431,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(crosses_rows, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(deals_rows_out_as_spark, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(places_rows, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(pipes_rows, setup, api_teardown),
                 cmocka_unit_test(goes_to_disk),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

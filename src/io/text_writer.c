@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "io/codec.h"
 #include "io/file_systems.h"
-#include "io/number_format.h"
+#include "io/row_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,51 +107,11 @@ static int put_large(struct text_writer *w, const char *data, size_t len, struct
         return r < 0 ? r : put_bytes(w, data, len, error);
 }
 
-/* The longest that a value prints as. */
-static size_t printed_size(uint8_t kind, uint32_t size, const fst_column *column, uint32_t row)
-{
-        switch (kind) {
-        case FST_KIND_I64:
-                return NUMBER_I64_SIZE;
-        case FST_KIND_F64:
-                return NUMBER_F64_SIZE;
-        case FST_KIND_BYTES:
-                return column->bytes[row].len;
-        case FST_KIND_FIXED:
-                return (size_t)size * 2;
-        default:
-                return 0;
-        }
-}
-
-static char *print_value(char *p, uint8_t kind, uint32_t size, const fst_column *column, uint32_t row)
-{
-        switch (kind) {
-        case FST_KIND_I64:
-                return p + number_format_i64(p, column->i64[row]);
-        case FST_KIND_F64:
-                return p + number_format_f64(p, column->f64[row]);
-        case FST_KIND_BYTES:
-                if (column->bytes[row].len > 0)
-                        memcpy(p, column->bytes[row].data, column->bytes[row].len);
-                return p + column->bytes[row].len;
-        case FST_KIND_FIXED:
-                for (uint32_t i = 0; i < size; i++) {
-                        unsigned char c = (unsigned char)column->fixed[(size_t)row * size + i];
-                        *p++ = "0123456789abcdef"[c >> 4];
-                        *p++ = "0123456789abcdef"[c & 15];
-                }
-                return p;
-        default:
-                return p;
-        }
-}
-
 /* A value that has no room in the buffer: only BYTES and FIXED can be that large. */
 static int put_value(struct text_writer *w, uint8_t kind, uint32_t size, const fst_column *column, uint32_t row,
                      struct fst_error *error)
 {
-        size_t need = printed_size(kind, size, column, row);
+        size_t need = value_text_size(kind, size, column, row);
         if (kind == FST_KIND_BYTES && need > BUFFER_SIZE - w->used)
                 return put_large(w, column->bytes[row].data, need, error);
         if (need > BUFFER_SIZE - w->used) {
@@ -160,13 +120,13 @@ static int put_value(struct text_writer *w, uint8_t kind, uint32_t size, const f
                         return r;
         }
         if (need <= BUFFER_SIZE) {
-                w->used = (size_t)(print_value(w->buffer + w->used, kind, size, column, row) - w->buffer);
+                w->used = (size_t)(value_text_print(w->buffer + w->used, kind, size, column, row) - w->buffer);
                 return 0;
         }
         _cleanup_free_ char *hex = malloc(need);
         if (!hex)
                 return error_set(error, -ENOMEM, "%s: no memory to print a row of %u bytes", w->path, size);
-        print_value(hex, kind, size, column, row);
+        value_text_print(hex, kind, size, column, row);
         return put_large(w, hex, need, error);
 }
 
@@ -216,19 +176,10 @@ static uint32_t fill(struct text_writer *w, const fst_batch *batch, uint32_t fir
                 }
         } else {
                 for (; row < batch->rows; row++) {
-                        size_t key = printed_size(t.key, t.key_size, &batch->key, row);
-                        size_t value = printed_size(t.value, t.value_size, &batch->value, row);
-                        size_t room = (size_t)(end - p);
-                        if (room < 4 || key > room - 4 || value > room - 4 - key)
+                        size_t size = row_text_size(batch, row);
+                        if (size >= (size_t)(end - p))
                                 break;
-                        if (pair)
-                                *p++ = '(';
-                        p = print_value(p, t.key, t.key_size, &batch->key, row);
-                        if (pair) {
-                                *p++ = ',';
-                                p = print_value(p, t.value, t.value_size, &batch->value, row);
-                                *p++ = ')';
-                        }
+                        p = row_text_print(p, batch, row);
                         *p++ = '\n';
                 }
         }

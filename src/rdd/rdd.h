@@ -34,6 +34,7 @@ enum rdd_op {
         RDD_ZIPPED_PARTITIONS = 19,
         RDD_CARTESIAN = 20,
         RDD_SORTED_WITHIN = 21, /* each partition by key */
+        RDD_PIPED = 22,
         RDD_JOINED = 15,   /* rows of two parents with equal keys, which are partitioned alike: where they were not, it
                               is RDD_SHUFFLED that it joins */
 };
@@ -83,6 +84,9 @@ struct fst_rdd {
                         uint64_t *starts; /* the first row's number in each partition; set under `prepare`, owned */
                 } index;
                 enum fst_order sorted_within;
+                struct {
+                        char **words, **environment; /* ending in NULL; owned */
+                } pipe;
                 struct {
                         int count;
                 } coalesce;

@@ -97,6 +97,6 @@ extern const struct rdd_class rdd_text_file_class, rdd_parallelize_class, rdd_ra
 extern const struct rdd_class rdd_map_class, rdd_flat_map_class, rdd_filter_class, rdd_map_values_class;
 extern const struct rdd_class rdd_map_partitions_class, rdd_key_by_class, rdd_values_class;
 extern const struct rdd_class rdd_coalesce_class, rdd_union_class, rdd_joined_class;
-extern const struct rdd_class rdd_sampled_class, rdd_indexed_class, rdd_sorted_within_class;
+extern const struct rdd_class rdd_sampled_class, rdd_indexed_class, rdd_sorted_within_class, rdd_piped_class;
 extern const struct rdd_class rdd_zipped_class, rdd_zipped_partitions_class, rdd_cartesian_class;
 extern const struct rdd_class rdd_shuffled_class, rdd_combine_class;

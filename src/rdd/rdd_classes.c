@@ -19,6 +19,7 @@ static const struct rdd_class *const classes[] = {
         [RDD_ZIPPED_PARTITIONS] = &rdd_zipped_partitions_class,
         [RDD_CARTESIAN] = &rdd_cartesian_class,
         [RDD_SORTED_WITHIN] = &rdd_sorted_within_class,
+        [RDD_PIPED] = &rdd_piped_class,
 };
 
 #define SAME(name) _Static_assert((int)RDD_##name == (int)FIRESTEEL__OPERATOR__##name, "as on the wire")
@@ -43,6 +44,7 @@ SAME(ZIPPED);
 SAME(ZIPPED_PARTITIONS);
 SAME(CARTESIAN);
 SAME(SORTED_WITHIN);
+SAME(PIPED);
 
 const struct rdd_class *rdd_class_of(int op)
 {
