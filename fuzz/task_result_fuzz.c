@@ -32,6 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         action->type = types[(data[0] >> 4) % 6];
         if (action == &reduce.action)
                 reduce.made = (fst_type){.key = action->type.key, .key_size = action->type.key_size};
+        rows.made = action->type;
         if (task_result_decode(action, data + 1, size - 1, &result, &error)) {
                 error_deinit(&error);
                 return 0;

@@ -151,6 +151,53 @@ FST_API int fst_histogram_at(fst_rdd *numbers, const double *bounds, int n, stru
 FST_API int fst_foreach_at(fst_rdd *rdd, fst_fn f, fst_site site);
 
 /*
+ * int fst_foreach_partition(fst_rdd *rdd, FUNCTION f)
+ *
+ * Call @f once for each partition, on the executors, with an iterator of its rows: for what is expensive to begin, a
+ * connection say. It may return early.
+ */
+#define fst_foreach_partition(rdd, f) fst_foreach_partition_at((rdd), FST_FN(f), FST_HERE("foreach_partition"))
+FST_API int fst_foreach_partition_at(fst_rdd *rdd, fst_fn f, fst_site site);
+
+/*
+ * int fst_top(fst_rdd *rdd, int64_t n, fst_iter **rows)
+ * int fst_take_ordered(fst_rdd *rdd, int64_t n, fst_iter **rows)
+ * int fst_take_ordered_by(fst_rdd *rdd, int64_t n, FUNCTION key, fst_type key_type, enum fst_order order,
+ *                         fst_iter **rows)
+ *
+ * The @n greatest rows, greatest first; the @n least, least first; the first @n in the order of a key that is computed
+ * from each (in a form of map). The order is that of sort_by; of pairs, by key and then by value. Rows that are equal
+ * are taken, and come, as in the RDD. Each task holds and sends @n rows at most. -EINVAL for a negative @n.
+ */
+#define fst_top(rdd, n, rows) fst_take_ordered_at((rdd), (n), FST_DESCENDING, (rows), FST_HERE("top"))
+#define fst_take_ordered(rdd, n, rows) fst_take_ordered_at((rdd), (n), FST_ASCENDING, (rows), FST_HERE("take_ordered"))
+#define fst_take_ordered_by(rdd, n, key, key_type, order, rows)                                                        \
+        fst_take_ordered_by_at((rdd), (n), FST_FN(key), (key_type), (order), (rows), FST_HERE("take_ordered_by"))
+FST_API int fst_take_ordered_at(fst_rdd *rdd, int64_t n, enum fst_order order, fst_iter **rows, fst_site site);
+FST_API int fst_take_ordered_by_at(fst_rdd *rdd, int64_t n, fst_fn key, fst_type key_type, enum fst_order order,
+                                   fst_iter **rows, fst_site site);
+
+/*
+ * int fst_run_job(fst_rdd *rdd, FUNCTION f, fst_type type, const int *partitions, int n, fst_iter **rows)
+ *
+ * Call @f for the @n chosen partitions (NULL: all), as map_partitions would, and have what it emits, rows of @type,
+ * at the driver: in the order in which @partitions names them, one twice if it is named twice. -EINVAL for a partition
+ * that there is not.
+ */
+#define fst_run_job(rdd, f, type, partitions, n, rows)                                                                 \
+        fst_run_job_at((rdd), FST_FN(f), (type), (partitions), (n), (rows), FST_HERE("run_job"))
+FST_API int fst_run_job_at(fst_rdd *rdd, fst_fn f, fst_type type, const int *partitions, int n, fst_iter **rows,
+                           fst_site site);
+
+/*
+ * All rows, but with one partition at the driver at a time: each is computed by a job of its own when its first row is
+ * wanted (persist what is expensive). A row is valid until the next call of fst_next. When a job fails, fst_next
+ * returns false, and fst_iter_status its status. To be read by one thread.
+ */
+#define fst_to_local_iterator(rdd, rows) fst_to_local_iterator_at((rdd), (rows), FST_HERE("to_local_iterator"))
+FST_API int fst_to_local_iterator_at(fst_rdd *rdd, fst_iter **rows, fst_site site);
+
+/*
  * Write one line a row into @path/part-00000, part-00001, …, and @path/_SUCCESS when all are complete. Numbers
  * are printed as Java prints them, pairs as "(key,value)", FIXED as hexadecimal. @path must not exist. A part
  * appears under its name only when the whole of it was written and the job succeeded.

@@ -42,3 +42,12 @@ int action_reduce(fst_rdd *rdd, const struct reduce_plan *plan, fst_variable res
 
 /* A constant of the application's and its type; *@value borrows from it. -EINVAL with @error if it is too large. */
 int action_constant(fst_constant constant, fst_type *type, struct reduce_value *value, struct fst_error *error);
+
+/* How many partitions take asks, round by round (spark.rdd.limit.*). */
+struct take_rules {
+        int64_t first, scale_up;
+};
+int action_take_rules(fst_rdd *rdd, struct take_rules *rules, struct fst_error *error);
+
+/* How many after @seen of @partitions, which had @found of the @wanted rows. */
+int action_take_round(const struct take_rules *rules, int seen, int partitions, int64_t found, int64_t wanted);

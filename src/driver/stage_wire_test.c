@@ -546,7 +546,8 @@ static void values_come_back(void **state)
 
 static void rows_come_back(void **state)
 {
-        struct rows_action action = {{.class = &rows_action_class, .type = FST_PAIR(BYTES, I64)}, 2};
+        struct rows_action action = {
+                {.class = &rows_action_class, .type = FST_PAIR(BYTES, I64)}, 2, .made = FST_PAIR(BYTES, I64)};
         fst_bytes keys[] = {{"a", 1}, {"bc", 2}};
         int64_t values[] = {7, -1};
         fst_batch batch = {2, FST_PAIR(BYTES, I64), {.bytes = keys}, {.i64 = values}};

@@ -50,12 +50,24 @@ struct histogram_action {
         bool even; /* the bounds are equally far from each other */
 };
 
-/* result.data: a list of pages, NULL without rows */
-extern const struct action_class rows_action_class;
+/* result.data: a list of pages of rows of `made`, NULL without rows */
+extern const struct action_class rows_action_class;    /* all of them, up to a limit */
+extern const struct action_class run_job_action_class; /* what `fn`, of the form ITER, makes of a partition */
+extern const struct action_class top_action_class;     /* the first `limit` in `order` */
+extern const struct action_class lookup_action_class;  /* the values whose key is `value` */
+extern const struct action_class combine_action_class; /* a pair for each key, its values combined by `fn` */
 struct rows_action {
         struct action action;
         int64_t limit; /* rows of a partition; INT64_MAX: all */
+        fst_type made;
+        fst_fn fn; /* borrowed, with its captured struct */
+        enum fst_order order;
+        bool keyed;                       /* top: `made` are rows with a key before them, which `fn` makes (rdd/op_key.h) */
+        const struct reduce_value *value; /* borrowed */
 };
+
+/* no result: `fn` takes whole partitions */
+extern const struct action_class foreach_partition_action_class;
 
 /* no result */
 extern const struct action_class save_action_class;

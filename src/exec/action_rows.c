@@ -1,209 +1,179 @@
 /*
- * The rows of collect and take: a task sends its rows as pages, outside the memory manager's pool, because results
- * are the driver's and held to spark.driver.maxResultSize there. A partition that has as many rows as are wanted stops.
+ * What sends rows to the driver: collect and take; run_job, which has a function make them of a partition; top and
+ * take_ordered, which send the first in an order; lookup, the values of a key; reduce_by_key_locally, a pair for each
+ * key. They are one action with something different before the sink (exec/row_sink.h).
  */
 #include "exec/action_kinds.h"
 
-#include "base/buf.h"
 #include "base/mem.h"
+#include "exec/action_wire.h"
+#include "exec/row_sink.h"
+#include "rdd/op_chain.h"
+#include "rdd/op_combine.h"
+#include "rdd/op_element.h"
+#include "rdd/op_iter.h"
+#include "rdd/op_key.h"
+#include "rdd/op_lookup.h"
+#include "rdd/op_top.h"
 #include "rdd/rdd_wire.h"
 #include "rpc/stage.pb-c.h"
-#include "store/page.h"
 
-struct row_sink {
-        struct op op;
-        int64_t limit, rows;
-        struct page *first, *last;
-};
-
-static int row_begin(struct op *op)
+static struct rows_action *rows_of(struct action *action)
 {
-        container_of(op, struct row_sink, op)->rows = 0;
-        return 0;
+        return container_of(action, struct rows_action, action);
 }
 
-static int add_page(struct row_sink *sink, size_t record)
+static struct op *sink_of(struct rows_action *self, struct task_run *run)
 {
-        struct page *page;
-        int r = page_new(NULL, sink->op.type, record, &page);
-        if (r)
-                return task_run_fail(sink->op.run, -ENOMEM, "no memory for a result row of %zu bytes", record);
-        if (sink->last)
-                sink->last->next = page;
-        else
-                sink->first = page;
-        sink->last = page;
-        return 0;
+        return row_sink_new(run, self->made, self->limit);
 }
 
-static int row_consume(struct op *op, const struct rows *in)
+static struct op *collect_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
 {
-        struct row_sink *sink = container_of(op, struct row_sink, op);
-        fst_batch batch = in->batch;
-        if (task_run_stopped(op->run))
-                return task_run_cancelled(op->run);
-        batch.rows = (uint32_t)MIN((int64_t)batch.rows, sink->limit - sink->rows);
-        uint32_t at = 0;
-        while (at < batch.rows) {
-                uint32_t n = sink->last ? page_append(sink->last, &batch, at) : 0;
-                at += n;
-                int r = at < batch.rows ? add_page(sink, page_record_size(&batch, at)) : 0;
-                if (r)
-                        return r;
-        }
-        sink->rows += batch.rows;
-        return sink->rows >= sink->limit ? OP_ENOUGH : 0;
+        return sink_of(rows_of(action), run);
 }
 
-static void row_abandon(struct op *op)
+static struct op *run_job_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
 {
-        struct row_sink *sink = container_of(op, struct row_sink, op);
-        page_list_free(NULL, sink->first);
-        sink->first = sink->last = NULL;
+        struct rows_action *self = rows_of(action);
+        return chain_op_new(iter_op_new(run, action->type, self->made, &self->fn), sink_of(self, run));
 }
 
-static void row_free(struct op *op)
+static struct op *top_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
 {
-        row_abandon(op);
-        op_deinit(op);
-        free(container_of(op, struct row_sink, op));
+        struct rows_action *self = rows_of(action);
+        struct op *top = top_op_new(run, self->made, (size_t)self->limit, self->order, self->keyed);
+        struct op *sink = chain_op_new(top, sink_of(self, run));
+        return self->keyed ? chain_op_new(key_op_new(run, action->type, self->made, &self->fn), sink) : sink;
 }
 
-static const struct op_class row_class = {"collect", .begin = row_begin, .consume = row_consume, .abandon = row_abandon,
-                                          .free = row_free};
-
-static struct op *row_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
+static struct op *lookup_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
 {
-        struct rows_action *self = container_of(action, struct rows_action, action);
-        struct row_sink *sink = new0(struct row_sink);
-        op_init(&sink->op, &row_class, run, action->type);
-        sink->limit = self->limit;
-        return &sink->op;
+        struct rows_action *self = rows_of(action);
+        return chain_op_new(lookup_op_new(run, action->type, self->value), sink_of(self, run));
+}
+
+static struct op *combine_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
+{
+        struct rows_action *self = rows_of(action);
+        return chain_op_new(combine_op_new(run, action->type, &self->fn), sink_of(self, run));
+}
+
+/* The row sink of what the above have made. */
+static struct op *row_sink_of(const struct rows_action *self, struct op *sink)
+{
+        const struct action_class *class = self->action.class;
+        if (class == &rows_action_class)
+                return sink;
+        return chain_op_last(class == &top_action_class && self->keyed ? chain_op_last(sink) : sink);
 }
 
 static int rows_result(struct action *action, struct op *op, struct task_result *result)
 {
-        struct row_sink *sink = container_of(op, struct row_sink, op);
-        struct page **link = &sink->first; /* to the last page, once the loop is through */
-        for (struct page *page = sink->first; page; page = page->next) {
-                result->bytes += page->used;
-                if (page->next)
-                        link = &page->next;
-        }
-        if (*link)
-                *link = page_shrink(*link);
-        result->data = steal(sink->first);
-        sink->last = NULL;
+        result->data = row_sink_take(row_sink_of(rows_of(action), op), &result->bytes);
         return 0;
 }
 
-static void rows_discard(struct action *action, struct task_result *result)
-{
-        page_list_free(NULL, result->data);
-}
+/* ---------------------------------------------------------------------------------------------------- on the wire */
 
 static int rows_encode(const struct action *action, struct rdd_wire_writer *writer, Firesteel__Action *message,
                        struct fst_error *error)
 {
-        message->limit = (uint64_t)container_of(action, struct rows_action, action)->limit;
-        return 0;
+        const struct rows_action *self = container_of(action, struct rows_action, action);
+        fst_type key = {.key = action->type.key, .key_size = action->type.key_size};
+        message->limit = (uint64_t)self->limit;
+        message->descending = self->order == FST_DESCENDING;
+        message->keyed = self->keyed;
+        action_wire_put_type(message, self->made);
+        action_wire_put_value(writer, message, key, self->value);
+        return self->fn.shape ? writer->function(writer, &self->fn, &message->function, error) : 0;
 }
 
+/* What all have in common; then it is looked at whether it fits the kind of action. */
 static int rows_decode(struct rdd_wire_reader *reader, const Firesteel__Action *message, fst_type type,
-                       struct action **out, struct fst_error *error)
+                       struct action **out, bool (*fits)(fst_type type, const struct rows_action *self),
+                       struct fst_error *error)
 {
         struct rows_action *self = wire_array(reader->memory, 1, sizeof(*self));
+        fst_type key = {.key = type.key, .key_size = type.key_size};
         if (!self)
                 return rdd_wire_too_big(error);
         if (message->limit > INT64_MAX)
                 return error_set(error, -EBADMSG, "collect has a limit that cannot be");
         self->limit = (int64_t)message->limit;
-        *out = &self->action;
-        return 0;
+        self->order = message->descending ? FST_DESCENDING : FST_ASCENDING;
+        self->keyed = message->keyed;
+        int r = action_wire_type(message, &self->made, error);
+        if (r == 0)
+                r = action_wire_value(reader, message, key, &self->value, error);
+        if (r == 0 && message->function)
+                r = reader->function(reader, message->function, &self->fn, error);
+        if (r == 0 && !fits(type, self))
+                r = error_set(error, -EBADMSG, "%s of these rows cannot be", message->name);
+        if (r == 0)
+                *out = &self->action;
+        return r;
 }
 
-/* The result: pages in their wire form (store/page.h), one after another. */
-static int rows_encode_result(const struct action *action, const struct task_result *result, struct buf *out,
-                              struct fst_error *error)
+static bool collect_fits(fst_type type, const struct rows_action *self)
 {
-        for (const struct page *page = result->data; page; page = page->next) {
-                unsigned char header[PAGE_WIRE_HEADER];
-                page_wire_header(page, header);
-                buf_reserve(out, sizeof(header) + page->used);
-                buf_append(out, header, sizeof(header));
-                buf_append(out, page->data, page->used);
+        return fst_type_equal(type, self->made);
+}
+
+static bool run_job_fits(fst_type type, const struct rows_action *self)
+{
+        return FST_SHAPE_FORM(self->fn.shape) == FST_FORM_ITER;
+}
+
+static bool top_fits(fst_type type, const struct rows_action *self)
+{
+        fst_type key = {.key = self->made.key, .key_size = self->made.key_size};
+        if (!self->keyed)
+                return fst_type_equal(type, self->made);
+        return fst_type_equal(self->made, fst_type_pair(key, key_op_value(type))) &&
+               element_check(ELEMENT_MAP, type, key, &self->fn, NULL) == 0;
+}
+
+static bool lookup_fits(fst_type type, const struct rows_action *self)
+{
+        fst_type value = {.key = type.value, .key_size = type.value_size};
+        return type.value && self->value && fst_type_equal(value, self->made);
+}
+
+static bool combine_fits(fst_type type, const struct rows_action *self)
+{
+        fst_type value = {.key = type.value, .key_size = type.value_size};
+        return type.value && fst_type_equal(type, self->made) && combine_check(value, &self->fn, NULL) == 0;
+}
+
+#define DECODE(kind)                                                                                                   \
+        static int kind##_decode(struct rdd_wire_reader *reader, const Firesteel__Action *message, fst_type type,      \
+                                 struct action **out, struct fst_error *error)                                         \
+        {                                                                                                              \
+                return rows_decode(reader, message, type, out, kind##_fits, error);                                    \
         }
-        return 0;
-}
-
-/* A page of the @used bytes at @data: of its own size where it is small, or little data could become much memory. */
-static int page_of(fst_type type, const unsigned char *data, uint32_t used, uint32_t rows, struct page **page)
-{
-        size_t block = (sizeof(struct page) + used + 15) & ~(size_t)15;
-        int r = block < PAGE_BLOCK ? page_new_small(NULL, type, block, page) : page_new(NULL, type, used, page);
-        if (r)
-                return r;
-        memcpy((*page)->data, data, used);
-        (*page)->used = used;
-        (*page)->rows = rows;
-        return 0;
-}
-
-static int next_page(fst_type type, const unsigned char **at, size_t *left, struct page **out, struct fst_error *error)
-{
-        uint32_t bytes, rows;
-        uint64_t checksum;
-        struct page *page;
-        if (*left < PAGE_WIRE_HEADER)
-                return error_set(error, -EBADMSG, "it ends in the header of a page");
-        int r = page_wire_check(*at, type, *left - PAGE_WIRE_HEADER, &bytes, &rows, &checksum, error);
-        if (r)
-                return r;
-        if (bytes == 0)
-                return error_set(error, -EBADMSG, "it has a page without rows");
-        if (page_of(type, *at + PAGE_WIRE_HEADER, bytes, rows, &page))
-                return error_set(error, -ENOMEM, "no memory for a page of %u bytes", bytes);
-        r = page_validate(page, checksum, error);
-        if (r) {
-                page_free(NULL, page);
-                return r;
-        }
-        *at += PAGE_WIRE_HEADER + bytes;
-        *left -= PAGE_WIRE_HEADER + bytes;
-        *out = page;
-        return 0;
-}
+DECODE(collect)
+DECODE(run_job)
+DECODE(top)
+DECODE(lookup)
+DECODE(combine)
 
 static int rows_decode_result(const struct action *action, const unsigned char *data, size_t len,
                               struct task_result *result, struct fst_error *error)
 {
-        int64_t limit = container_of(action, struct rows_action, action)->limit, rows = 0;
-        struct page *first = NULL, **link = &first;
-        size_t bytes = 0;
-        while (len > 0) {
-                int r = next_page(action->type, &data, &len, link, error);
-                if (r == 0 && (rows += (*link)->rows) > limit)
-                        r = error_set(error, -EBADMSG, "it has more than the %lld rows that were asked for",
-                                      (long long)limit);
-                if (r) {
-                        page_list_free(NULL, first);
-                        return r;
-                }
-                bytes += (*link)->used;
-                link = &(*link)->next;
-        }
-        result->data = first;
-        result->bytes = bytes;
-        return 0;
+        const struct rows_action *self = container_of(action, struct rows_action, action);
+        return row_pages_decode(self->made, self->limit, data, len, result, error);
 }
 
-const struct action_class rows_action_class = {
-        .name = "collect",
-        .sink_new = row_sink_new,
-        .result = rows_result,
-        .discard = rows_discard,
-        .encode = rows_encode,
-        .decode = rows_decode,
-        .encode_result = rows_encode_result,
-        .decode_result = rows_decode_result,
-};
+#define ROWS_CLASS(title, kind)                                                                                        \
+        {                                                                                                              \
+                .name = (title), .sink_new = kind##_sink_new, .result = rows_result, .discard = row_pages_discard,     \
+                .encode = rows_encode, .decode = kind##_decode, .encode_result = row_pages_encode,                     \
+                .decode_result = rows_decode_result                                                                    \
+        }
+
+const struct action_class rows_action_class = ROWS_CLASS("collect", collect);
+const struct action_class run_job_action_class = ROWS_CLASS("run_job", run_job);
+const struct action_class top_action_class = ROWS_CLASS("top", top);
+const struct action_class lookup_action_class = ROWS_CLASS("lookup", lookup);
+const struct action_class combine_action_class = ROWS_CLASS("reduce_by_key_locally", combine);

@@ -76,6 +76,9 @@ static void body(void *arg)
                 int (*f)(fst_task *, int, fst_iter *, fst_out *) =
                         (int (*)(fst_task *, int, fst_iter *, fst_out *))self->fn.code;
                 self->result = f(task, self->op.partition, &self->iter, &self->op.out);
+        } else if (FST_SHAPE_FORM(self->fn.shape) == FST_FORM_EACH_ITER) {
+                int (*f)(fst_task *, fst_iter *) = (int (*)(fst_task *, fst_iter *))self->fn.code;
+                self->result = f(task, &self->iter);
         } else {
                 int (*f)(fst_task *, fst_iter *, fst_out *) =
                         (int (*)(fst_task *, fst_iter *, fst_out *))self->fn.code;
