@@ -257,6 +257,35 @@ def darts(h):
         {k: without_output(v) for k, v in raw.items()}
 
 
+# ------------------------------------------------------------------------------------------------------- cached
+
+
+def cached(h):
+    """Numbers kept in memory, read and summed again and again on one core: bytes of them a second."""
+    p, raw = h.parameters, {"ours": [], "spark": []}
+    h.ours("cached: ours, compiling", "bench/apps/cached_sum.c", 1000, 2, 1)
+
+    def check(results, n):
+        if f"sum {3 * n * (n - 1) // 2} of {n}\n" not in results[-1]["output"]:
+            raise BenchError(f"cached: WRONG RESULT: {results[-1]['output']!r}")
+        times = [float(t) for t in re.findall(r"^read: ([\d.]+)", results[-1]["output"], re.M)]
+        results[-1]["gigabytes"] = 8 * n / sorted(times)[len(times) // 2] / 1e9
+        return results
+
+    for i in range(p.runs):
+        of = f"{i + 1}/{p.runs}"
+        raw["ours"] += check(h.ours(f"cached: ours {of}", "bench/apps/cached_sum.c", p.cached, p.slices, 9,
+                                    master="local[1]"), p.cached)
+        if h.spark_home:    # boxed numbers: a tenth of them fills as much memory
+            raw["spark"] += check(h.spark(f"cached: Spark {of}", "cached_sum", p.cached // 10, p.slices, 9,
+                                          master="local[1]"), p.cached // 10)
+    ours = sorted(r["gigabytes"] for r in raw["ours"])[p.runs // 2]
+    spark = sorted(r["gigabytes"] for r in raw["spark"])[p.runs // 2] if raw["spark"] else None
+    return [row(f"sum of {p.cached / 1e6:g} million cached numbers, `local[1]`", f"{ours:.2f} GB/s",
+                f"Spark {spark:.3f} GB/s" if spark else "–", f"{ours / spark:.0f}×" if spark else "–", "≥ 2 GB/s a core",
+                ours >= 2)], {k: without_output(v) for k, v in raw.items()}
+
+
 # -------------------------------------------------------------------------------------------------------- large
 
 
@@ -307,4 +336,4 @@ def large_sort(h):
 
 
 ALL = {"start": start, "empty_tasks": empty_tasks, "logged_tasks": logged_tasks, "wordcount": wordcount, "sort": sort,
-       "darts": darts, "large_wordcount": large_wordcount, "large_sort": large_sort}
+       "darts": darts, "cached": cached, "large_wordcount": large_wordcount, "large_sort": large_sort}

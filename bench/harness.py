@@ -33,11 +33,11 @@ class Parameters:
     """Sizes and counts, from the environment; QUICK are those of BENCH_QUICK=1."""
 
     FULL = {"RUNS": 3, "TEXT_BYTES": 512 << 20, "RECORD_BYTES": 500_000_000, "LARGE_BYTES": 2 << 30,
-            "DARTS": 100_000_000, "SLICES": 8, "TASKS": 200_000, "LOGGED_TASKS": 50_000, "SPARK_TASKS": 10_000,
+            "DARTS": 100_000_000, "CACHED": 50_000_000, "SLICES": 8, "TASKS": 200_000, "LOGGED_TASKS": 50_000, "SPARK_TASKS": 10_000,
             "ROUNDS": 4, "START_RUNS": 20, "JOBS": 5000, "SPARK_JOBS": 500, "IDLE_SECONDS": 5,
             "SIMULATED_TASKS": 1_000_000}
     QUICK = {"RUNS": 1, "TEXT_BYTES": 32 << 20, "RECORD_BYTES": 20_000_000, "LARGE_BYTES": 256 << 20,
-             "DARTS": 10_000_000, "TASKS": 20_000, "LOGGED_TASKS": 10_000, "ROUNDS": 2, "JOBS": 500, "SPARK_JOBS": 50,
+             "DARTS": 10_000_000, "CACHED": 5_000_000, "TASKS": 20_000, "LOGGED_TASKS": 10_000, "ROUNDS": 2, "JOBS": 500, "SPARK_JOBS": 50,
              "IDLE_SECONDS": 2, "SIMULATED_TASKS": 100_000}
 
     def __init__(self):

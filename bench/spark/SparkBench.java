@@ -55,6 +55,17 @@ public final class SparkBench {
                 System.out.printf("Pi is roughly %.6f%n", 4.0 * inside / n);
         }
 
+        /** Numbers that are kept in memory as objects, filled by a first job, then summed again and again. */
+        private static void cachedSum(JavaSparkContext sc, long n, int slices, int rounds) throws Exception {
+                JavaRDD<Long> kept = range(sc, n, slices).map(i -> (Long) i * 3).cache();
+                long count = kept.count();
+                long[] sum = new long[1];
+                for (int i = 0; i < rounds; i++) {
+                        System.out.printf("read: %.6f%n", seconds(() -> sum[0] = kept.reduce(Long::sum)));
+                }
+                System.out.printf("sum %d of %d%n", sum[0], count);
+        }
+
         /** One in 10,000 tasks fails at its first attempt, as in examples/empty_tasks.c. */
         private static void emptyTasks(JavaSparkContext sc, int tasks) {
                 range(sc, tasks, tasks).foreachPartition(rows -> {
@@ -101,6 +112,10 @@ public final class SparkBench {
                                 case "darts":
                                         System.out.printf("job: %.4f%n", seconds(
                                                 () -> darts(sc, Long.parseLong(args[1]), Integer.parseInt(args[2]))));
+                                        break;
+                                case "cached_sum":
+                                        cachedSum(sc, Long.parseLong(args[1]), Integer.parseInt(args[2]),
+                                                        Integer.parseInt(args[3]));
                                         break;
                                 case "empty_tasks":
                                         for (int i = 0; i < Integer.parseInt(args[2]); i++) {
