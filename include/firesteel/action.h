@@ -8,6 +8,7 @@
 
 #include <firesteel/function.h>
 #include <firesteel/iter.h>
+#include <firesteel/map.h>
 #include <firesteel/rdd.h>
 
 #include <firesteel/detail/action.h>
@@ -63,6 +64,24 @@ FST_API int fst_fold_at(fst_rdd *rdd, fst_constant zero, fst_fn f, fst_variable 
                          FST_HERE("aggregate"))
 FST_API int fst_aggregate_at(fst_rdd *rdd, fst_constant zero, fst_fn take, fst_fn combine, fst_variable result,
                              fst_site site);
+
+/*
+ * int fst_tree_reduce(fst_rdd *rdd, FUNCTION f, int depth, T *result)
+ * int fst_tree_aggregate(fst_rdd *rdd, const T *zero, FUNCTION take, FUNCTION combine, int depth, T *result)
+ *
+ * As reduce and aggregate, but what partitions have come to is combined on executors, in up to @depth (Spark's default
+ * is 2) stages, and the driver combines few: for many partitions with large values. 1 is no tree. Neighbours are
+ * combined with each other, so that the order is kept. *@zero counts for each partition, for each value that a stage
+ * passes on, and for the driver: let it be neutral. -EINVAL for a @depth below 1.
+ */
+#define fst_tree_reduce(rdd, f, depth, result)                                                                         \
+        fst_tree_reduce_at((rdd), FST_FN(f), (depth), FST_VARIABLE(result), FST_HERE("tree_reduce"))
+#define fst_tree_aggregate(rdd, zero, take, combine, depth, result)                                                    \
+        fst_tree_aggregate_at((rdd), FST_CONSTANT(zero), FST_FN(take), FST_FN(combine), (depth), FST_VARIABLE(result), \
+                              FST_HERE("tree_aggregate"))
+FST_API int fst_tree_reduce_at(fst_rdd *rdd, fst_fn f, int depth, fst_variable result, fst_site site);
+FST_API int fst_tree_aggregate_at(fst_rdd *rdd, fst_constant zero, fst_fn take, fst_fn combine, int depth,
+                                  fst_variable result, fst_site site);
 
 /* All rows at the driver, partition by partition; read them with fst_next. Held to spark.driver.maxResultSize. */
 #define fst_collect(rdd, rows) fst_collect_at((rdd), (rows), FST_HERE("collect"))
@@ -176,6 +195,34 @@ FST_API int fst_foreach_partition_at(fst_rdd *rdd, fst_fn f, fst_site site);
 FST_API int fst_take_ordered_at(fst_rdd *rdd, int64_t n, enum fst_order order, fst_iter **rows, fst_site site);
 FST_API int fst_take_ordered_by_at(fst_rdd *rdd, int64_t n, fst_fn key, fst_type key_type, enum fst_order order,
                                    fst_iter **rows, fst_site site);
+
+/*
+ * int fst_count_by_key(fst_rdd *pairs, fst_map **counts): how many rows each key has, I64.
+ * int fst_count_by_value(fst_rdd *rdd, fst_map **counts): how often each row is there; of rows that are no pairs.
+ * int fst_collect_as_map(fst_rdd *pairs, fst_map **map): of several rows with a key, the last counts.
+ * int fst_reduce_by_key_locally(fst_rdd *pairs, FUNCTION f, fst_map **map): as reduce_by_key, but with all keys of each
+ *         task at the driver, without a shuffle, and combined there in the order of partitions.
+ *
+ * Maps (map.h) at the driver, so keys should be few: they are held to spark.driver.maxResultSize.
+ */
+#define fst_count_by_key(pairs, counts) fst_count_by_key_at((pairs), (counts), FST_HERE("count_by_key"))
+#define fst_count_by_value(rdd, counts) fst_count_by_value_at((rdd), (counts), FST_HERE("count_by_value"))
+#define fst_collect_as_map(pairs, map) fst_collect_as_map_at((pairs), (map), FST_HERE("collect_as_map"))
+#define fst_reduce_by_key_locally(pairs, f, map)                                                                       \
+        fst_reduce_by_key_locally_at((pairs), FST_FN(f), (map), FST_HERE("reduce_by_key_locally"))
+FST_API int fst_count_by_key_at(fst_rdd *pairs, fst_map **counts, fst_site site);
+FST_API int fst_count_by_value_at(fst_rdd *rdd, fst_map **counts, fst_site site);
+FST_API int fst_collect_as_map_at(fst_rdd *pairs, fst_map **map, fst_site site);
+FST_API int fst_reduce_by_key_locally_at(fst_rdd *pairs, fst_fn f, fst_map **map, fst_site site);
+
+/*
+ * int fst_lookup(fst_rdd *pairs, K key, fst_iter **values)
+ *
+ * The values of all rows with @key, which is given as to fst_emit. Only one partition is computed if it is known where
+ * the key is (after partition_by, reduce_by_key, sort_by_key and what keeps their partitioner).
+ */
+#define fst_lookup(pairs, key, values) fst_lookup_at((pairs), FST_KEY(key), (values), FST_HERE("lookup"))
+FST_API int fst_lookup_at(fst_rdd *pairs, fst_key key, fst_iter **values, fst_site site);
 
 /*
  * int fst_run_job(fst_rdd *rdd, FUNCTION f, fst_type type, const int *partitions, int n, fst_iter **rows)

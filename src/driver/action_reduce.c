@@ -1,5 +1,5 @@
 /*
- * reduce, fold and aggregate.
+ * reduce, fold and aggregate, and as trees.
  *
  * Each task takes its partition into one value; the values, which are few, are kept by partition and combined in that
  * order at the end, so that the outcome does not depend on which task was quickest. (In Spark it does.)
@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "exec/action_kinds.h"
+#include "rdd/rdd_make.h"
 
 struct reduce_job {
         struct reduce_action reduce;
@@ -120,6 +121,49 @@ int action_constant(fst_constant c, fst_type *type, struct reduce_value *value, 
                 memcpy(&value->number, c.at, 8);
         }
         return 0;
+}
+
+/* What the tree leaves is combined as ever. */
+static int reduce_tree(fst_rdd *rdd, const struct reduce_plan *plan, int depth, fst_variable result, fst_site site,
+                       struct fst_error *error)
+{
+        int r = action_check(rdd, error);
+        if (r == 0 && depth < 1)
+                r = error_set(error, -EINVAL, "Depth must be greater than or equal to 1 but got %d.", depth);
+        if (r == 0)
+                r = action_check_variable(plan->made, result, site.operation, error);
+        if (r == 0)
+                r = reduce_check(rdd->type, plan->made, &plan->take, error);
+        if (r == 0)
+                r = reduce_check(plan->made, plan->made, &plan->combine, error);
+        if (r)
+                return r;
+        if (rdd->lineage.partitions == 0)
+                return action_reduce(rdd, plan, result, site, error);
+        fst_rdd *few = rdd_fold_tree(rdd, &plan->take, &plan->combine, plan->made, plan->zero, depth, site);
+        struct reduce_plan rest = {plan->combine, plan->combine, plan->made, plan->zero};
+        return action_reduce(few, &rest, result, site, error);
+}
+
+FST_API int fst_tree_reduce_at(fst_rdd *rdd, fst_fn f, int depth, fst_variable result, fst_site site)
+{
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        struct fst_error error = FST_ERROR_INIT;
+        int r = reduce_tree(rdd, &(struct reduce_plan){f, f, rdd->type, NULL}, depth, result, site, &error);
+        return r ? action_failed(rdd, site, r, &error) : 0;
+}
+
+FST_API int fst_tree_aggregate_at(fst_rdd *rdd, fst_constant zero, fst_fn take, fst_fn combine_fn, int depth,
+                                  fst_variable result, fst_site site)
+{
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        struct fst_error error = FST_ERROR_INIT;
+        struct reduce_value begin;
+        struct reduce_plan plan = {.take = take, .combine = combine_fn, .zero = &begin};
+        int r = action_constant(zero, &plan.made, &begin, &error);
+        if (r == 0)
+                r = reduce_tree(rdd, &plan, depth, result, site, &error);
+        return r ? action_failed(rdd, site, r, &error) : 0;
 }
 
 FST_API int fst_aggregate_at(fst_rdd *rdd, fst_constant zero, fst_fn take, fst_fn combine_fn, fst_variable result,

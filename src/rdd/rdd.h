@@ -37,9 +37,12 @@ enum rdd_op {
         RDD_PIPED = 22,
         RDD_JOINED = 15,   /* rows of two parents with equal keys, which are partitioned alike: where they were not, it
                               is RDD_SHUFFLED that it joins */
+        RDD_COUNTED = 40, /* (key or row, 1) */
+        RDD_FOLDED = 41,  /* (partition, value of its rows): a stage of tree_aggregate */
 };
 
 struct rdd_class;
+struct reduce_value;
 
 struct rdd_name {
         struct rdd_name *older;
@@ -87,6 +90,10 @@ struct fst_rdd {
                 struct {
                         char **words, **environment; /* ending in NULL; owned */
                 } pipe;
+                struct {
+                        struct reduce_value *zero; /* NULL: there is none */
+                        bool values;               /* the rows are values of partitions before */
+                } fold;
                 struct {
                         int count;
                 } coalesce;

@@ -100,3 +100,4 @@ extern const struct rdd_class rdd_coalesce_class, rdd_union_class, rdd_joined_cl
 extern const struct rdd_class rdd_sampled_class, rdd_indexed_class, rdd_sorted_within_class, rdd_piped_class;
 extern const struct rdd_class rdd_zipped_class, rdd_zipped_partitions_class, rdd_cartesian_class;
 extern const struct rdd_class rdd_shuffled_class, rdd_combine_class;
+extern const struct rdd_class rdd_counted_class, rdd_folded_class;

@@ -20,6 +20,7 @@ static const struct rdd_class *const classes[] = {
         [RDD_CARTESIAN] = &rdd_cartesian_class,
         [RDD_SORTED_WITHIN] = &rdd_sorted_within_class,
         [RDD_PIPED] = &rdd_piped_class,
+        [RDD_COUNTED] = &rdd_counted_class,       [RDD_FOLDED] = &rdd_folded_class,
 };
 
 #define SAME(name) _Static_assert((int)RDD_##name == (int)FIRESTEEL__OPERATOR__##name, "as on the wire")
@@ -45,6 +46,8 @@ SAME(ZIPPED_PARTITIONS);
 SAME(CARTESIAN);
 SAME(SORTED_WITHIN);
 SAME(PIPED);
+SAME(COUNTED);
+SAME(FOLDED);
 
 const struct rdd_class *rdd_class_of(int op)
 {

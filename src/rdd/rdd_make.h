@@ -50,3 +50,14 @@ int rdd_source_partitions(fst_rdd *rdd, int wanted);
 /* (key of @key, row), the row as rdd/op_key.h has it; and the rows of @type that such pairs carry. */
 fst_rdd *rdd_key_by(fst_rdd *parent, const fst_fn *key, fst_type key_type, fst_site site);
 fst_rdd *rdd_rows_of(fst_rdd *keyed, fst_type type, fst_site site);
+
+/* (key, 1) of pairs, (row, 1) of other rows. */
+fst_rdd *rdd_counted(fst_rdd *parent, fst_site site);
+
+/*
+ * The rows of @parent, which is planned, taken by @take into values of type @value, a partition at a time and from
+ * @zero, if there is one (it is copied); these by @combine, in as many stages as make a tree of @depth (> 0): an RDD of
+ * the few values that are left.
+ */
+fst_rdd *rdd_fold_tree(fst_rdd *parent, const fst_fn *take, const fst_fn *combine, fst_type value,
+                       const struct reduce_value *zero, int depth, fst_site site);

@@ -1,0 +1,18 @@
+/* The driver's maps (firesteel/map.h). */
+#pragma once
+
+#include "driver/context.h"
+#include "rdd/op_reduce.h"
+
+#include <firesteel/map.h>
+
+struct page;
+
+/*
+ * A map of the rows of @pages, pairs of @type, which it takes; of equal keys the last one's value counts. It belongs to
+ * the context.
+ */
+fst_map *map_new(fst_context *sc, fst_type type, struct page *pages);
+
+/* @key as a value to compare with (it borrows): 0, or -EINVAL with @error if it is not what @pairs have as keys. */
+int map_key(fst_type pairs, fst_key key, struct reduce_value *value, struct fst_error *error);
