@@ -16,13 +16,51 @@ FILES = r"""
 #include <stdio.h>
 #include <string.h>
 
+static int length(fst_task *task, fst_bytes path, fst_bytes content, fst_out *out)
+{
+        fst_emit(out, path, (int64_t)content.len);
+        return 0;
+}
+
+static int number(fst_task *task, const void *record, fst_out *out)
+{
+        const unsigned char *p = record;
+        fst_emit(out, (int64_t)((uint32_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3]), record);
+        return 0;
+}
+
+static int64_t key(fst_task *task, int64_t n, const void *record) { return n; }
+
+static void records(fst_context *sc, const char *in, const char *out)
+{
+        fst_type type = FST_PAIR(I64, FIXED(4));
+        fst_rdd *records = fst_binary_records(sc, in, 4);
+        int64_t n = 0, objects = 0, sum = 0;
+        fst_count(records, &n);
+        fst_save_as_object_file(fst_map(records, number, type), out);
+        fst_rdd *again = fst_object_file(sc, out, type);
+        fst_count(again, &objects);
+        fst_reduce(fst_map(again, key, FST_I64), fst_sum, &sum);
+        printf("%d partitions, %lld records, %lld objects, sum %lld\n", fst_rdd_partitions(records), (long long)n,
+               (long long)objects, (long long)sum);
+}
+
 int main(int argc, char **argv)
 {
+        int64_t n;
         fst_context *sc = fst_context_new("files");
         if (strcmp(argv[1], "recode") == 0)
                 fst_save_as_text_file_codec(fst_text_file(sc, argv[2]), argv[3], argv[4]);
         else if (strcmp(argv[1], "copy") == 0)
                 fst_save_as_text_file(fst_text_file(sc, argv[2]), argv[3]);
+        else if (strcmp(argv[1], "whole") == 0)
+                fst_save_as_text_file(fst_map(fst_whole_text_files(sc, argv[2]), length, FST_PAIR(BYTES, I64)), argv[3]);
+        else if (strcmp(argv[1], "binary") == 0)
+                fst_save_as_text_file(fst_map(fst_binary_files(sc, argv[2]), length, FST_PAIR(BYTES, I64)), argv[3]);
+        else if (strcmp(argv[1], "records") == 0)
+                records(sc, argv[2], argv[3]);
+        else if (strcmp(argv[1], "objects") == 0)
+                fst_count(fst_object_file(sc, argv[2], FST_PAIR(I64, FIXED(4))), &n);
         return fst_context_stop(sc);
 }
 """
@@ -104,3 +142,51 @@ def test_codecs_that_are_not_here_are_named(shared, tmp_path):
     assert f"file:{tmp_path}/in.bz2: corrupt bzip2 data at byte" in said.stderr
     said = submit(shared, "recode", tmp_path / "in.bz2", tmp_path / "out", "zip", ok=False)
     assert "compression codec zip is not available for files: there are gzip" in said.stderr
+
+
+# ------------------------------------------------------------------------------------------------ files of other kinds
+
+MASTERS = ["local[2]", "local-cluster[2,1,1024]"]
+
+
+@pytest.mark.parametrize("master", MASTERS)
+def test_whole_files(shared, tmp_path, master):
+    (tmp_path / "in").mkdir()
+    contents = {f"{i:02}.txt": (f"file {i}\n" * i * 50).encode() for i in range(20)}
+    for name, content in contents.items():
+        (tmp_path / "in" / name).write_bytes(content)
+    (tmp_path / "in" / "20.gz").write_bytes(gzip.compress(b"packed\n" * 1000))
+    contents["20.gz"] = b"packed\n" * 1000
+    submit(shared, "whole", tmp_path / "in", tmp_path / "out", master=master)
+    lines = b"".join(path.read_bytes() for path in parts(tmp_path / "out")).decode().splitlines()
+    assert sorted(lines) == sorted(f"(file:{tmp_path}/in/{name},{len(content)})" for name, content in contents.items())
+    submit(shared, "binary", tmp_path / "in", tmp_path / "out2", master=master)
+    lines = b"".join(path.read_bytes() for path in parts(tmp_path / "out2")).decode().splitlines()
+    assert len(lines) == 21 and f"(file:{tmp_path}/in/20.gz,{(tmp_path / 'in/20.gz').stat().st_size})" in lines
+
+
+@pytest.mark.parametrize("master", MASTERS)
+@pytest.mark.parametrize("isolation", ["none", "process"])
+def test_records_and_objects(shared, tmp_path, master, isolation):
+    records = [i * 0x01010101 & 0xffffffff for i in range(50000)]
+    (tmp_path / "in").write_bytes(b"".join(n.to_bytes(4, "big") for n in records))
+    conf = ["spark.hadoop.fs.local.block.size=70001", f"spark.firesteel.task.isolation={isolation}"]
+    done = submit(shared, "records", tmp_path / "in", tmp_path / "objects", conf=conf, master=master)
+    assert done.stdout == f"3 partitions, {len(records)} records, {len(records)} objects, sum {sum(records)}\n"
+    assert [path.name for path in parts(tmp_path / "objects")] == ["part-00000", "part-00001", "part-00002"]
+
+
+def test_damaged_objects_fail_the_job(shared, tmp_path):
+    (tmp_path / "in").write_bytes(bytes(40000))
+    submit(shared, "records", tmp_path / "in", tmp_path / "objects")
+    part = tmp_path / "objects" / "part-00000"
+    content = bytearray(part.read_bytes())
+    content[50] ^= 1
+    part.write_bytes(content)
+    said = submit(shared, "objects", tmp_path / "objects", master="local-cluster[1,2,1024]", ok=False)
+    assert f"file:{part}: the page at byte 32" in said.stderr
+    content[50] ^= 1
+    content[4] = 9
+    part.write_bytes(content)
+    said = submit(shared, "objects", tmp_path / "objects", ok=False)
+    assert f"file:{part} is an object file of version 9, of which version 1 can be read here" in said.stderr

@@ -20,8 +20,8 @@ FST_API int fst_count_at(fst_rdd *rdd, int64_t *count, fst_site site);
  * int fst_reduce(fst_rdd *rdd, FUNCTION f, T *result)
  *
  * All rows combined into one by a function of reduce's form. T is what the rows are: int64_t, double, fst_bytes, or the
- * struct of FIXED. -ENODATA ("empty collection") if there are none; -EINVAL if T is another type, or a struct of another
- * size. Bytes are valid until the context stops. Partitions are combined in their order, whichever ends first.
+ * struct of FIXED. -ENODATA ("empty collection") if there are none; -EINVAL if T is another type, or a struct of
+ * another size. Bytes are valid until the context stops. Partitions are combined in their order, whichever ends first.
  */
 #define fst_reduce(rdd, f, result) fst_reduce_at((rdd), FST_FN(f), FST_VARIABLE(result), FST_HERE("reduce"))
 FST_API int fst_reduce_at(fst_rdd *rdd, fst_fn f, fst_variable result, fst_site site);
@@ -261,3 +261,12 @@ FST_API int fst_to_local_iterator_at(fst_rdd *rdd, fst_iter **rows, fst_site sit
 #define fst_save_as_text_file_codec(rdd, path, codec)                                                                  \
         fst_save_as_text_file_at((rdd), (path), (codec), FST_HERE("save_as_text_file"))
 FST_API int fst_save_as_text_file_at(fst_rdd *rdd, const char *path, const char *codec, fst_site site);
+
+/*
+ * int fst_save_as_object_file(fst_rdd *rdd, const char *path)
+ *
+ * The rows as they are, of any type, for fst_object_file to read: @path/part-00000, … and _SUCCESS, as of
+ * save_as_text_file, in a format of our own (docs/object-files.md) that finds out what is damaged.
+ */
+#define fst_save_as_object_file(rdd, path) fst_save_as_object_file_at((rdd), (path), FST_HERE("save_as_object_file"))
+FST_API int fst_save_as_object_file_at(fst_rdd *rdd, const char *path, fst_site site);

@@ -21,6 +21,47 @@
 FST_API fst_rdd *fst_text_file_at(fst_context *sc, const char *path, int min_partitions, fst_site site);
 
 /*
+ * fst_rdd *fst_whole_text_files(fst_context *sc, const char *path)
+ * fst_rdd *fst_whole_text_files_n(fst_context *sc, const char *path, int min_partitions)
+ * fst_rdd *fst_binary_files(fst_context *sc, const char *path)
+ * fst_rdd *fst_binary_files_n(fst_context *sc, const char *path, int min_partitions)
+ *
+ * Files as rows, PAIR(BYTES, BYTES): the full path ("file:/data/x") and all of the content, which is at most 2 GiB and
+ * lies in memory. Small files share partitions. Whole text files are unpacked as those of text_file, binary files are
+ * given as they are. @path is as of text_file.
+ */
+#define fst_whole_text_files(sc, path) fst_whole_text_files_n(sc, path, 0)
+#define fst_whole_text_files_n(sc, path, min_partitions)                                                               \
+        fst_whole_text_files_at((sc), (path), (min_partitions), FST_HERE("whole_text_files"))
+#define fst_binary_files(sc, path) fst_binary_files_n(sc, path, 0)
+#define fst_binary_files_n(sc, path, min_partitions)                                                                   \
+        fst_binary_files_at((sc), (path), (min_partitions), FST_HERE("binary_files"))
+FST_API fst_rdd *fst_whole_text_files_at(fst_context *sc, const char *path, int min_partitions, fst_site site);
+FST_API fst_rdd *fst_binary_files_at(fst_context *sc, const char *path, int min_partitions, fst_site site);
+
+/*
+ * fst_rdd *fst_binary_records(fst_context *sc, const char *path, uint32_t record_length)
+ *
+ * Files that are nothing but records of @record_length bytes, as FIXED(record_length): structs that a program wrote,
+ * the records of TeraGen. A file with part of a record is an error. Partitions are by block.
+ */
+#define fst_binary_records(sc, path, record_length)                                                                    \
+        fst_binary_records_at((sc), (path), (record_length), FST_HERE("binary_records"))
+FST_API fst_rdd *fst_binary_records_at(fst_context *sc, const char *path, uint32_t record_length, fst_site site);
+
+/*
+ * fst_rdd *fst_object_file(fst_context *sc, const char *path, fst_type type)
+ * fst_rdd *fst_object_file_n(fst_context *sc, const char *path, fst_type type, int min_partitions)
+ *
+ * The rows that fst_save_as_object_file wrote, which were of @type: the action fails for rows of another one.
+ */
+#define fst_object_file(sc, path, type) fst_object_file_n(sc, path, type, 0)
+#define fst_object_file_n(sc, path, type, min_partitions)                                                              \
+        fst_object_file_at((sc), (path), (type), (min_partitions), FST_HERE("object_file"))
+FST_API fst_rdd *fst_object_file_at(fst_context *sc, const char *path, fst_type type, int min_partitions,
+                                    fst_site site);
+
+/*
  * fst_rdd *fst_parallelize(fst_context *sc, const T *data, size_t count)
  * fst_rdd *fst_parallelize_n(fst_context *sc, const T *data, size_t count, int partitions)
  *

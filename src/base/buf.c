@@ -30,6 +30,23 @@ void buf_reserve(struct buf *b, size_t more)
         b->data[b->len] = 0;
 }
 
+bool buf_try_reserve(struct buf *b, size_t more)
+{
+        size_t need = b->len + more + 1;
+        if (need <= more)
+                return false;
+        if (need <= b->cap)
+                return true;
+        size_t cap = MAX(need, b->cap + b->cap / 2);
+        char *data = realloc(b->data, cap);
+        if (!data)
+                return false;
+        b->data = data;
+        b->cap = cap;
+        b->data[b->len] = 0;
+        return true;
+}
+
 void buf_append(struct buf *b, const void *data, size_t len)
 {
         buf_reserve(b, len);

@@ -29,6 +29,9 @@ void buf_reset(struct buf *b);
 /* Make room for @more further bytes (and the NUL) without changing the content. */
 void buf_reserve(struct buf *b, size_t more);
 
+/* The same for what a user or the wire sized: false when memory is gone. No more is taken than half as much again. */
+bool buf_try_reserve(struct buf *b, size_t more);
+
 void buf_append(struct buf *b, const void *data, size_t len);
 void buf_puts(struct buf *b, const char *text);
 void buf_putc(struct buf *b, char c);

@@ -1,6 +1,6 @@
 /*
- * save_as_text_file: tasks write and commit their partitions (exec/action_save.c), the job's commit here makes all of
- * them the output (io/output_committer.h).
+ * save_as_text_file and save_as_object_file: tasks write and commit their partitions (exec/action_save.c), the job's
+ * commit here makes all of them the output (io/output_committer.h).
  */
 #include "driver/actions.h"
 
@@ -34,18 +34,18 @@ static int save(fst_rdd *rdd, struct save_action *self, fst_site site, struct fs
         return r;
 }
 
-FST_API int fst_save_as_text_file_at(fst_rdd *rdd, const char *path, const char *codec, fst_site site)
+/* @codec NULL: what the configuration says. */
+static int save_rows(fst_rdd *rdd, const struct action_class *class, const char *path, const char *codec, fst_site site)
 {
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct output_options options = OUTPUT_OPTIONS_INIT;
-        struct save_action action = {
-                {.class = &save_action_class, .type = rdd->type, .merge = save_merge, .reset = save_reset}, NULL};
+        struct save_action action = {{.class = class, .type = rdd->type, .merge = save_merge, .reset = save_reset},
+                                     NULL};
         int r = action_check(rdd, &error);
         if (r == 0 && (!path || !*path))
-                r = error_set(&error, -EINVAL,
-                              "save_as_text_file needs a path: Can not create a Path from an empty "
-                              "string");
+                r = error_set(&error, -EINVAL, "%s needs a path: Can not create a Path from an empty string",
+                              site.operation);
         if (r == 0)
                 r = output_options_read(rdd->sc->conf, &options, &error);
         if (r == 0 && codec)
@@ -56,4 +56,14 @@ FST_API int fst_save_as_text_file_at(fst_rdd *rdd, const char *path, const char 
                 r = save(rdd, &action, site, &error);
         output_committer_free(action.committer);
         return r ? action_failed(rdd, site, r, &error) : 0;
+}
+
+FST_API int fst_save_as_text_file_at(fst_rdd *rdd, const char *path, const char *codec, fst_site site)
+{
+        return save_rows(rdd, &save_action_class, path, codec, site);
+}
+
+FST_API int fst_save_as_object_file_at(fst_rdd *rdd, const char *path, fst_site site)
+{
+        return save_rows(rdd, &save_objects_action_class, path, "none", site);
 }

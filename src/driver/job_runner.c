@@ -24,6 +24,7 @@
 #include "driver/task_events.h"
 #include "rdd/accumulator_updates.h"
 #include "rdd/barrier_chain.h"
+#include "rdd/rdd_class.h"
 #include "sched/commit_coordinator.h"
 #include "sched/map_outputs.h"
 #include "sched/registered_resources.h"
@@ -315,24 +316,44 @@ static void job_removed(void *owner, struct job *job)
                 end_wait(owner, job->user);
 }
 
-/* Persisted partitions are read where they are kept. */
-static bool may_prefer(void *owner, const struct lineage *rdd)
+static bool may_be_cached(const struct job_runner *r, const struct lineage *rdd)
 {
-        struct job_runner *r = owner;
         return r->backend->class->cached_on && __atomic_load_n(&rdd->storage_level, __ATOMIC_RELAXED);
 }
 
-static int preferred(void *owner, const struct lineage *rdd, int partition, struct task_location *out, int max)
+/* Persisted partitions are read where they are kept, files where their blocks are. */
+static bool may_prefer(void *owner, const struct lineage *rdd)
 {
-        struct job_runner *r = owner;
+        return may_be_cached(owner, rdd) || rdd_of_const(rdd)->has_hosts;
+}
+
+static int cached_on(struct job_runner *r, const struct lineage *rdd, int partition, struct task_location *out, int max)
+{
         int executors[16];
-        if (!may_prefer(owner, rdd))
+        if (!may_be_cached(r, rdd))
                 return 0;
         int n = r->backend->class->cached_on(r->backend, rdd->id, partition, executors,
                                              MIN(max, (int)ARRAY_SIZE(executors)));
         for (int i = 0; i < n; i++)
                 out[i] = (struct task_location){.executor = executors[i]};
         return n;
+}
+
+/* "localhost" is no place to prefer: it is everywhere. */
+static int near_files(const fst_rdd *rdd, int partition, struct task_location *out, int max)
+{
+        const char *host = rdd->has_hosts ? rdd->class->hosts(rdd, partition) : NULL;
+        int n = 0;
+        for (; host && *host && n < max; host += strlen(host) + 1)
+                if (strcmp(host, "localhost") != 0)
+                        out[n++] = (struct task_location){.executor = -1, .host = host};
+        return n;
+}
+
+static int preferred(void *owner, const struct lineage *rdd, int partition, struct task_location *out, int max)
+{
+        int n = cached_on(owner, rdd, partition, out, max);
+        return n > 0 ? n : near_files(rdd_of_const(rdd), partition, out, max);
 }
 
 /* In a turn of its own: what the backend does about it is an event for the scheduler, which is busy with another. */

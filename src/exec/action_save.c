@@ -1,7 +1,7 @@
 /*
- * save_as_text_file: each task writes its partition to a file of its own attempt and commits it. Of several attempts
- * of a partition one may: exec_env.may_commit knows which, because attempts may run in processes that do not know
- * of each other; the committer's table (io/output_committer.h) knows those of this process.
+ * save_as_text_file and save_as_object_file: each task writes its partition to a file of its own attempt and commits
+ * it. Of several attempts of a partition one may: exec_env.may_commit knows which, because attempts may run in
+ * processes that do not know of each other; the committer's table (io/output_committer.h) knows those of this process.
  */
 #include "exec/action_kinds.h"
 
@@ -10,6 +10,7 @@
 #include "exec/stage_work.h"
 #include "io/output_committer.h"
 #include "io/text_writer.h"
+#include "rdd/object_file.h"
 #include "rdd/rdd_wire.h"
 #include "rpc/stage.pb-c.h"
 
@@ -17,7 +18,8 @@ struct save_sink {
         struct op op;
         struct save_action *save;
         const struct exec_env *env;
-        struct text_writer *writer;
+        struct text_writer *text; /* one of the two: the other is NULL */
+        struct object_writer *objects;
         bool open;
 };
 
@@ -37,7 +39,8 @@ static int save_begin(struct op *op)
         struct fst_error error = FST_ERROR_INIT;
         const struct fst_task_info *task = &op->run->task.info;
         _cleanup_free_ char *path = output_committer_task_path(sink->save->committer, task->partition, (int)task->id);
-        int r = text_writer_open(sink->writer, path, &error);
+        int r = sink->text ? text_writer_open(sink->text, path, &error)
+                           : object_writer_open(sink->objects, path, op->type, &error);
         sink->open = r == 0;
         return r ? fail_with(op, r, &error) : 0;
 }
@@ -47,7 +50,9 @@ static int save_consume(struct op *op, const struct rows *in)
         struct fst_error error = FST_ERROR_INIT;
         if (task_run_stopped(op->run))
                 return task_run_cancelled(op->run);
-        int r = text_writer_write(sink_of(op)->writer, &in->batch, &error);
+        struct save_sink *sink = sink_of(op);
+        int r = sink->text ? text_writer_write(sink->text, &in->batch, &error)
+                           : object_writer_write(sink->objects, &in->batch, &error);
         return r ? fail_with(op, r, &error) : 0;
 }
 
@@ -67,12 +72,14 @@ static int save_end(struct op *op)
         struct save_sink *sink = sink_of(op);
         struct fst_error error = FST_ERROR_INIT;
         const struct fst_task_info *task = &op->run->task.info;
-        int r = text_writer_close(sink->writer, &error);
+        int r = sink->text ? text_writer_close(sink->text, &error) : object_writer_close(sink->objects, &error);
         if (r)
                 return fail_with(op, r, &error);
         sink->open = false;
-        op->run->counters.output_bytes += (int64_t)text_writer_bytes(sink->writer);
-        op->run->counters.output_records += (int64_t)text_writer_rows(sink->writer);
+        op->run->counters.output_bytes +=
+                (int64_t)(sink->text ? text_writer_bytes(sink->text) : object_writer_bytes(sink->objects));
+        op->run->counters.output_records +=
+                (int64_t)(sink->text ? text_writer_rows(sink->text) : object_writer_rows(sink->objects));
         r = may_commit(sink->env, task, &error);
         fault_point(FAULT_COMMIT);
         if (r == 0)
@@ -89,8 +96,10 @@ static void save_abandon(struct op *op)
         struct save_sink *sink = sink_of(op);
         struct fst_error error = FST_ERROR_INIT;
         const struct fst_task_info *task = &op->run->task.info;
-        if (sink->open)
-                text_writer_abandon(sink->writer);
+        if (sink->open && sink->text)
+                text_writer_abandon(sink->text);
+        if (sink->open && sink->objects)
+                object_writer_abandon(sink->objects);
         sink->open = false;
         output_committer_abort_task(sink->save->committer, task->partition, (int)task->id, &error);
         error_deinit(&error);
@@ -99,23 +108,37 @@ static void save_abandon(struct op *op)
 static void save_free(struct op *op)
 {
         struct save_sink *sink = sink_of(op);
-        text_writer_free(sink->writer);
+        text_writer_free(sink->text);
+        object_writer_free(sink->objects);
         op_deinit(op);
         free(sink);
 }
 
 static const struct op_class save_class = {
-        "save_as_text_file", .begin = save_begin,     .consume = save_consume,
-        .end = save_end,     .abandon = save_abandon, .free = save_free,
+        "save",          .begin = save_begin,     .consume = save_consume,
+        .end = save_end, .abandon = save_abandon, .free = save_free,
 };
 
-static struct op *save_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
+static struct save_sink *sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
 {
         struct save_sink *sink = new0(struct save_sink);
         sink->save = container_of(action, struct save_action, action);
         sink->env = env;
         op_init(&sink->op, &save_class, run, action->type);
-        sink->writer = text_writer_new();
+        return sink;
+}
+
+static struct op *save_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
+{
+        struct save_sink *sink = sink_new(action, run, env);
+        sink->text = text_writer_new();
+        return &sink->op;
+}
+
+static struct op *objects_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
+{
+        struct save_sink *sink = sink_new(action, run, env);
+        sink->objects = object_writer_new();
         return &sink->op;
 }
 
@@ -148,7 +171,7 @@ static int save_decode(struct rdd_wire_reader *reader, const Firesteel__Action *
         if (!self)
                 return rdd_wire_too_big(error);
         if (!output || output->algorithm > 2 || output->codec >= CODEC_KINDS)
-                return error_set(error, -EBADMSG, "save_as_text_file has no output");
+                return error_set(error, -EBADMSG, "what is saved has no output");
         struct output_identity id = {output->path, output->tracker, output->job, (int)output->algorithm,
                                      (enum codec_kind)output->codec};
         int r = output_committer_join(&id, &self->committer, error);
@@ -165,6 +188,15 @@ static void save_release(struct action *action)
 const struct action_class save_action_class = {
         .name = "save_as_text_file",
         .sink_new = save_sink_new,
+        .result = save_result,
+        .encode = save_encode,
+        .decode = save_decode,
+        .release = save_release,
+};
+
+const struct action_class save_objects_action_class = {
+        .name = "save_as_object_file",
+        .sink_new = objects_sink_new,
         .result = save_result,
         .encode = save_encode,
         .decode = save_decode,

@@ -70,7 +70,7 @@ static int teardown(void **state)
 }
 
 /* Plan a list in which '@' stands for the test's directory. Answers the number of splits or the error. */
-static long plan_with(const char *list, int min, const struct text_plan_options *options, struct input_splits *splits,
+static long plan_with(const char *list, int min, const struct input_options *options, struct input_splits *splits,
                       struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf paths = BUF_INIT;
@@ -139,7 +139,7 @@ static void test_counts(void **state)
                 {"@no}x", 1, -ENOENT},
                 {"@packed.gz", 10, 1},
         };
-        struct text_plan_options options = TEXT_PLAN_OPTIONS_INIT;
+        struct input_options options = INPUT_OPTIONS_INIT;
         for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
                 struct input_splits splits = INPUT_SPLITS_INIT;
                 struct fst_error error = FST_ERROR_INIT;
@@ -162,7 +162,7 @@ static void test_counts(void **state)
 
 static void test_messages(void **state)
 {
-        struct text_plan_options options = TEXT_PLAN_OPTIONS_INIT;
+        struct input_options options = INPUT_OPTIONS_INIT;
         struct input_splits splits = INPUT_SPLITS_INIT;
         struct fst_error error = FST_ERROR_INIT;
 
@@ -181,7 +181,7 @@ static void test_options(void **state)
 {
         struct fst_conf conf;
         struct fst_error error = FST_ERROR_INIT;
-        struct text_plan_options options;
+        struct input_options options;
         struct input_splits splits = INPUT_SPLITS_INIT;
 
         conf_init(&conf);
@@ -189,7 +189,7 @@ static void test_options(void **state)
         conf_set(&conf, "spark.hadoop.mapreduce.input.fileinputformat.input.dir.recursive", "true");
         conf_set(&conf, "spark.hadoopRDD.ignoreEmptySplits", "false");
         conf_set(&conf, "spark.files.ignoreMissingFiles", "true");
-        assert_int_equal(text_plan_options_read(&conf, &options, &error), 0);
+        assert_int_equal(input_options_read(&conf, &options, &error), 0);
         assert_int_equal(plan_with("@big", 10, &options, &splits, &error), 2);
         input_splits_deinit(&splits);
         assert_int_equal(plan_with("@deep", 1, &options, &splits, &error), 2);
@@ -200,11 +200,11 @@ static void test_options(void **state)
         input_splits_deinit(&splits);
         conf_set(&conf, "spark.hadoop.fs.local.block.size", "8388608");
         conf_set(&conf, "spark.hadoop.mapreduce.input.fileinputformat.split.minsize", "1");
-        assert_int_equal(text_plan_options_read(&conf, &options, &error), 0);
+        assert_int_equal(input_options_read(&conf, &options, &error), 0);
         assert_int_equal(plan_with("@big", 1, &options, &splits, &error), 10);
         input_splits_deinit(&splits);
         conf_set(&conf, "spark.hadoop.fs.local.block.size", "32m");
-        assert_int_equal(text_plan_options_read(&conf, &options, &error), -EINVAL);
+        assert_int_equal(input_options_read(&conf, &options, &error), -EINVAL);
         assert_non_null(strstr(error_message(&error), "spark.hadoop.fs.local.block.size"));
         assert_non_null(strstr(error_message(&error), "32m"));
         conf_deinit(&conf);

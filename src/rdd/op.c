@@ -181,9 +181,24 @@ const char *fst_tag_name(uint32_t tag, char text[static 64])
         return text;
 }
 
+static const char *column_name(uint8_t kind, uint32_t size, char text[static 24])
+{
+        if (kind == FST_KIND_FIXED)
+                snprintf(text, 24, "FIXED(%u)", size);
+        else
+                snprintf(text, 24, "%s", kind < ARRAY_SIZE(kind_names) ? kind_names[kind] : "?");
+        return text;
+}
+
 const char *fst_type_name(fst_type type, char text[static 64])
 {
-        return fst_tag_name(fst_type_tag(type), text);
+        char key[24], value[24];
+        column_name(type.key, type.key_size, key);
+        if (type.value)
+                snprintf(text, 64, "PAIR(%s, %s)", key, column_name(type.value, type.value_size, value));
+        else
+                snprintf(text, 64, "%s", key);
+        return text;
 }
 
 static int check_column(uint8_t kind, uint32_t size, const char *which, struct fst_error *error)

@@ -84,7 +84,7 @@ static inline bool fst_type_has_bytes(fst_type type)
         return type.key == FST_KIND_BYTES || type.value == FST_KIND_BYTES;
 }
 
-/* "PAIR(BYTES, I64)" into @text. */
+/* "PAIR(BYTES, I64)" into @text; of a type with the sizes, "FIXED(8)". */
 const char *fst_type_name(fst_type type, char text[static 64]);
 const char *fst_tag_name(uint32_t tag, char text[static 64]);
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "io/text_plan.h"
+#include "io/input_splits.h"
 #include "rdd/lineage.h"
 #include "rdd/partitioner.h"
 #include "rdd/sampler.h"
@@ -15,6 +15,9 @@
 /* Operators, each with a class (rdd_class.h). Numbers are those of rpc/stage.proto. */
 enum rdd_op {
         RDD_TEXT_FILE = 1,
+        RDD_BINARY_RECORDS = 60,
+        RDD_WHOLE_FILES = 61,
+        RDD_OBJECT_FILE = 62,
         RDD_PARALLELIZE = 2,
         RDD_RANGE = 3,
         RDD_MAP = 4,
@@ -62,6 +65,7 @@ struct fst_rdd {
         int status; /* not 0: the RDD cannot be; the action reports @error */
         struct fst_error error;
         bool planned;   /* partitions are known */
+        bool has_hosts; /* some partition is read from files of which hosts are known (rdd_class.hosts) */
         bool preparing; /* a thread finds out what it needs to know; under the context's lock `prepare` */
 
         struct partitioner *partitioner; /* where equal keys are, if that is known; borrowed from the shuffle */
@@ -71,7 +75,14 @@ struct fst_rdd {
                         char *paths;
                         int min_partitions;
                         struct input_splits splits; /* once planned */
-                } text;
+                } text;                             /* also of binary records and object files */
+                struct {
+                        char *paths;
+                        int min_partitions;
+                        bool unpack;
+                        struct input_splits splits; /* once planned: one a file */
+                        uint32_t *firsts;           /* partition i has files firsts[i] … firsts[i + 1] - 1 */
+                } whole;
                 struct {
                         void *data; /* a column of the type, owned */
                         size_t count;

@@ -66,6 +66,12 @@ struct rdd_class {
          */
         int (*plan)(fst_rdd *rdd);
 
+        /*
+         * The hosts that have what partition @partition is read from: names, the last one empty; NULL: none is nearer
+         * than another. Only of an RDD that has_hosts; any thread.
+         */
+        const char *(*hosts)(const fst_rdd *rdd, int partition);
+
         /* Put what the class has of its own into @m. NULL: nothing. */
         int (*encode)(struct rdd_wire_writer *w, const fst_rdd *rdd, struct Firesteel__Rdd *m, struct fst_error *error);
 
@@ -90,10 +96,14 @@ struct rdd_class {
         int (*feed)(struct node *node, int partition, struct op *to);
 };
 
+/* `hosts` of a class whose partitions are fst_rdd.text.splits. */
+const char *rdd_split_hosts(const fst_rdd *rdd, int partition);
+
 /* The class of @op, or NULL for a number that is no operator's. */
 const struct rdd_class *rdd_class_of(int op);
 
 extern const struct rdd_class rdd_text_file_class, rdd_parallelize_class, rdd_range_class;
+extern const struct rdd_class rdd_binary_records_class, rdd_whole_files_class, rdd_object_file_class;
 extern const struct rdd_class rdd_map_class, rdd_flat_map_class, rdd_filter_class, rdd_map_values_class;
 extern const struct rdd_class rdd_map_partitions_class, rdd_key_by_class, rdd_values_class;
 extern const struct rdd_class rdd_coalesce_class, rdd_union_class, rdd_joined_class;

@@ -5,13 +5,23 @@
 #include "rpc/stage.pb-c.h"
 
 static const struct rdd_class *const classes[] = {
-        [RDD_TEXT_FILE] = &rdd_text_file_class,   [RDD_PARALLELIZE] = &rdd_parallelize_class,
-        [RDD_RANGE] = &rdd_range_class,           [RDD_MAP] = &rdd_map_class,
-        [RDD_FLAT_MAP] = &rdd_flat_map_class,     [RDD_FILTER] = &rdd_filter_class,
-        [RDD_MAP_VALUES] = &rdd_map_values_class, [RDD_MAP_PARTITIONS] = &rdd_map_partitions_class,
-        [RDD_KEY_BY] = &rdd_key_by_class,         [RDD_VALUES] = &rdd_values_class,
-        [RDD_COALESCE] = &rdd_coalesce_class,     [RDD_SHUFFLED] = &rdd_shuffled_class,
-        [RDD_COMBINE] = &rdd_combine_class,       [RDD_UNION] = &rdd_union_class,
+        [RDD_BINARY_RECORDS] = &rdd_binary_records_class,
+        [RDD_WHOLE_FILES] = &rdd_whole_files_class,
+        [RDD_OBJECT_FILE] = &rdd_object_file_class,
+        [RDD_TEXT_FILE] = &rdd_text_file_class,
+        [RDD_PARALLELIZE] = &rdd_parallelize_class,
+        [RDD_RANGE] = &rdd_range_class,
+        [RDD_MAP] = &rdd_map_class,
+        [RDD_FLAT_MAP] = &rdd_flat_map_class,
+        [RDD_FILTER] = &rdd_filter_class,
+        [RDD_MAP_VALUES] = &rdd_map_values_class,
+        [RDD_MAP_PARTITIONS] = &rdd_map_partitions_class,
+        [RDD_KEY_BY] = &rdd_key_by_class,
+        [RDD_VALUES] = &rdd_values_class,
+        [RDD_COALESCE] = &rdd_coalesce_class,
+        [RDD_SHUFFLED] = &rdd_shuffled_class,
+        [RDD_COMBINE] = &rdd_combine_class,
+        [RDD_UNION] = &rdd_union_class,
         [RDD_JOINED] = &rdd_joined_class,
         [RDD_SAMPLED] = &rdd_sampled_class,
         [RDD_INDEXED] = &rdd_indexed_class,
@@ -25,6 +35,9 @@ static const struct rdd_class *const classes[] = {
 
 #define SAME(name) _Static_assert((int)RDD_##name == (int)FIRESTEEL__OPERATOR__##name, "as on the wire")
 SAME(TEXT_FILE);
+SAME(BINARY_RECORDS);
+SAME(WHOLE_FILES);
+SAME(OBJECT_FILE);
 SAME(PARALLELIZE);
 SAME(RANGE);
 SAME(MAP);

@@ -1,9 +1,10 @@
 /* Lines of text files: text_file. */
 #include "rdd/rdd_make.h"
 #include "rdd/rdd_registry.h"
-#include "rdd/rdd_wire_class.h"
+#include "rdd/splits_wire.h"
 
 #include "base/mem.h"
+#include "io/text_plan.h"
 #include "io/text_reader.h"
 
 #include <limits.h>
@@ -27,8 +28,8 @@ static void text_free(fst_rdd *rdd)
 static int text_partitions(fst_rdd *rdd)
 {
         struct fst_error error = FST_ERROR_INIT;
-        struct text_plan_options options = TEXT_PLAN_OPTIONS_INIT;
-        int r = text_plan_options_read(rdd_registry_conf(rdd->sc), &options, &error);
+        struct input_options options = INPUT_OPTIONS_INIT;
+        int r = input_options_read(rdd_registry_conf(rdd->sc), &options, &error);
         if (r == 0)
                 r = text_plan(rdd->text.paths, rdd->text.min_partitions, &options, &rdd->text.splits, &error);
         if (r) {
@@ -36,69 +37,29 @@ static int text_partitions(fst_rdd *rdd)
                 return rdd->status;
         }
         rdd->lineage.partitions = (int)MIN(rdd->text.splits.len, (size_t)INT_MAX);
+        rdd->has_hosts = rdd->text.splits.near_hosts;
         return 0;
+}
+
+const char *rdd_split_hosts(const fst_rdd *rdd, int partition)
+{
+        return rdd->text.splits.data[partition].hosts;
 }
 
 /* ------------------------------------------------------------------------------------------------- on the wire */
 
 static int text_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Firesteel__Rdd *m, struct fst_error *error)
 {
-        const struct input_splits *splits = &rdd->text.splits;
-        Firesteel__TextSplits *text = arena_alloc(&w->arena, sizeof(*text));
-        size_t n = splits->len;
-        bool packed = false;
-        firesteel__text_splits__init(text);
-        text->paths = arena_alloc(&w->arena, n * sizeof(*text->paths));
-        text->path = arena_alloc(&w->arena, n * sizeof(*text->path));
-        text->start = arena_alloc(&w->arena, n * sizeof(*text->start));
-        text->length = arena_alloc(&w->arena, n * sizeof(*text->length));
-        text->codec = arena_alloc(&w->arena, n * sizeof(*text->codec));
-        for (size_t i = 0; i < n; i++) {
-                const struct input_split *split = &splits->data[i], *before = i ? split - 1 : NULL;
-                bool same = before && (before->path == split->path || strcmp(before->path, split->path) == 0);
-                if (!same)
-                        text->paths[text->n_paths++] = rdd_wire_text(split->path);
-                text->path[i] = i && !same;
-                text->start[i] = (int64_t)(split->start - (same ? before->start + before->length : 0));
-                text->length[i] = (int64_t)(split->length - (before ? before->length : 0));
-                text->codec[i] = split->codec;
-                packed |= split->codec != 0;
-        }
-        text->n_path = text->n_start = text->n_length = n;
-        text->n_codec = packed ? n : 0;
-        m->text = text;
+        m->text = splits_encode(w, &rdd->text.splits);
         return 0;
 }
 
 static int text_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *message, fst_rdd *rdd,
                        struct fst_error *error)
 {
-        const Firesteel__TextSplits *m = message->text;
-        size_t n = (size_t)rdd->lineage.partitions, path = 0;
-        if (!m || m->n_path != n || m->n_start != n || m->n_length != n || (m->n_codec && m->n_codec != n))
-                return rdd_wire_bad(rdd, error, "it has not one split for each partition");
         if (rdd->type.key != FST_KIND_BYTES || rdd->type.value)
                 return rdd_wire_bad(rdd, error, "lines of text are BYTES");
-        struct input_split *splits = wire_array(reader->memory, n, sizeof(*splits));
-        if (!splits)
-                return rdd_wire_too_big(error);
-        uint64_t total = 0;
-        for (size_t i = 0; i < n; i++) {
-                const struct input_split *before = i ? &splits[i - 1] : NULL;
-                path += m->path[i];
-                if (path >= m->n_paths || (m->n_codec && m->codec[i] >= CODEC_KINDS))
-                        return rdd_wire_bad(rdd, error, "a split is of no file, or of no codec");
-                bool same = before && m->path[i] == 0;
-                splits[i].path = m->paths[path];
-                splits[i].start = (uint64_t)m->start[i] + (same ? before->start + before->length : 0);
-                splits[i].length = (uint64_t)m->length[i] + (before ? before->length : 0);
-                splits[i].codec = m->n_codec ? (enum codec_kind)m->codec[i] : CODEC_NONE;
-                if (splits[i].start > INT64_MAX || splits[i].length > INT64_MAX - splits[i].start)
-                        return rdd_wire_bad(rdd, error, "a split lies outside of any file");
-                total += splits[i].length;
-        }
-        rdd->text.splits = (struct input_splits){.data = splits, .len = n, .cap = n, .bytes = total};
-        return 0;
+        return splits_decode(reader, message->text, (size_t)rdd->lineage.partitions, rdd, &rdd->text.splits, error);
 }
 
 /* ---------------------------------------------------------------------------------------------------- in tasks */
@@ -155,6 +116,7 @@ const struct rdd_class rdd_text_file_class = {
         .spark = "MapPartitionsRDD",
         .free = text_free,
         .plan = text_partitions,
+        .hosts = rdd_split_hosts,
         .encode = text_encode,
         .decode = text_decode,
         .state_new = text_state_new,

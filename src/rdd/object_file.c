@@ -1,0 +1,473 @@
+/*
+ * See object_file.h. A page is filled, encoded behind others in `out`, and its place noted; what is in `out` goes to
+ * the file when there is enough.
+ *
+ * Invariants: while a writer is open, written + out.len is where the next frame begins, and `index` has an entry for
+ * each that began before. A reader's index is ascending, within the file, and ends with where the index itself begins.
+ */
+#include "rdd/object_file.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "io/file_systems.h"
+#include "rdd/op.h"
+#include "store/page_frame.h"
+
+#include <endian.h>
+#include <inttypes.h>
+#include <xxhash.h>
+
+#define HEADER_MAGIC "FSOB"
+#define FOOTER_MAGIC "FSOE"
+#define FLUSH ((size_t)1 << 20)
+
+/* ------------------------------------------------------------------------------------------------ numbers in bytes */
+
+static void put32(unsigned char *p, uint32_t n)
+{
+        n = htole32(n);
+        memcpy(p, &n, sizeof(n));
+}
+
+static void put64(unsigned char *p, uint64_t n)
+{
+        n = htole64(n);
+        memcpy(p, &n, sizeof(n));
+}
+
+static uint32_t get32(const unsigned char *p)
+{
+        uint32_t n;
+        memcpy(&n, p, sizeof(n));
+        return le32toh(n);
+}
+
+static uint64_t get64(const unsigned char *p)
+{
+        uint64_t n;
+        memcpy(&n, p, sizeof(n));
+        return le64toh(n);
+}
+
+static void make_header(fst_type type, unsigned char h[static OBJECT_FILE_HEADER])
+{
+        memset(h, 0, OBJECT_FILE_HEADER);
+        memcpy(h, HEADER_MAGIC, 4);
+        put32(h + 4, OBJECT_FILE_VERSION);
+        put32(h + 8, (uint32_t)type.key | (uint32_t)type.value << 8);
+        put32(h + 12, type.key_size);
+        put32(h + 16, type.value_size);
+        put64(h + 24, XXH3_64bits(h, 24));
+}
+
+static int damaged(const char *path, const char *what, struct fst_error *error)
+{
+        return error_set(error, -EBADMSG, "%s is damaged: %s", path, what);
+}
+
+static int read_header(const char *path, const unsigned char h[static OBJECT_FILE_HEADER], fst_type *type,
+                       struct fst_error *error)
+{
+        uint32_t version = get32(h + 4), kinds = get32(h + 8);
+        if (memcmp(h, HEADER_MAGIC, 4) != 0)
+                return error_set(error, -EBADMSG, "%s is no object file: it does not begin as one", path);
+        if (version != OBJECT_FILE_VERSION)
+                return error_set(error, -ENOTSUP,
+                                 "%s is an object file of version %" PRIu32
+                                 ", of which version 1 can be read here: a newer "
+                                 "firesteel wrote it",
+                                 path, version);
+        fst_type found = {.key = (uint8_t)kinds,
+                          .value = (uint8_t)(kinds >> 8),
+                          .key_size = get32(h + 12),
+                          .value_size = get32(h + 16)};
+        if (get64(h + 24) != XXH3_64bits(h, 24) || kinds > UINT16_MAX || !page_type_valid(found))
+                return damaged(path, "its header is not as it was written", error);
+        *type = found;
+        return 0;
+}
+
+/* All @size bytes at @offset. */
+static int read_all(struct open_file *file, void *data, size_t size, uint64_t offset, struct fst_error *error)
+{
+        for (size_t got = 0; got < size;) {
+                ssize_t n = file->fs->read_at(file, (char *)data + got, size - got, offset + got, error);
+                if (n < 0)
+                        return (int)n;
+                if (n == 0)
+                        return damaged(file->path, "it ends too early", error);
+                got += (size_t)n;
+        }
+        return 0;
+}
+
+static int open_file(const char *path, struct open_file *file, fst_type *type, struct fst_error *error)
+{
+        const struct file_system *fs;
+        unsigned char header[OBJECT_FILE_HEADER];
+        int r = file_system_of(path, &fs, error);
+        if (r == 0)
+                r = fs->open(fs, path, file, error);
+        if (r < 0)
+                return r;
+        if (file->size < OBJECT_FILE_HEADER)
+                r = error_set(error, -EBADMSG, "%s is no object file: it has %" PRIu64 " bytes", path, file->size);
+        if (r == 0)
+                r = read_all(file, header, sizeof(header), 0, error);
+        if (r == 0)
+                r = read_header(path, header, type, error);
+        if (r < 0)
+                fs->close(file, NULL);
+        return r;
+}
+
+int object_file_type(const char *path, fst_type *type, struct fst_error *error)
+{
+        struct open_file file = OPEN_FILE_INIT;
+        int r = open_file(path, &file, type, error);
+        return r < 0 ? r : file.fs->close(&file, error);
+}
+
+/* ------------------------------------------------------------------------------------------------------ writing */
+
+struct object_writer {
+        struct open_file file;
+        char *path;
+        fst_type type;
+        struct page *page; /* being filled, or NULL */
+        struct codec codec;
+        struct buf out;
+        uint64_t written, rows;
+        VEC(uint64_t) index;
+};
+
+struct object_writer *object_writer_new(void)
+{
+        struct object_writer *w = new0(struct object_writer);
+        w->file = OPEN_FILE_INIT;
+        codec_init(&w->codec, CODEC_LZ4, 0);
+        return w;
+}
+
+void object_writer_abandon(struct object_writer *w)
+{
+        if (w->file.fs)
+                w->file.fs->discard(&w->file);
+        page_free(NULL, steal(w->page));
+        buf_reset(&w->out);
+        w->index.len = 0;
+}
+
+void object_writer_free(struct object_writer *w)
+{
+        if (!w)
+                return;
+        object_writer_abandon(w);
+        codec_deinit(&w->codec);
+        buf_deinit(&w->out);
+        vec_deinit(&w->index);
+        free(w->path);
+        free(w);
+}
+
+int object_writer_open(struct object_writer *w, const char *path, fst_type type, struct fst_error *error)
+{
+        const struct file_system *fs;
+        unsigned char header[OBJECT_FILE_HEADER];
+        object_writer_abandon(w);
+        int r = file_system_of(path, &fs, error);
+        if (r < 0)
+                return r;
+        char *copy = mem_strdup(path);
+        r = fs->create(fs, copy, &w->file, error);
+        if (r < 0) {
+                free(copy);
+                return r;
+        }
+        free(w->path);
+        w->path = copy;
+        w->type = type;
+        w->written = w->rows = 0;
+        make_header(type, header);
+        buf_append(&w->out, header, sizeof(header));
+        return 0;
+}
+
+static int flush(struct object_writer *w, struct fst_error *error)
+{
+        size_t n = w->out.len;
+        w->written += n;
+        int r = n > 0 ? w->file.fs->write(&w->file, w->out.data, n, error) : 0;
+        buf_reset(&w->out);
+        return r;
+}
+
+static int put_page(struct object_writer *w, struct fst_error *error)
+{
+        struct page *page = steal(w->page);
+        if (!page)
+                return 0;
+        size_t most = page_frame_bound(page);
+        if (!buf_try_reserve(&w->out, most)) {
+                page_free(NULL, page);
+                return error_set(error, -ENOMEM, "%s: no memory to write a row of %zu bytes", w->path, most);
+        }
+        vec_push(&w->index, w->written + w->out.len);
+        w->out.len += page_frame_encode(page, &w->codec, (unsigned char *)w->out.data + w->out.len);
+        page_free(NULL, page);
+        return w->out.len >= FLUSH ? flush(w, error) : 0;
+}
+
+int object_writer_write(struct object_writer *w, const fst_batch *batch, struct fst_error *error)
+{
+        for (uint32_t row = 0; row < batch->rows;) {
+                uint32_t n = w->page ? page_append(w->page, batch, row) : 0;
+                row += n;
+                if (row == batch->rows)
+                        break;
+                int r = put_page(w, error);
+                if (r < 0)
+                        return r;
+                size_t record = page_record_size(batch, row);
+                if (page_new(NULL, w->type, record, &w->page))
+                        return error_set(error, -ENOMEM, "%s: no memory for a row of %zu bytes", w->path, record);
+        }
+        w->rows += batch->rows;
+        return 0;
+}
+
+static void put_end(struct object_writer *w)
+{
+        unsigned char footer[OBJECT_FILE_FOOTER], number[8];
+        size_t from = w->out.len;
+        uint64_t at = w->written + from;
+        for (size_t i = 0; i < w->index.len; i++) {
+                put64(number, w->index.data[i]);
+                buf_append(&w->out, number, sizeof(number));
+        }
+        put64(footer, w->rows);
+        put64(footer + 8, w->index.len);
+        put64(footer + 16, at);
+        buf_append(&w->out, footer, 24);
+        put64(number, XXH3_64bits(w->out.data + from, w->out.len - from));
+        buf_append(&w->out, number, sizeof(number));
+        buf_append(&w->out, FOOTER_MAGIC, 4);
+        put32(number, OBJECT_FILE_VERSION);
+        buf_append(&w->out, number, 4);
+}
+
+int object_writer_close(struct object_writer *w, struct fst_error *error)
+{
+        if (!w->file.fs)
+                return 0;
+        int r = put_page(w, error);
+        if (r == 0) {
+                put_end(w);
+                r = flush(w, error);
+        }
+        if (r == 0)
+                r = w->file.fs->close(&w->file, error);
+        object_writer_abandon(w);
+        return r;
+}
+
+uint64_t object_writer_bytes(const struct object_writer *w)
+{
+        return w->written + w->out.len;
+}
+
+uint64_t object_writer_rows(const struct object_writer *w)
+{
+        return w->rows;
+}
+
+/* ------------------------------------------------------------------------------------------------------ reading */
+
+struct object_reader {
+        struct open_file file;
+        fst_type type;
+        struct page_cursor cursor;
+        bool cursor_ready;
+        struct codec codecs[2]; /* lz4, zstd */
+        uint64_t *index;        /* where frames begin, and behind the last one where the index does */
+        uint64_t frame, end;    /* of the index: the next one, and behind the last one of the split */
+        struct page *page;
+        unsigned char *buffer;
+        size_t room;
+        uint64_t bytes;
+};
+
+struct object_reader *object_reader_new(void)
+{
+        struct object_reader *r = new0(struct object_reader);
+        r->file = OPEN_FILE_INIT;
+        codec_init(&r->codecs[0], CODEC_LZ4, 0);
+        codec_init(&r->codecs[1], CODEC_ZSTD, 0);
+        return r;
+}
+
+void object_reader_close(struct object_reader *r)
+{
+        if (r->file.fs)
+                r->file.fs->close(&r->file, NULL);
+        if (r->cursor_ready)
+                page_cursor_deinit(&r->cursor);
+        r->cursor_ready = false;
+        page_free(NULL, steal(r->page));
+        free(steal(r->index));
+        r->frame = r->end = 0;
+}
+
+void object_reader_free(struct object_reader *r)
+{
+        if (!r)
+                return;
+        object_reader_close(r);
+        codec_deinit(&r->codecs[0]);
+        codec_deinit(&r->codecs[1]);
+        free(r->buffer);
+        free(r);
+}
+
+/* The index, checked: *@frames of them. */
+static int read_index(struct object_reader *r, uint64_t *frames, struct fst_error *error)
+{
+        unsigned char footer[OBJECT_FILE_FOOTER];
+        const char *path = r->file.path;
+        uint64_t size = r->file.size, room = size - OBJECT_FILE_HEADER - OBJECT_FILE_FOOTER;
+        if (size < OBJECT_FILE_HEADER + OBJECT_FILE_FOOTER)
+                return damaged(path, "it ends too early", error);
+        int e = read_all(&r->file, footer, sizeof(footer), size - sizeof(footer), error);
+        if (e < 0)
+                return e;
+        uint64_t n = get64(footer + 8), at = get64(footer + 16);
+        if (memcmp(footer + 32, FOOTER_MAGIC, 4) != 0)
+                return damaged(path, "it ends too early", error);
+        if (get32(footer + 36) != OBJECT_FILE_VERSION || n > room / (8 + PAGE_FRAME_HEADER) ||
+            at != size - sizeof(footer) - n * 8)
+                return damaged(path, "its footer is not as it was written", error);
+        unsigned char *bytes = malloc((size_t)n * 8 + 24);
+        r->index = malloc(((size_t)n + 1) * sizeof(*r->index));
+        if (!bytes || !r->index) {
+                free(bytes);
+                return error_set(error, -ENOMEM, "%s: no memory for its index of %" PRIu64 " pages", path, n);
+        }
+        e = read_all(&r->file, bytes, (size_t)n * 8, at, error);
+        memcpy(bytes + n * 8, footer, 24);
+        bool good = e == 0 && XXH3_64bits(bytes, (size_t)n * 8 + 24) == get64(footer + 24);
+        uint64_t least = OBJECT_FILE_HEADER;
+        for (uint64_t i = 0; good && i <= n; i++) {
+                r->index[i] = i < n ? get64(bytes + i * 8) : at;
+                good = r->index[i] >= least && (i > 0 || r->index[i] == least) && r->index[i] <= at;
+                least = r->index[i] + PAGE_FRAME_HEADER;
+        }
+        free(bytes);
+        *frames = n;
+        return e < 0 ? e : good ? 0 : damaged(path, "its index is not as it was written", error);
+}
+
+/* The first frame that begins at @offset or behind it. */
+static uint64_t frame_at(const struct object_reader *r, uint64_t frames, uint64_t offset)
+{
+        uint64_t low = 0, high = frames;
+        while (low < high) {
+                uint64_t middle = low + (high - low) / 2;
+                if (r->index[middle] < offset)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+static int begin(struct object_reader *r, const struct input_split *split, fst_type found, fst_type type,
+                 struct fst_error *error)
+{
+        char is[64], wanted[64];
+        uint64_t frames = 0;
+        if (!fst_type_equal(found, type))
+                return error_set(error, -EINVAL, "%s has rows of %s, not of %s", split->path, fst_type_name(found, is),
+                                 fst_type_name(type, wanted));
+        int e = read_index(r, &frames, error);
+        if (e < 0)
+                return e;
+        r->frame = frame_at(r, frames, split->start);
+        r->end = frame_at(r, frames, split->start + split->length);
+        r->file.wanted = r->index[r->end];
+        return 0;
+}
+
+int object_reader_open(struct object_reader *r, const struct input_split *split, fst_type type, struct fst_error *error)
+{
+        fst_type found;
+        object_reader_close(r);
+        int e = open_file(split->path, &r->file, &found, error);
+        if (e < 0)
+                return e;
+        e = begin(r, split, found, type, error);
+        if (e < 0) {
+                object_reader_close(r);
+                return e;
+        }
+        r->type = type;
+        r->bytes = 0;
+        page_cursor_init(&r->cursor, type);
+        r->cursor_ready = true;
+        return 0;
+}
+
+static int read_page(struct object_reader *r, struct fst_error *error)
+{
+        uint64_t at = r->index[r->frame], size = r->index[r->frame + 1] - at;
+        const char *path = r->file.path;
+        struct page_frame frame;
+        if (size > r->room) {
+                unsigned char *grown = size < SIZE_MAX ? realloc(r->buffer, (size_t)size) : NULL;
+                if (!grown)
+                        return error_set(error, -ENOMEM, "%s: no memory for a page of %" PRIu64 " bytes", path, size);
+                r->buffer = grown;
+                r->room = (size_t)size;
+        }
+        int e = read_all(&r->file, r->buffer, (size_t)size, at, error);
+        if (e < 0)
+                return e;
+        e = page_frame_parse(r->buffer, r->type, &frame, error);
+        if (e == 0 && frame.payload != size - PAGE_FRAME_HEADER)
+                e = error_set(error, -EBADMSG, "its size is not that of its place");
+        if (e == 0)
+                e = page_frame_decode(&frame, r->type, r->buffer + PAGE_FRAME_HEADER,
+                                      &r->codecs[frame.codec == CODEC_ZSTD], NULL, &r->page, error);
+        if (e > 0)
+                e = error_set(error, -ENOMEM, "no memory");
+        if (e < 0)
+                return error_wrap(error, e, "%s: the page at byte %" PRIu64, path, at);
+        r->frame++;
+        r->bytes += size;
+        page_cursor_start(&r->cursor, r->page);
+        return 0;
+}
+
+int object_reader_next(struct object_reader *r, fst_batch *batch, const void **stable, size_t *stable_size,
+                       struct fst_error *error)
+{
+        batch->rows = 0;
+        while (!r->page || !page_cursor_next(&r->cursor, batch)) {
+                page_free(NULL, steal(r->page));
+                batch->rows = 0;
+                if (r->frame == r->end)
+                        return 0;
+                int e = read_page(r, error);
+                if (e < 0)
+                        return e;
+        }
+        *stable = r->page->data;
+        *stable_size = r->page->used;
+        return 0;
+}
+
+uint64_t object_reader_bytes(const struct object_reader *r)
+{
+        return r->bytes;
+}
