@@ -54,6 +54,16 @@ static inline fst_rdd *fst_cache(fst_rdd *rdd)
         return fst_persist(rdd, FST_MEMORY_ONLY);
 }
 
+/*
+ * Forget what an RDD is computed from: its rows are kept on executors, and are read from there once a job has computed
+ * them all (which the first action on it sees to). The RDD is persisted with a level that uses disk. Quick, and of no
+ * help against lost executors: partitions that were on one are lost for good. Returns @rdd.
+ */
+FST_API fst_rdd *fst_local_checkpoint(fst_rdd *rdd);
+
+/* Whether it is read from a checkpoint by now. */
+FST_API bool fst_is_checkpointed(const fst_rdd *rdd);
+
 FST_API int fst_rdd_id(const fst_rdd *rdd);
 
 /* The number of partitions, or a negative status (a source may have to look at its files). */

@@ -5,6 +5,7 @@
 #include "driver/actions.h"
 
 #include "base/mem.h"
+#include "driver/checkpoint.h"
 #include "driver/preparation.h"
 #include "exec/action_kinds.h"
 #include "exec/slot.h"
@@ -25,8 +26,8 @@ int action_check(fst_rdd *rdd, struct fst_error *error)
         return r ? error_set(error, r, "%s", error_message(&rdd->error)) : 0;
 }
 
-int action_run(fst_rdd *rdd, struct action *action, const int *partitions, int n, fst_site site,
-               struct fst_error *error)
+int action_run_job(fst_rdd *rdd, struct action *action, const int *partitions, int n, fst_site site,
+                   struct fst_error *error)
 {
         int r = action_check(rdd, error);
         if (r == 0)
@@ -46,6 +47,13 @@ int action_run(fst_rdd *rdd, struct action *action, const int *partitions, int n
         if (request.n == 0)
                 return 0;
         return job_runner_run(rdd->sc->runner, &request, error);
+}
+
+int action_run(fst_rdd *rdd, struct action *action, const int *partitions, int n, fst_site site,
+               struct fst_error *error)
+{
+        int r = action_run_job(rdd, action, partitions, n, site, error);
+        return r ? r : checkpoint_after_job(rdd, site, error);
 }
 
 int action_failed(fst_rdd *rdd, fst_site site, int status, struct fst_error *error)

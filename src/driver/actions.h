@@ -9,10 +9,15 @@
 
 /*
  * Run @action on partitions of @rdd (NULL: all): plan it, find out what its lineage needs to know
- * (driver/preparation.h), submit, wait. 0, or negative with @error.
+ * (driver/preparation.h), submit, wait; make the checkpoints that are due. 0, or negative with
+ * @error.
  */
 int action_run(fst_rdd *rdd, struct action *action, const int *partitions, int n, fst_site site,
                struct fst_error *error);
+
+/* The same without the checkpoints that are due after an action's job (driver/checkpoint.h). */
+int action_run_job(fst_rdd *rdd, struct action *action, const int *partitions, int n, fst_site site,
+                   struct fst_error *error);
 
 /* Before the first job: whether the RDD and its context can be; as action_run. Sets the number of partitions. */
 int action_check(fst_rdd *rdd, struct fst_error *error);

@@ -56,7 +56,7 @@ struct fst_context {
         int acting;               /* threads inside of an action: fst_context_stop waits for them */
         pthread_cond_t acted;     /* one has left */
         struct kept_result *kept; /* results that actions handed out: freed at the end */
-        pthread_mutex_t prepare;  /* of fst_rdd.preparing */
+        pthread_mutex_t prepare;  /* of fst_rdd.preparing: driver/claim.h */
         pthread_cond_t prepared;  /* some thread has computed bounds, or failed to */
 };
 

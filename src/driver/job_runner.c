@@ -419,7 +419,7 @@ static void drop_result(struct job_runner *r, const struct slot_run *run, struct
                 action->class->discard(action, &t->result);
         if (run->work->shuffled && !t->shuffle_output)
                 r->backend->class->remove_output(r->backend, run->executor,
-                                                 run->work->shuffled->lineage.deps[0].shuffle_id, t->info.partition,
+                                                 run->work->shuffled->shuffle.id, t->info.partition,
                                                  t->info.id);
         shuffle_output_unref(steal(t->shuffle_output));
 }
@@ -447,7 +447,7 @@ static bool use_accumulated(struct job_runner *r, struct slot_run *run, struct s
 {
         struct fst_error error = FST_ERROR_INIT;
         const fst_rdd *shuffled = run->work->shuffled;
-        int e = shuffled ? accumulators_merge_map(r->sc->accumulators, shuffled->lineage.deps[0].shuffle_id,
+        int e = shuffled ? accumulators_merge_map(r->sc->accumulators, shuffled->shuffle.id,
                                                   t->info.partition, t->accumulated, &error)
                          : accumulators_merge(r->sc->accumulators, t->accumulated, &error);
         if (e == 0)
@@ -498,7 +498,7 @@ void job_runner_run_done(struct job_runner *r, struct slot_run *run)
                         fatal = !use_result(r, action, t);
                 } else if (t->state == OUTCOME_SUCCESS) {
                         if (t->shuffle_output)
-                                shuffle_store_put(r->sc->env.shuffles, run->work->shuffled->lineage.deps[0].shuffle_id,
+                                shuffle_store_put(r->sc->env.shuffles, run->work->shuffled->shuffle.id,
                                                   t->info.partition, t->info.id, steal(t->shuffle_output));
                         s->output = (uint64_t)t->info.id + 1;
                 }

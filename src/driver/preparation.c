@@ -3,38 +3,16 @@
  *
  * An action whose lineage is ready takes no lock. One that needs what another thread's action is finding out waits for
  * that; if its job fails or is cancelled, the action it was run for fails with its error, and one of those that waited
- * tries anew, in a job of its own group. Waiting threads hold no claims, so they form no circle.
+ * tries anew, in a job of its own group.
  */
 #include "driver/preparation.h"
 
-#include "driver/context.h"
+#include "driver/claim.h"
 #include "rdd/rdd_walk.h"
 
 static bool ready(const fst_rdd *rdd)
 {
         return range_bounds_ready(rdd) && row_starts_ready(rdd);
-}
-
-/* True if the caller is to find out; false once it is known, by whoever was first. */
-static bool claim(fst_rdd *rdd)
-{
-        fst_context *sc = rdd->sc;
-        pthread_mutex_lock(&sc->prepare);
-        while (rdd->preparing)
-                pthread_cond_wait(&sc->prepared, &sc->prepare);
-        bool mine = !ready(rdd);
-        rdd->preparing = mine;
-        pthread_mutex_unlock(&sc->prepare);
-        return mine;
-}
-
-static void release(fst_rdd *rdd)
-{
-        fst_context *sc = rdd->sc;
-        pthread_mutex_lock(&sc->prepare);
-        rdd->preparing = false;
-        pthread_cond_broadcast(&sc->prepared);
-        pthread_mutex_unlock(&sc->prepare);
 }
 
 static int prepare(fst_rdd *rdd, fst_site site, struct fst_error *error)
@@ -44,11 +22,11 @@ static int prepare(fst_rdd *rdd, fst_site site, struct fst_error *error)
                 return 0;
         if (rdd->op == RDD_SHUFFLED && rdd->shuffle.like) /* it need not be among the ancestors of this one */
                 r = preparation_run(rdd->shuffle.like, site, error);
-        if (r || !claim(rdd))
+        if (r || !claim_take(rdd, ready))
                 return r;
         site.operation = rdd->site.operation;
         r = range_bounds_ready(rdd) ? row_starts_compute(rdd, site, error) : range_bounds_compute(rdd, site, error);
-        release(rdd);
+        claim_release(rdd);
         return r;
 }
 

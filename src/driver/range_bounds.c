@@ -90,7 +90,7 @@ static int sample(fst_rdd *shuffled, bool quick, fst_site site, struct fst_error
                 .n = rdd->lineage.partitions,
         };
         job.drawn = new_array(struct drawn *, (size_t)inputs);
-        int r = action_run(rdd, &job.sample.action, NULL, 0, site, error);
+        int r = action_run_job(rdd, &job.sample.action, NULL, 0, site, error);
         if (r == 0)
                 set_bounds(p, &job, quick ? (size_t)size : 0);
         for (int i = 0; i < job.n; i++)

@@ -38,7 +38,7 @@ int row_starts_compute(fst_rdd *rdd, fst_site site, struct fst_error *error)
                                  .counts = starts + 1};
         for (int i = 0; i < n; i++)
                 partitions[i] = i;
-        int r = n > 1 ? action_run(parent, &job.action, partitions, n - 1, site, error) : 0;
+        int r = n > 1 ? action_run_job(parent, &job.action, partitions, n - 1, site, error) : 0;
         if (r) {
                 free(starts);
                 return r;

@@ -207,7 +207,7 @@ static void map_stages_look_like_this(void **state)
                 assert_true(fst_bytes_equal(b->bounds[i], a->bounds[i]));
         }
         assert_int_equal(b->order, FST_DESCENDING);
-        assert_int_equal(work->shuffled->lineage.deps[0].shuffle_id, sorted->lineage.deps[0].shuffle_id);
+        assert_int_equal(work->shuffled->shuffle.id, sorted->shuffle.id);
         const fst_bytes *rows = work->final->parallelize.data;
         assert_true(fst_bytes_equal(rows[0], data[0]) && rows[1].len == 0 && fst_bytes_equal(rows[2], data[2]));
         stage_work_unref(work);

@@ -120,7 +120,7 @@ static int *collect_rdds(const struct stage *stage, rdd_infos *infos)
         rdd_walk_init(&walk, rdd_of(stage->lineage), RDD_WALK_STAGE);
         size_t n_parents = 0;
         for (uint32_t i = 0; i < walk.n; i++)
-                n_parents += (size_t)walk.rdds[i]->n_parents;
+                n_parents += (size_t)MAX(walk.rdds[i]->n_parents, 1);
         int *parents = new_array(int, n_parents), *next = parents;
         for (uint32_t i = walk.n; i-- > 0;) {
                 const fst_rdd *rdd = walk.rdds[i];
@@ -136,9 +136,9 @@ static int *collect_rdds(const struct stage *stage, rdd_infos *infos)
                         .barrier = rdd->lineage.barrier,
                 };
                 info.parent_ids = next;
-                info.n_parents = (size_t)rdd->n_parents;
-                for (int k = 0; k < rdd->n_parents; k++)
-                        *next++ = rdd->parents[k]->lineage.id;
+                info.n_parents = (size_t)(walk.sources[i] ? 1 : rdd->n_parents);
+                for (size_t k = 0; k < info.n_parents; k++)
+                        *next++ = (walk.sources[i] ? walk.sources[i] : rdd->parents[k])->lineage.id;
                 vec_push(infos, info);
         }
         rdd_walk_deinit(&walk);

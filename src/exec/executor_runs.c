@@ -41,7 +41,7 @@ static int keep_result(void *owner, int64_t task_id, const struct buf *encoded, 
 static void put_output(struct executor *x, const struct stage_work *work, struct slot_task *t)
 {
         struct fst_error error = FST_ERROR_INIT;
-        int shuffle = work->shuffled->lineage.deps[0].shuffle_id;
+        int shuffle = work->shuffled->shuffle.id;
         int r = executor_data_put_output(x->data, shuffle, t->info.partition, t->info.id, steal(t->shuffle_output),
                                          &error);
         if (r == 0)

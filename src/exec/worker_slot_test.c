@@ -516,7 +516,7 @@ static int64_t rows_of(struct shuffle_output *o)
 static struct stage_work *reading_stage(struct world *w, fst_rdd *shuffled, struct slot_run *run)
 {
         struct stage_work *work = stage_of(w, shuffled, NULL);
-        int shuffle_id = shuffled->lineage.deps[0].shuffle_id;
+        int shuffle_id = shuffled->shuffle.id;
         struct shuffle_map *maps = new_array(struct shuffle_map, (size_t)run->n);
         for (int i = 0; i < run->n; i++) {
                 int64_t id = run->tasks[i].info.id;
@@ -552,12 +552,12 @@ static void shuffles_are_read(void **state)
         assert_int_equal(run->tasks[0].counters.shuffle_local_blocks, 4);
         run_free(run);
         /* An output that is gone is a fetch failure that names it. */
-        shuffle_store_remove(w->env.shuffles, placed->lineage.deps[0].shuffle_id, 2, maps->tasks[2].info.id);
+        shuffle_store_remove(w->env.shuffles, placed->shuffle.id, 2, maps->tasks[2].info.id);
         slot_give(w->slot, run_of(work, 3));
         run = wait_for(w);
         assert_int_equal(run->tasks[1].state, OUTCOME_FETCH_FAILED);
         assert_int_equal(run->tasks[1].fetch_map, 2);
-        assert_int_equal(run->tasks[1].fetch_shuffle, placed->lineage.deps[0].shuffle_id);
+        assert_int_equal(run->tasks[1].fetch_shuffle, placed->shuffle.id);
         run_free(run);
         run_free(maps);
 }

@@ -10,15 +10,20 @@ const char barrier_chain_refusal[] =
         "coalesce, take): collect the rows instead of taking some, or write them to a shuffle first. 2. An RDD that "
         "depends on multiple barrier RDDs.";
 
+static bool reads_shuffle(const struct rdd_walk *walk, uint32_t i)
+{
+        return walk->rdds[i]->op == RDD_SHUFFLED && !walk->sources[i];
+}
+
 /* Each RDD after those that it depends on: so one pass tells which are barrier RDDs. */
 static void mark(const struct rdd_walk *walk, bool *barrier)
 {
         for (uint32_t i = 0; i < walk->n; i++) {
-                const struct lineage *l = &walk->rdds[i]->lineage;
-                barrier[i] = l->barrier;
-                for (int d = 0; d < l->n_deps; d++)
-                        if (l->deps[d].kind == LINEAGE_NARROW)
-                                barrier[i] |= barrier[rdd_walk_index(walk, rdd_of(l->deps[d].parent))];
+                int n;
+                fst_rdd *const *parents = rdd_walk_parents(walk, i, &n);
+                barrier[i] = walk->rdds[i]->lineage.barrier && !walk->sources[i];
+                for (int k = 0; k < n && !reads_shuffle(walk, i); k++)
+                        barrier[i] |= barrier[rdd_walk_index(walk, parents[k])];
         }
 }
 
@@ -30,11 +35,11 @@ static bool stage_possible(const struct rdd_walk *all, const bool *barrier, fst_
                 return true;
         rdd_walk_init(&stage, last, RDD_WALK_STAGE);
         for (uint32_t i = 0; i < stage.n && possible; i++) {
-                const struct lineage *l = &stage.rdds[i]->lineage;
-                int parents = 0;
-                for (int d = 0; d < l->n_deps; d++)
-                        parents += barrier[rdd_walk_index(all, rdd_of(l->deps[d].parent))];
-                possible = l->partitions == tasks && parents <= 1;
+                int n, barriers = 0;
+                fst_rdd *const *parents = rdd_walk_parents(all, rdd_walk_index(all, stage.rdds[i]), &n);
+                for (int k = 0; k < n; k++)
+                        barriers += barrier[rdd_walk_index(all, parents[k])];
+                possible = stage.rdds[i]->lineage.partitions == tasks && barriers <= 1;
         }
         rdd_walk_deinit(&stage);
         return possible;
@@ -53,11 +58,9 @@ bool barrier_chain_possible(fst_rdd *final, int tasks)
                 possible = stage_possible(&walk, barrier, final, tasks);
         }
         for (uint32_t i = 0; any && i < walk.n && possible; i++) {
-                const struct lineage *l = &walk.rdds[i]->lineage;
-                for (int d = 0; d < l->n_deps && possible; d++)
-                        if (l->deps[d].kind == LINEAGE_SHUFFLE)
-                                possible = stage_possible(&walk, barrier, rdd_of(l->deps[d].parent),
-                                                          l->deps[d].parent->partitions);
+                fst_rdd *parent = rdd_parent(walk.rdds[i]);
+                if (reads_shuffle(&walk, i))
+                        possible = stage_possible(&walk, barrier, parent, parent->lineage.partitions);
         }
         free(barrier);
         rdd_walk_deinit(&walk);

@@ -46,10 +46,10 @@ static struct node *node_make(struct pipeline *p, uint32_t i)
                 return node;
         node->made = true;
         p->made++;
-        if (rdd->class->op_new)
-                node->op = rdd->class->op_new(rdd, p->env.run);
-        if (rdd->class->state_new)
-                node->state = rdd->class->state_new(node);
+        if (node->class->op_new)
+                node->op = node->class->op_new(rdd, p->env.run);
+        if (node->class->state_new)
+                node->state = node->class->state_new(node);
         if (node->level && p->env.blocks)
                 node->tee = tee_op_new(p->env.run, rdd->type);
         if (node->tee && p->env.remote)
@@ -64,10 +64,11 @@ static void node_unmake(struct pipeline *p, struct node *node)
                 return;
         op_free(node->op);
         op_free(node->tee);
-        if (node->rdd->class->state_free)
-                node->rdd->class->state_free(node->state);
+        if (node->class->state_free)
+                node->class->state_free(node->state);
         page_cursor_deinit(&node->cursor);
-        *node = (struct node){.pipeline = p, .rdd = node->rdd, .parents = node->parents, .level = node->level};
+        *node = (struct node){
+                .pipeline = p, .rdd = node->rdd, .class = node->class, .parents = node->parents, .level = node->level};
         p->made--;
 }
 
@@ -82,7 +83,7 @@ struct pipeline *pipeline_new(const struct pipeline_env *env, const fst_rdd *fin
         p->n = walk.n;
         p->nodes = new_array(struct node, p->n);
         for (uint32_t i = 0; i < p->n; i++)
-                n_parents += (size_t)walk.rdds[i]->n_parents;
+                n_parents += (size_t)MAX(walk.rdds[i]->n_parents, 1);
         p->parents = new_array(uint32_t, n_parents);
         uint32_t *parents = p->parents;
         for (uint32_t i = 0; i < p->n; i++) {
@@ -90,10 +91,13 @@ struct pipeline *pipeline_new(const struct pipeline_env *env, const fst_rdd *fin
                 struct node *node = &p->nodes[i];
                 node->pipeline = p;
                 node->rdd = rdd;
+                node->class = walk.sources[i] ? &rdd_checkpointed_class : rdd->class;
                 node->level = (enum fst_storage_level)__atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED);
                 node->parents = parents;
-                for (int k = 0; rdd->op != RDD_SHUFFLED && k < rdd->n_parents; k++)
-                        *parents++ = walk.slots ? rdd_walk_index(&walk, rdd->parents[k]) : i - 1;
+                int n;
+                fst_rdd *const *from = rdd_walk_parents(&walk, i, &n);
+                for (int k = 0; k < n; k++)
+                        *parents++ = walk.slots ? rdd_walk_index(&walk, from[k]) : i - 1;
         }
         rdd_walk_deinit(&walk);
         return p;
@@ -142,7 +146,7 @@ void node_forget_idle(struct node *node, int next)
 
 static int feed_input(struct node *node, int partition, struct op *to)
 {
-        const struct rdd_class *class = node->rdd->class;
+        const struct rdd_class *class = node->class;
         return class->feed ? class->feed(node, partition, to) : node_feed_parent(node, 0, partition, to);
 }
 

@@ -161,6 +161,7 @@ void rdd_free(fst_rdd *rdd)
         free((void *)rdd->fn.name);
         free((void *)rdd->fn.captured);
         free(rdd->lineage.deps);
+        free(rdd->checkpoint.former);
         free(rdd->parents);
         while (rdd->names) {
                 struct rdd_name *older = rdd->names->older;

@@ -31,6 +31,8 @@ enum rdd_op {
         RDD_SHUFFLED = 12, /* rows of a shuffle; combined or sorted if it says so */
         RDD_COMBINE = 13,  /* combine by key without a shuffle: the parent is partitioned as wanted */
         RDD_UNION = 14,    /* rows of several parents */
+        RDD_JOINED = 15,   /* rows of two parents with equal keys, which are partitioned alike: where they were not, it
+                              is RDD_SHUFFLED that it joins */
         RDD_SAMPLED = 16,
         RDD_INDEXED = 17, /* (row, number) */
         RDD_ZIPPED = 18,
@@ -38,10 +40,10 @@ enum rdd_op {
         RDD_CARTESIAN = 20,
         RDD_SORTED_WITHIN = 21, /* each partition by key */
         RDD_PIPED = 22,
-        RDD_JOINED = 15,   /* rows of two parents with equal keys, which are partitioned alike: where they were not, it
-                              is RDD_SHUFFLED that it joins */
-        RDD_COUNTED = 40, /* (key or row, 1) */
-        RDD_FOLDED = 41,  /* (partition, value of its rows): a stage of tree_aggregate */
+        RDD_COUNTED = 40,          /* (key or row, 1) */
+        RDD_FOLDED = 41,           /* (partition, value of its rows): a stage of tree_aggregate */
+        RDD_CHECKPOINTED = 50,     /* only on the wire: an RDD that is read from its checkpoint */
+        RDD_LOCAL_CHECKPOINT = 51, /* what such a one is read from whose cached partitions are all there is */
 };
 
 struct rdd_class;
@@ -64,6 +66,12 @@ struct fst_rdd {
         fst_site site;
         int status; /* not 0: the RDD cannot be; the action reports @error */
         struct fst_error error;
+        struct rdd_checkpoint {
+                fst_rdd *source; /* what it is read from instead of its parents; atomic; NULL: there is none (yet) */
+                bool wanted;     /* and not there yet; with the next under rdd_registry_lock */
+                bool local;      /* in the block store */
+                struct lineage_dep *former; /* the dependencies that it had: running stages may know them */
+        } checkpoint;
         bool planned;   /* partitions are known */
         bool has_hosts; /* some partition is read from files of which hosts are known (rdd_class.hosts) */
         bool preparing; /* a thread finds out what it needs to know; under the context's lock `prepare` */
@@ -112,6 +120,7 @@ struct fst_rdd {
                         bool in_place; /* partition i is the parents' partitions i; else they follow each other */
                 } unite;
                 struct rdd_shuffle {
+                        int id; /* unique in the application */
                         struct partitioner
                                 partitioner; /* owned; of a range, its bounds are computed by the first job */
                         bool combine;        /* map side and reduce side, by fn */

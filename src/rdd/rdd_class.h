@@ -21,6 +21,7 @@ struct pipeline;
 struct node {
         struct pipeline *pipeline;
         const fst_rdd *rdd;
+        const struct rdd_class *class; /* the RDD's, or that of a checkpointed one */
         const uint32_t *parents;      /* their nodes */
         bool made;                    /* what follows is there */
         bool active;                  /* it is being fed */
@@ -108,6 +109,7 @@ extern const struct rdd_class rdd_map_class, rdd_flat_map_class, rdd_filter_clas
 extern const struct rdd_class rdd_map_partitions_class, rdd_key_by_class, rdd_values_class;
 extern const struct rdd_class rdd_coalesce_class, rdd_union_class, rdd_joined_class;
 extern const struct rdd_class rdd_sampled_class, rdd_indexed_class, rdd_sorted_within_class, rdd_piped_class;
+extern const struct rdd_class rdd_checkpointed_class, rdd_local_checkpoint_class;
 extern const struct rdd_class rdd_zipped_class, rdd_zipped_partitions_class, rdd_cartesian_class;
 extern const struct rdd_class rdd_shuffled_class, rdd_combine_class;
 extern const struct rdd_class rdd_counted_class, rdd_folded_class;

@@ -30,7 +30,10 @@ static const struct rdd_class *const classes[] = {
         [RDD_CARTESIAN] = &rdd_cartesian_class,
         [RDD_SORTED_WITHIN] = &rdd_sorted_within_class,
         [RDD_PIPED] = &rdd_piped_class,
-        [RDD_COUNTED] = &rdd_counted_class,       [RDD_FOLDED] = &rdd_folded_class,
+        [RDD_COUNTED] = &rdd_counted_class,
+        [RDD_FOLDED] = &rdd_folded_class,
+        [RDD_CHECKPOINTED] = &rdd_checkpointed_class,
+        [RDD_LOCAL_CHECKPOINT] = &rdd_local_checkpoint_class,
 };
 
 #define SAME(name) _Static_assert((int)RDD_##name == (int)FIRESTEEL__OPERATOR__##name, "as on the wire")
@@ -61,6 +64,8 @@ SAME(SORTED_WITHIN);
 SAME(PIPED);
 SAME(COUNTED);
 SAME(FOLDED);
+SAME(CHECKPOINTED);
+SAME(LOCAL_CHECKPOINT);
 
 const struct rdd_class *rdd_class_of(int op)
 {

@@ -48,6 +48,11 @@ int rdd_registry_shuffle_id(fst_context *sc)
         return id;
 }
 
+int rdd_registry_want_checkpoint(fst_context *sc, int change)
+{
+        return __atomic_add_fetch(&registry_of(sc)->checkpoints_wanted, change, __ATOMIC_RELAXED);
+}
+
 const fst_conf *rdd_registry_conf(fst_context *sc)
 {
         return registry_of(sc)->conf;

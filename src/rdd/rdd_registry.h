@@ -34,6 +34,7 @@ struct rdd_registry {
         struct block_store *blocks;     /* of this process; NULL: persisted RDDs are not kept */
         rdd_describe_fn describe;       /* NULL: functions keep the names that they were given by */
         fst_rdd *rdds;                  /* newest first */
+        int checkpoints_wanted;         /* RDDs that are to be checkpointed and are not yet; atomic */
         int next_rdd_id, next_shuffle_id;
 };
 
@@ -51,6 +52,9 @@ int rdd_registry_describe(fst_context *sc, const fst_fn *fn, const char **name, 
 /* Whether a partition of a persisted RDD is kept anywhere; and give up all of them. */
 bool rdd_registry_cached(fst_context *sc, int rdd, int partition);
 void rdd_registry_unpersist(fst_context *sc, int rdd, bool blocking);
+
+/* One more or fewer RDD is to be checkpointed; how many there are then. Any thread. */
+int rdd_registry_want_checkpoint(fst_context *sc, int change);
 
 /* The RDD with this id, or NULL. It lives as long as the context. */
 const fst_rdd *rdd_registry_find(fst_context *sc, int id);

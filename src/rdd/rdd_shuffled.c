@@ -41,12 +41,13 @@ static int shuffle_partitions(fst_rdd *rdd, int wanted)
 
 void rdd_depend_on_shuffle(fst_rdd *rdd)
 {
+        rdd->shuffle.id = rdd_registry_shuffle_id(rdd->sc);
         rdd->lineage.deps = new0(struct lineage_dep);
         rdd->lineage.n_deps = 1;
         rdd->lineage.deps[0] = (struct lineage_dep){.kind = LINEAGE_SHUFFLE,
                                                     .parent = &rdd_parent(rdd)->lineage,
                                                     .child = &rdd->lineage,
-                                                    .shuffle_id = rdd_registry_shuffle_id(rdd->sc),
+                                                    .shuffle_id = rdd->shuffle.id,
                                                     .reduce_partitions = rdd->shuffle.partitioner.partitions};
         rdd->partitioner = &rdd->shuffle.partitioner;
 }
@@ -171,7 +172,7 @@ static int shuffled_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Firest
 {
         Firesteel__Shuffle *shuffle = arena_alloc(&w->arena, sizeof(*shuffle));
         firesteel__shuffle__init(shuffle);
-        shuffle->id = rdd->lineage.deps[0].shuffle_id;
+        shuffle->id = rdd->shuffle.id;
         shuffle->combine = rdd->shuffle.combine;
         shuffle->sort = rdd->shuffle.sort;
         shuffle->descending = rdd->shuffle.order == FST_DESCENDING;
@@ -221,7 +222,7 @@ static int shuffled_feed(struct node *node, int partition, struct op *to)
         struct shuffle_input *input = NULL;
         const struct page *page;
         struct rows rows = {0};
-        int r = source->open(env->shuffle_owner, env->run, node->rdd->lineage.deps[0].shuffle_id, partition,
+        int r = source->open(env->shuffle_owner, env->run, node->rdd->shuffle.id, partition,
                              node->rdd->type, &input);
         if (r)
                 return r;

@@ -8,17 +8,31 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
-static int parents_in(const fst_rdd *rdd, enum rdd_walk_extent extent)
+/* What it is read from in place of its parents, from now on; NULL: it is computed from those. */
+static fst_rdd *checkpoint_of(const fst_rdd *rdd)
 {
-        return extent == RDD_WALK_STAGE && rdd->op == RDD_SHUFFLED ? 0 : rdd->n_parents;
+        return __atomic_load_n(&rdd->checkpoint.source, __ATOMIC_ACQUIRE);
 }
 
-static void push(struct rdd_walk *walk, fst_rdd *rdd)
+static int parents_in(const fst_rdd *rdd, fst_rdd *source, enum rdd_walk_extent extent)
+{
+        return source ? 1 : extent == RDD_WALK_STAGE && rdd->op == RDD_SHUFFLED ? 0 : rdd->n_parents;
+}
+
+fst_rdd *const *rdd_walk_parents(const struct rdd_walk *walk, uint32_t i, int *n)
+{
+        *n = parents_in(walk->rdds[i], walk->sources[i], walk->extent);
+        return walk->sources[i] ? &walk->sources[i] : walk->rdds[i]->parents;
+}
+
+static void push(struct rdd_walk *walk, fst_rdd *rdd, fst_rdd *source)
 {
         if (walk->n == walk->cap) {
                 walk->cap = walk->cap ? walk->cap * 2 : 8;
                 walk->rdds = mem_grow(walk->rdds, walk->cap * sizeof(*walk->rdds));
+                walk->sources = mem_grow(walk->sources, walk->cap * sizeof(*walk->sources));
         }
+        walk->sources[walk->n] = source;
         walk->rdds[walk->n++] = rdd;
 }
 
@@ -34,9 +48,9 @@ static uint32_t *slot_of(const struct rdd_walk *walk, const fst_rdd *rdd)
         return &walk->slots[at];
 }
 
-static void list(struct rdd_walk *walk, fst_rdd *rdd)
+static void list(struct rdd_walk *walk, fst_rdd *rdd, fst_rdd *source)
 {
-        push(walk, rdd);
+        push(walk, rdd, source);
         if (walk->n * 2 > walk->n_slots) {
                 free(walk->slots);
                 walk->n_slots = walk->n_slots ? walk->n_slots * 2 : 16;
@@ -63,59 +77,68 @@ uint32_t rdd_walk_index(const struct rdd_walk *walk, const fst_rdd *rdd)
 
 /* ------------------------------------------------------------------------------------------- walking */
 
-static bool walk_chain(struct rdd_walk *walk, fst_rdd *final, enum rdd_walk_extent extent)
+static void turn_round(fst_rdd **rdds, uint32_t n)
 {
-        for (fst_rdd *rdd = final;; rdd = rdd->parents[0]) {
-                int parents = parents_in(rdd, extent);
+        for (uint32_t i = 0, j = n - 1; i < j; i++, j--) {
+                fst_rdd *rdd = rdds[i];
+                rdds[i] = rdds[j];
+                rdds[j] = rdd;
+        }
+}
+
+static bool walk_chain(struct rdd_walk *walk, fst_rdd *final)
+{
+        for (fst_rdd *rdd = final, *source;; rdd = source ? source : rdd->parents[0]) {
+                source = checkpoint_of(rdd);
+                int parents = parents_in(rdd, source, walk->extent);
                 if (parents > 1)
                         return false;
-                push(walk, rdd);
+                push(walk, rdd, source);
                 if (parents == 0)
                         break;
         }
-        for (uint32_t i = 0, j = walk->n - 1; i < j; i++, j--) {
-                fst_rdd *rdd = walk->rdds[i];
-                walk->rdds[i] = walk->rdds[j];
-                walk->rdds[j] = rdd;
-        }
+        turn_round(walk->rdds, walk->n);
+        turn_round(walk->sources, walk->n);
         return true;
 }
 
-static void walk_graph(struct rdd_walk *walk, fst_rdd *final, enum rdd_walk_extent extent)
+static void walk_graph(struct rdd_walk *walk, fst_rdd *final)
 {
         struct visit {
-                fst_rdd *rdd;
+                fst_rdd *rdd, *source;
                 int next; /* the parent to look at */
         };
         VEC(struct visit) stack = {0};
-        vec_push(&stack, (struct visit){final, 0});
+        vec_push(&stack, (struct visit){final, checkpoint_of(final), 0});
         while (stack.len > 0) {
                 struct visit *top = &stack.data[stack.len - 1];
-                if (top->next == parents_in(top->rdd, extent)) {
+                if (top->next == parents_in(top->rdd, top->source, walk->extent)) {
                         if (!listed(walk, top->rdd))
-                                list(walk, top->rdd);
+                                list(walk, top->rdd, top->source);
                         stack.len--;
                         continue;
                 }
-                fst_rdd *parent = top->rdd->parents[top->next++];
+                fst_rdd *parent = top->source ? top->source : top->rdd->parents[top->next];
+                top->next++;
                 if (!listed(walk, parent))
-                        vec_push(&stack, (struct visit){parent, 0});
+                        vec_push(&stack, (struct visit){parent, checkpoint_of(parent), 0});
         }
         vec_deinit(&stack);
 }
 
 void rdd_walk_init(struct rdd_walk *walk, fst_rdd *final, enum rdd_walk_extent extent)
 {
-        *walk = (struct rdd_walk){0};
-        if (walk_chain(walk, final, extent))
+        *walk = (struct rdd_walk){.extent = extent};
+        if (walk_chain(walk, final))
                 return;
         walk->n = 0;
-        walk_graph(walk, final, extent);
+        walk_graph(walk, final);
 }
 
 void rdd_walk_deinit(struct rdd_walk *walk)
 {
         free(walk->rdds);
+        free(walk->sources);
         free(walk->slots);
         *walk = (struct rdd_walk){0};
 }

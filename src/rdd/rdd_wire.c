@@ -16,11 +16,12 @@ static bool has_function(const fst_rdd *rdd)
         return FST_SHAPE_FORM(rdd->fn.shape) != FST_FORM_NONE;
 }
 
-static int encode_node(struct rdd_wire_writer *w, const fst_rdd *rdd, Firesteel__Rdd *m, struct fst_error *error)
+static int encode_node(struct rdd_wire_writer *w, const fst_rdd *rdd, bool checkpointed, Firesteel__Rdd *m,
+                       struct fst_error *error)
 {
         fst_type type = rdd->type;
         m->id = rdd->lineage.id;
-        m->op = (Firesteel__Operator)rdd->op;
+        m->op = checkpointed ? FIRESTEEL__OPERATOR__CHECKPOINTED : (Firesteel__Operator)rdd->op;
         m->kinds = (uint32_t)type.key | (uint32_t)type.value << 8;
         m->key_size = type.key == FST_KIND_FIXED ? type.key_size : 0;
         m->value_size = type.value == FST_KIND_FIXED ? type.value_size : 0;
@@ -29,6 +30,8 @@ static int encode_node(struct rdd_wire_writer *w, const fst_rdd *rdd, Firesteel_
         m->operation = rdd_wire_text(rdd->site.operation);
         m->call_site = rdd_wire_text(rdd->call_site);
         m->name = rdd_wire_text(__atomic_load_n(&rdd->name, __ATOMIC_ACQUIRE));
+        if (checkpointed)
+                return 0;
         if (rdd->class->encode) {
                 int r = rdd->class->encode(w, rdd, m, error);
                 if (r)
@@ -38,15 +41,14 @@ static int encode_node(struct rdd_wire_writer *w, const fst_rdd *rdd, Firesteel_
 }
 
 /* Parents that are computed in the same task: a shuffle's are not. */
-static void encode_parents(struct rdd_wire_writer *w, const struct rdd_walk *walk, const fst_rdd *rdd,
-                           Firesteel__Rdd *m)
+static void encode_parents(struct rdd_wire_writer *w, const struct rdd_walk *walk, uint32_t i, Firesteel__Rdd *m)
 {
-        if (rdd->op == RDD_SHUFFLED)
-                return;
-        m->n_parents = (size_t)rdd->n_parents;
+        int n;
+        fst_rdd *const *parents = rdd_walk_parents(walk, i, &n);
+        m->n_parents = (size_t)n;
         m->parents = arena_alloc(&w->arena, m->n_parents * sizeof(*m->parents));
-        for (int i = 0; i < rdd->n_parents; i++)
-                m->parents[i] = rdd_walk_index(walk, rdd->parents[i]);
+        for (int k = 0; k < n; k++)
+                m->parents[k] = rdd_walk_index(walk, parents[k]);
 }
 
 int rdd_wire_encode(struct rdd_wire_writer *w, const fst_rdd *final, struct Firesteel__Rdd ***rdds, size_t *n,
@@ -60,8 +62,8 @@ int rdd_wire_encode(struct rdd_wire_writer *w, const fst_rdd *final, struct Fire
         for (uint32_t i = 0; i < walk.n && r == 0; i++) {
                 list[i] = &all[i];
                 firesteel__rdd__init(list[i]);
-                encode_parents(w, &walk, walk.rdds[i], list[i]);
-                r = encode_node(w, walk.rdds[i], list[i], error);
+                encode_parents(w, &walk, i, list[i]);
+                r = encode_node(w, walk.rdds[i], walk.sources[i] != NULL, list[i], error);
         }
         if (r == 0) {
                 *rdds = list;
@@ -102,7 +104,7 @@ int rdd_wire_encode_shuffle(struct rdd_wire_writer *w, const fst_rdd *shuffled, 
         const struct partitioner *p = &shuffled->shuffle.partitioner;
         firesteel__shuffle_write__init(m);
         m->rdd = shuffled->lineage.id;
-        m->shuffle = shuffled->lineage.deps[0].shuffle_id;
+        m->shuffle = shuffled->shuffle.id;
         m->partitions = p->partitions;
         m->combine = shuffled->shuffle.combine;
         m->placed = p->kind;

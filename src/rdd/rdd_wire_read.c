@@ -61,6 +61,7 @@ int rdd_wire_depend_on(struct rdd_wire_reader *reader, fst_rdd *rdd, int shuffle
                                     .child = &rdd->lineage,
                                     .shuffle_id = shuffle_id,
                                     .reduce_partitions = partitions};
+        rdd->shuffle.id = shuffle_id;
         rdd->lineage.deps = dep;
         rdd->lineage.n_deps = 1;
         return 0;

@@ -1,0 +1,14 @@
+/*
+ * What a thread finds out or makes for an RDD, and others that want the same wait for. Waiting threads hold no claims,
+ * so they form no circle.
+ */
+#pragma once
+
+#include "rdd/rdd.h"
+
+/*
+ * Wait until no other thread has a claim on @rdd: true, with a claim, if it is not @done then; false if it is. Between
+ * @done and claim_release no other thread has one.
+ */
+bool claim_take(fst_rdd *rdd, bool (*done)(const fst_rdd *rdd));
+void claim_release(fst_rdd *rdd);
