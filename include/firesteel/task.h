@@ -52,6 +52,25 @@ static inline bool fst_task_interrupted(const fst_task *task)
         return __atomic_load_n(task->stopped, __ATOMIC_RELAXED) != 0;
 }
 
+/*
+ * What the thread that ran the action had set (fst_set_local_property) when it did: its value for @key, or NULL.
+ * Valid until the task ends.
+ */
+FST_API const char *fst_task_local_property(const fst_task *task, const char *key);
+
+/*
+ * Have @f called when this attempt of the task ends: when all of its partition is done, when it has failed, or was
+ * cancelled. Listeners are called the latest first, on the task's thread; those of failure, which are given its message,
+ * before those of completion. What @data points to must last until then, which a variable of a function of
+ * map_partitions does not. A listener answers 0, or negative (see fst_fail): then the others are called all the same,
+ * and the task has failed.
+ *
+ *      static int hang_up(fst_task *task, void *connection) ...
+ *      fst_task_on_completion(task, hang_up, connection);
+ */
+FST_API void fst_task_on_completion(fst_task *task, int (*f)(fst_task *task, void *data), void *data);
+FST_API void fst_task_on_failure(fst_task *task, int (*f)(fst_task *task, void *data, const char *message), void *data);
+
 /* The struct that was given with FST_WITH beside this function: its own copy, constant, or NULL. */
 static inline const void *fst_captured(const fst_task *task)
 {

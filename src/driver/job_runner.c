@@ -140,6 +140,11 @@ static struct stage_work *work_of(struct job_runner *r, struct stage *stage)
         else
                 work->shuffled = rdd_of(stage->shuffle->child);
 
+        /* Of a map stage that several jobs need, the first that does: Spark's. */
+        const struct job *job = stage_is_result(stage) ? stage->job : stage->jobs.len ? stage->jobs.data[0] : NULL;
+        if (job)
+                strmap_merge(&work->properties, &job->properties);
+
         const int32_t *location_of;
         int n_executors;
         work->inputs = (struct shuffle_reader_env){

@@ -196,6 +196,18 @@ static int encode_action(struct stage_writer *w, const struct action *action, Fi
         return action->class->encode ? action->class->encode(action, &w->base, m, error) : 0;
 }
 
+static void encode_properties(struct stage_writer *w, const struct strmap *properties, Firesteel__Stage *stage)
+{
+        stage->properties = arena_alloc(&w->base.arena, properties->count * sizeof(*stage->properties) + 1);
+        for (struct strmap_entry *e = NULL; (e = strmap_next(properties, e));) {
+                Firesteel__LocalProperty *m = arena_alloc(&w->base.arena, sizeof(*m));
+                firesteel__local_property__init(m);
+                m->key = e->key;
+                m->value = e->value;
+                stage->properties[stage->n_properties++] = m;
+        }
+}
+
 static int encode_stage(struct stage_writer *w, const struct stage_work *work, Firesteel__Stage *stage,
                         struct fst_error *error)
 {
@@ -212,6 +224,7 @@ static int encode_stage(struct stage_writer *w, const struct stage_work *work, F
                 return r;
         encode_locations(w, &work->inputs, stage);
         encode_inputs(w, &work->inputs, stage);
+        encode_properties(w, &work->properties, stage);
         stage->modules = w->messages;
         stage->n_modules = w->n;
         return 0;

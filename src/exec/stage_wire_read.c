@@ -271,6 +271,8 @@ static int decode_stage(struct stage_reader *reader, const Firesteel__Stage *sta
         reader->n_modules = stage->n_modules;
         work->stage_id = stage->stage_id;
         work->stage_attempt = stage->stage_attempt;
+        for (size_t i = 0; i < stage->n_properties; i++)
+                strmap_set(&work->properties, stage->properties[i]->key, stage->properties[i]->value);
         if (!stage->shuffle_write == !stage->action)
                 return bad(error, "it says not what becomes of the rows");
         int r = rdd_wire_decode(&reader->base, stage->rdds, stage->n_rdds, &work->final, error);

@@ -16,6 +16,7 @@ void stage_work_unref(struct stage_work *work)
                 return;
         shuffle_reader_env_deinit(&work->inputs);
         buf_deinit(&work->encoded);
+        strmap_deinit(&work->properties);
         if (work->memory.chunks && work->action && work->action->class->release)
                 work->action->class->release(work->action);
         arena_deinit(&work->memory);

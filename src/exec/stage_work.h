@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/strmap.h"
 #include "exec/exec_env.h"
 #include "rdd/pipeline.h"
 #include "rdd/rdd.h"
@@ -21,6 +22,7 @@ struct stage_work {
         const fst_rdd *shuffled;          /* map stage: who reads its output; NULL: a result stage */
         struct action *action;            /* result stage: what becomes of the rows */
         struct shuffle_reader_env inputs; /* the shuffles that the stage reads */
+        struct strmap properties;         /* local ones of its job, for fst_task_local_property */
         struct arena memory;              /* of a decoded stage: nodes, action, what they point to */
         struct buf encoded;               /* what worker processes are given: the form in which it came, or empty */
 };

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "exec/crash.h"
+#include "rdd/task_listeners.h"
 #include "shuffle/shuffle_reader.h"
 #include "shuffle/shuffle_store.h"
 #include "shuffle/shuffle_writer.h"
@@ -66,6 +67,16 @@ static int compute(struct task_runner *runner, struct stage_work *work, struct s
         return work->action->class->result(work->action, sink, &t->result);
 }
 
+/* What a task computed that failed afterwards. */
+static void drop_result(struct stage_work *work, struct slot_task *t)
+{
+        if (work->shuffled)
+                shuffle_output_unref(steal(t->shuffle_output));
+        else if (work->action->class->discard)
+                work->action->class->discard(work->action, &t->result);
+        t->result = (struct task_result){0};
+}
+
 static void note_failure(struct task_runner *runner, struct stage_work *work, struct slot_task *t, int r)
 {
         struct task_run *run = &runner->run;
@@ -100,7 +111,10 @@ static void run_task(struct task_runner *runner, struct stage_work *work, struct
         crash_set_task(&run->task.info);
         __atomic_store_n(&runner->current, t->info.id, __ATOMIC_RELAXED);
         log_set_context(runner->env->app_id, t->info.stage, t->info.id);
-        int r = compute(runner, work, t);
+        int computed = compute(runner, work, t);
+        int r = task_run_call_listeners(run, computed);
+        if (r && computed == 0)
+                drop_result(work, t);
         if (r == 0)
                 t->accumulated = task_run_take_accumulated(run);
         task_run_end(run);
@@ -122,6 +136,7 @@ void task_runner_run(struct task_runner *runner, struct stage_work *work, const 
         int64_t ms_offset = clock_ns(CLOCK_REALTIME) - begin, total = 0;
         keep_pipeline(runner, work);
         runner->run.resources = resources;
+        runner->run.properties = &work->properties;
         for (int i = 0; i < n; i++) {
                 struct slot_task *t = &tasks[i];
                 t->start_ms = (begin + ms_offset) / 1000000;

@@ -2,6 +2,7 @@
 #include "rdd/task_run.h"
 
 #include "base/mem.h"
+#include "base/strmap.h"
 #include "store/memory.h"
 
 #include <stdarg.h>
@@ -119,6 +120,11 @@ int task_run_fail_by(struct task_run *run, int status, const char *function)
 int task_run_fail_with(struct task_run *run, int status, struct fst_error *error)
 {
         return fail(run, status, error->message ? steal(error->message) : mem_strdup(strerror(-status)));
+}
+
+FST_API const char *fst_task_local_property(const fst_task *task, const char *key)
+{
+        return task->run->properties ? strmap_get(task->run->properties, key) : NULL;
 }
 
 FST_API int fst_fail(fst_task *task, const char *format, ...)

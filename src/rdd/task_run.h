@@ -17,6 +17,8 @@ struct memory_manager;
 struct memory_task;
 struct spill_space;
 struct Firesteel__BarrierReply;
+struct strmap;
+struct task_listener;
 struct task_resources;
 struct task_services;
 
@@ -70,6 +72,9 @@ struct task_run {
         /* rdd/barrier.c */
         int barrier_epoch; /* how many times the attempt has met the others of its stage */
         struct Firesteel__BarrierReply *barrier_reply; /* of the last time: messages point into it; owned */
+
+        struct task_listener *on_completion, *on_failure; /* rdd/task_listeners.c: the latest first */
+        const struct strmap *properties; /* local ones of its job; set by who runs it. NULL: none */
 
         const struct task_resources *resources; /* custom ones that it may use; set by who runs it. NULL: none */
 };
