@@ -39,6 +39,7 @@
  *      pair.h          by key: reduce_by_key, join, …
  *      action.h        what makes them be computed: count, collect, save_as_text_file, …
  *      map.h           maps at the driver, which some of them answer
+ *      future.h        actions that do not wait
  *      shared.h        what tasks share: broadcast variables, accumulators, files
  *      barrier.h       stages whose tasks run all at once and wait for each other
  *
@@ -72,6 +73,7 @@
 #include <firesteel/pair.h>
 
 #include <firesteel/action.h>
+#include <firesteel/future.h>
 
 #include <firesteel/barrier.h>
 #include <firesteel/shared.h>

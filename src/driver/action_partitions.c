@@ -8,11 +8,6 @@
 #include "driver/result_rows.h"
 #include "store/page.h"
 
-static int no_merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
-{
-        return 0;
-}
-
 static int check_form(const fst_fn *f, uint32_t form, const char *wanted, fst_site site, struct fst_error *error)
 {
         if (FST_SHAPE_FORM(f->shape) == form)
@@ -21,17 +16,23 @@ static int check_form(const fst_fn *f, uint32_t form, const char *wanted, fst_si
                          wanted);
 }
 
+int foreach_partition_action_init(struct foreach_action *action, fst_rdd *rdd, fst_fn f, fst_site site,
+                                  struct fst_error *error)
+{
+        *action = (struct foreach_action){
+                {.class = &foreach_partition_action_class, .type = rdd->type, .merge = action_no_merge}, f};
+        int r = action_check(rdd, error);
+        if (r == 0)
+                r = check_form(&f, FST_FORM_EACH_ITER, "int f(fst_task *, fst_iter *)", site, error);
+        return r ? r : rdd_registry_describe(rdd->sc, &f, &action->fn.name, error);
+}
+
 FST_API int fst_foreach_partition_at(fst_rdd *rdd, fst_fn f, fst_site site)
 {
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
-        struct foreach_action action = {
-                {.class = &foreach_partition_action_class, .type = rdd->type, .merge = no_merge}, f};
-        int r = action_check(rdd, &error);
-        if (r == 0)
-                r = check_form(&f, FST_FORM_EACH_ITER, "int f(fst_task *, fst_iter *)", site, &error);
-        if (r == 0)
-                r = rdd_registry_describe(rdd->sc, &f, &action.fn.name, &error);
+        struct foreach_action action;
+        int r = foreach_partition_action_init(&action, rdd, f, site, &error);
         if (r == 0)
                 r = action_run(rdd, &action.action, NULL, 0, site, &error);
         return r ? action_failed(rdd, site, r, &error) : 0;

@@ -111,11 +111,6 @@ void action_give(fst_context *sc, fst_type type, const struct reduce_value *valu
 
 /* ----------------------------------------------------------------------------------------------------- count */
 
-struct count_job {
-        struct action action;
-        int64_t total;
-};
-
 static int count_merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
 {
         container_of(action, struct count_job, action)->total += result->number;
@@ -127,12 +122,17 @@ static void count_reset(struct action *action)
         container_of(action, struct count_job, action)->total = 0;
 }
 
+struct count_job count_job_of(const fst_rdd *rdd)
+{
+        return (struct count_job){
+                {.class = &count_action_class, .type = rdd->type, .merge = count_merge, .reset = count_reset}, 0};
+}
+
 FST_API int fst_count_at(fst_rdd *rdd, int64_t *count, fst_site site)
 {
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
-        struct count_job job = {
-                {.class = &count_action_class, .type = rdd->type, .merge = count_merge, .reset = count_reset}, 0};
+        struct count_job job = count_job_of(rdd);
         int r = action_run(rdd, &job.action, NULL, 0, site, &error);
         if (r)
                 return action_failed(rdd, site, r, &error);
@@ -142,21 +142,26 @@ FST_API int fst_count_at(fst_rdd *rdd, int64_t *count, fst_site site)
 
 /* --------------------------------------------------------------------------------------------------- foreach */
 
-static int no_merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
+int action_no_merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
 {
         return 0;
+}
+
+int foreach_action_init(struct foreach_action *action, fst_rdd *rdd, fst_fn f, struct fst_error *error)
+{
+        *action = (struct foreach_action){{.class = &foreach_action_class, .type = rdd->type, .merge = action_no_merge}, f};
+        int r = action_check(rdd, error);
+        if (r == 0)
+                r = element_check(ELEMENT_FOREACH, rdd->type, rdd->type, &f, error);
+        return r ? r : rdd_registry_describe(rdd->sc, &f, &action->fn.name, error);
 }
 
 FST_API int fst_foreach_at(fst_rdd *rdd, fst_fn f, fst_site site)
 {
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
-        struct foreach_action action = {{.class = &foreach_action_class, .type = rdd->type, .merge = no_merge}, f};
-        int r = action_check(rdd, &error);
-        if (r == 0)
-                r = element_check(ELEMENT_FOREACH, rdd->type, rdd->type, &f, &error);
-        if (r == 0)
-                r = rdd_registry_describe(rdd->sc, &f, &action.fn.name, &error);
+        struct foreach_action action;
+        int r = foreach_action_init(&action, rdd, f, &error);
         if (r == 0)
                 r = action_run(rdd, &action.action, NULL, 0, site, &error);
         return r ? action_failed(rdd, site, r, &error) : 0;

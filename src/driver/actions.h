@@ -56,3 +56,18 @@ int action_take_rules(fst_rdd *rdd, struct take_rules *rules, struct fst_error *
 
 /* How many after @seen of @partitions, which had @found of the @wanted rows. */
 int action_take_round(const struct take_rules *rules, int seen, int partitions, int64_t found, int64_t wanted);
+
+/* The actions that are one job, for who runs it himself: count, and what calls functions for their effects. */
+struct count_job {
+        struct action action;
+        int64_t total;
+};
+struct count_job count_job_of(const fst_rdd *rdd);
+
+struct foreach_action;
+int foreach_action_init(struct foreach_action *action, fst_rdd *rdd, fst_fn f, struct fst_error *error);
+int foreach_partition_action_init(struct foreach_action *action, fst_rdd *rdd, fst_fn f, fst_site site,
+                                  struct fst_error *error);
+
+/* For an action without a result. */
+int action_no_merge(struct action *action, int output, struct task_result *result, struct fst_error *error);

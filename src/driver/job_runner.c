@@ -37,7 +37,7 @@
 #include <stdio.h>
 #include <time.h>
 
-/* A job and the thread that waits for it. Lives on that thread's stack until `ended`. */
+/* A job, and the thread that waits for it, on whose stack it lives until `ended`; or who is called then. */
 struct job_wait {
         const struct job_request *request;
         struct strmap properties;
@@ -47,12 +47,16 @@ struct job_wait {
         char *message;
         int status; /* of the failure that ended it */
         int job_id;
+        void (*then)(void *owner, int status, struct fst_error *error); /* NULL: a thread waits */
+        void *owner;
 };
 
 enum message_kind {
         MESSAGE_SUBMIT,
         MESSAGE_RUN_DONE,
         MESSAGE_CANCEL,
+        MESSAGE_CANCEL_JOB,
+        MESSAGE_CANCEL_STAGE,
         MESSAGE_STOP,
         MESSAGE_QUIT,
         MESSAGE_GANG,
@@ -75,6 +79,8 @@ struct message {
         struct call_wait *call;
         struct slot_run *run;
         char *group, *tag;
+        int id;           /* of a job or a stage to be cancelled; or */
+        const int *noted; /* where that of a job is noted by now */
         struct gang_asker asker; /* MESSAGE_GANG, with its question */
         struct buf question;
         int executor; /* MESSAGE_UNWANTED: who is to go, and why */
@@ -123,6 +129,8 @@ static void job_started(void *owner, struct job *job)
         struct job_runner *r = owner;
         struct job_wait *wait = job->user;
         wait->job_id = job->id;
+        if (wait->request->job)
+                __atomic_store_n(wait->request->job, job->id, __ATOMIC_RELAXED);
         task_events_job_started(r->events, job);
         allocation_job_started(r->allocation, job);
 }
@@ -261,9 +269,28 @@ static void stage_completed(void *owner, struct stage *stage, const char *failur
         allocation_stage_completed(r->allocation, stage);
 }
 
+/* 0, or what went wrong, with @error. */
+static int outcome(struct job_wait *wait, struct fst_error *error)
+{
+        if (wait->result == JOB_SUCCEEDED)
+                return 0;
+        int status = wait->status ? wait->status : wait->result == JOB_CANCELLED ? -ECANCELED : -EIO;
+        error_set(error, status, "%s", wait->message ? wait->message : strerror(-status));
+        free(steal(wait->message));
+        return status;
+}
+
 /* The waiting thread goes on, and takes the job's action with it. */
 static void end_wait(struct job_runner *r, struct job_wait *wait)
 {
+        if (wait->then) {
+                struct fst_error error = FST_ERROR_INIT;
+                wait->then(wait->owner, outcome(wait, &error), &error);
+                error_deinit(&error);
+                strmap_deinit(&wait->properties);
+                free(wait);
+                return;
+        }
         pthread_mutex_lock(&r->lock);
         wait->ended = true;
         pthread_cond_signal(&wait->done);
@@ -728,6 +755,12 @@ static void receive(struct job_runner *r, struct message *m)
                 free(m->group);
                 free(m->tag);
                 break;
+        case MESSAGE_CANCEL_JOB:
+                sched_cancel_job(r->sched, m->noted ? __atomic_load_n(m->noted, __ATOMIC_RELAXED) : m->id, NULL, now_ns());
+                break;
+        case MESSAGE_CANCEL_STAGE:
+                sched_cancel_stage(r->sched, m->id, NULL, now_ns());
+                break;
         case MESSAGE_GANG:
                 gangs_ask(r->gangs, (const uint8_t *)m->question.data, m->question.len, &m->asker, now_ns());
                 buf_deinit(&m->question);
@@ -926,6 +959,10 @@ void job_runner_free(struct job_runner *r)
         }
         for (struct message *m = r->first, *next; m; m = next) { /* of its own thread's last turn */
                 next = m->next;
+                if (m->kind == MESSAGE_SUBMIT && m->job->then) {
+                        strmap_deinit(&m->job->properties);
+                        free(m->job);
+                }
                 buf_deinit(&m->question);
                 free(m->reason);
                 free(m->group);
@@ -963,12 +1000,31 @@ int job_runner_run(struct job_runner *r, const struct job_request *request, stru
         pthread_mutex_unlock(&r->lock);
         pthread_cond_destroy(&wait.done);
         strmap_deinit(&wait.properties);
-        if (wait.result == JOB_SUCCEEDED)
-                return 0;
-        int status = wait.status ? wait.status : wait.result == JOB_CANCELLED ? -ECANCELED : -EIO;
-        error_set(error, status, "%s", wait.message ? wait.message : strerror(-status));
-        free(wait.message);
-        return status;
+        return outcome(&wait, error);
+}
+
+void job_runner_submit(struct job_runner *r, const struct job_request *request, const struct strmap *properties,
+                       void (*ended)(void *owner, int status, struct fst_error *error), void *owner)
+{
+        struct job_wait *wait = new0(struct job_wait);
+        *wait = (struct job_wait){.request = request, .job_id = -1, .then = ended, .owner = owner};
+        strmap_merge(&wait->properties, properties);
+        post(r, (struct message){.kind = MESSAGE_SUBMIT, .job = wait});
+}
+
+void job_runner_cancel_submitted(struct job_runner *r, const int *job)
+{
+        post(r, (struct message){.kind = MESSAGE_CANCEL_JOB, .noted = job});
+}
+
+void job_runner_cancel_job(struct job_runner *r, int job)
+{
+        post(r, (struct message){.kind = MESSAGE_CANCEL_JOB, .id = job});
+}
+
+void job_runner_cancel_stage(struct job_runner *r, int stage)
+{
+        post(r, (struct message){.kind = MESSAGE_CANCEL_STAGE, .id = stage});
 }
 
 void job_runner_call(struct job_runner *r, void (*call)(void *owner, struct scheduler_backend *backend, bool allocates),

@@ -28,10 +28,27 @@ struct job_request {
         int n;
         struct action *action;
         const char *call_site; /* "count at a.c:12" */
+        int *job;              /* where to note the id of the job; atomic. NULL: nowhere */
 };
 
 /* Run a job and wait for its end: 0, or negative with @error. Any thread but the runner's and the slots'. */
 int job_runner_run(struct job_runner *runner, const struct job_request *request, struct fst_error *error);
+
+/*
+ * Submit a job, with local properties @properties, and do not wait: @ended is called on the runner's thread when it is
+ * over, with 0, or negative and @error, whose message it may take. It may submit another job, but not wait. @request
+ * and what it points to live until then. Never called if the runner ends before. Any thread but the slots'.
+ */
+struct strmap;
+void job_runner_submit(struct job_runner *runner, const struct job_request *request, const struct strmap *properties,
+                       void (*ended)(void *owner, int status, struct fst_error *error), void *owner);
+
+/* Cancel the job that a request notes in @job, if it has begun; that lives as long as the runner. Any thread. */
+void job_runner_cancel_submitted(struct job_runner *runner, const int *job);
+
+/* Cancel a job, or the jobs that need a stage, by id. Any thread. */
+void job_runner_cancel_job(struct job_runner *runner, int job);
+void job_runner_cancel_stage(struct job_runner *runner, int stage);
 
 /*
  * Have @call made on the runner's thread, and wait for it: with the backend, and whether there is dynamic allocation.

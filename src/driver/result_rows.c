@@ -37,22 +37,28 @@ struct rows_action rows_action_of(const struct action_class *class, const fst_rd
                 .made = made};
 }
 
-int rows_job_run(struct rows_job *job, fst_rdd *rdd, const int *partitions, int n, fst_site site,
-                 struct fst_error *error)
+int rows_job_prepare(struct rows_job *job, fst_rdd *rdd, int n, struct fst_error *error)
 {
         int64_t max;
         job->pages = NULL;
         job->n = 0;
         job->bytes = 0;
-        int r = action_check(rdd, error);
-        if (r == 0)
-                r = conf_get_bytes(rdd->sc->conf, "spark.driver.maxResultSize", &max, error);
+        int r = conf_get_bytes(rdd->sc->conf, "spark.driver.maxResultSize", &max, error);
         if (r)
                 return r;
         job->max_bytes = (size_t)max;
-        job->n = partitions ? n : rdd->lineage.partitions;
-        job->pages = new_array(struct page *, (size_t)job->n);
-        return action_run(rdd, &job->rows.action, partitions, n, site, error);
+        job->n = n;
+        job->pages = new_array(struct page *, (size_t)n);
+        return 0;
+}
+
+int rows_job_run(struct rows_job *job, fst_rdd *rdd, const int *partitions, int n, fst_site site,
+                 struct fst_error *error)
+{
+        int r = action_check(rdd, error);
+        if (r == 0)
+                r = rows_job_prepare(job, rdd, partitions ? n : rdd->lineage.partitions, error);
+        return r ? r : action_run(rdd, &job->rows.action, partitions, n, site, error);
 }
 
 struct page *rows_job_take(struct rows_job *job, int64_t *rows)

@@ -21,6 +21,9 @@ struct rows_job {
 /* The common part of an action of @class on @rdd that makes rows of @made. */
 struct rows_action rows_action_of(const struct action_class *class, const fst_rdd *rdd, fst_type made, int64_t limit);
 
+/* What rows_job_run does before its job, which has @n outputs. The RDD was checked. */
+int rows_job_prepare(struct rows_job *job, fst_rdd *rdd, int n, struct fst_error *error);
+
 /*
  * Run @job->rows on partitions of @rdd (NULL: all), with results held to spark.driver.maxResultSize in all: 0, or
  * negative with @error. The rest of @job is set here. rows_job_deinit is due in any case.
