@@ -30,8 +30,36 @@ static bool keep(fst_task *task, fst_bytes word, int64_t count)
         return true;
 }
 
+static int length(fst_task *task, fst_bytes path, fst_bytes content, fst_out *out)
+{
+        fst_emit(out, (int64_t)content.len);
+        return 0;
+}
+
+/* Whole files, records of one length, objects and packed text, there and back. */
+static int others(const char *in, const char *out)
+{
+        char objects[1000], packed[1000];
+        fst_context *sc = fst_context_new("others");
+        fst_rdd *records = fst_binary_records(sc, in, 7);
+        int64_t bytes = 0, n = 0, again = 0, lines = 0;
+        snprintf(objects, sizeof(objects), "%s-objects", out);
+        snprintf(packed, sizeof(packed), "%s-packed", out);
+        fst_reduce(fst_map(fst_whole_text_files(sc, in), length, FST_I64), fst_sum, &bytes);
+        fst_count(records, &n);
+        fst_save_as_object_file(records, objects);
+        fst_count(fst_object_file_n(sc, objects, FST_FIXED(7), 5), &again);
+        fst_save_as_text_file_codec(records, packed, "gzip");
+        fst_count(fst_text_file(sc, packed), &lines);
+        printf("%lld bytes, %lld records in %d partitions, %lld objects, %lld lines\n", (long long)bytes, (long long)n,
+               fst_rdd_partitions(records), (long long)again, (long long)lines);
+        return fst_context_stop(sc);
+}
+
 int main(int argc, char **argv)
 {
+        if (argc == 3)
+                return others(argv[1], argv[2]);
         struct plan plan = {.failing = 1, .attempts = atoi(argv[3])};
         fst_context *sc = fst_context_new("words");
         fst_rdd *lines = fst_text_file_n(sc, argv[1], 1);
@@ -76,6 +104,7 @@ class Jobs:
         self.put("/jobs/in/small.txt", parts[1])
         self.put("/jobs/in/packed.txt.gz", gzip.compress(parts[2]))
         self.put("/jobs/in/_hidden", b"hidden words\n")
+        self.put("/jobs/records/bytes", random.Random(5).randbytes(7 * 100000) * 3)
         self.put("/jobs/more/also with blank.txt", b"and this\n")
         self.expected = collections.Counter(b" ".join(parts + [b"and this\n"]).split())
 
@@ -117,6 +146,13 @@ class Jobs:
                 done = self.run(out, *words_now, attempts=1)
                 self.check_output(f"{what}, an attempt fails", done, out)
                 self.expect("… which it did", done.stderr, "attempt 0 fails as it was told" in done.stderr)
+            out = self.out()
+            done = self.submit(*words, self.application, f"{self.root}/jobs/records", self.root + out)
+            self.expect(f"{master}: whole files, records, objects and packed text", done, (done.returncode, done.stdout) == (
+                0, f"{7 * 300000} bytes, 300000 records in 2 partitions, 300000 objects, 300000 lines\n"))
+            names = sorted(self.names(f"{out}-packed"))
+            self.expect("… in files that are called as they should be", names,
+                        names == ["_SUCCESS", "part-00000.gz", "part-00001.gz"])
         out = self.out()
         done = self.run(out, "--master", "local[2]", "--conf", "spark.firesteel.task.isolation=process", *settings)
         self.check_output("tasks in processes of their own", done, out)

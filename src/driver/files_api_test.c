@@ -147,6 +147,50 @@ static void records_are_structs(void **state)
         assert_refused(fst_count(fst_binary_records(*state, path_of("broken"), 0), &n), -EINVAL, "FIXED");
 }
 
+static int count_rows(fst_task *task, fst_iter *rows, fst_out *out)
+{
+        int64_t n = 0, key, value;
+        while (fst_next(rows, &key, &value))
+                n++;
+        fst_emit(out, n);
+        return 0;
+}
+
+static int by_x(fst_task *task, const void *record, fst_out *out)
+{
+        struct point p;
+        memcpy(&p, record, sizeof(p));
+        fst_emit(out, (int64_t)p.x, (int64_t)p.y);
+        return 0;
+}
+
+/* Bounds come of a sample of the file's blocks; the order is right, and partitions are of like size. */
+static void records_are_sorted_by_a_sample(void **state)
+{
+        enum { N = 500000, PARTITIONS = 4 };
+        struct point *points = new_array(struct point, N);
+        fst_iter *rows;
+        int64_t key, value, last = -1, n = 0;
+        for (int i = 0; i < N; i++) {
+                int64_t x = (int64_t)i * 7919 % N;
+                points[i] = (struct point){(int32_t)x, (int32_t)x + 1};
+        }
+        write_file("unsorted", points, N * sizeof(*points));
+        free(points);
+        fst_rdd *records = fst_binary_records(*state, path_of("unsorted"), sizeof(struct point));
+        fst_rdd *sorted = fst_sort_by_key_n(fst_map(records, by_x, FST_PAIR(I64, I64)), FST_ASCENDING, PARTITIONS);
+        assert_int_equal(fst_collect(sorted, &rows), 0);
+        for (; fst_next(rows, &key, &value); n++) {
+                assert_true(key == last + 1 && value == key + 1);
+                last = key;
+        }
+        assert_int_equal(n, N);
+        fst_rdd *counts = fst_map_partitions(sorted, count_rows, FST_I64);
+        assert_int_equal(fst_collect(counts, &rows), 0);
+        while (fst_next(rows, &n))
+                assert_in_range(n, N / PARTITIONS / 2, N / PARTITIONS * 2);
+}
+
 static int as_point(fst_task *task, int64_t i, fst_out *out)
 {
         struct point p = {(int32_t)i, (int32_t)-i};
@@ -212,9 +256,9 @@ static void what_is_saved_may_be_packed(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(whole_files_are_rows),        cmocka_unit_test(whole_files_go_through_shuffles),
-                cmocka_unit_test(records_are_structs),         cmocka_unit_test(objects_come_back),
-                cmocka_unit_test(what_is_saved_may_be_packed),
+                cmocka_unit_test(whole_files_are_rows), cmocka_unit_test(whole_files_go_through_shuffles),
+                cmocka_unit_test(records_are_structs),  cmocka_unit_test(records_are_sorted_by_a_sample),
+                cmocka_unit_test(objects_come_back),    cmocka_unit_test(what_is_saved_may_be_packed),
         };
         return cmocka_run_group_tests(tests, setup, teardown);
 }

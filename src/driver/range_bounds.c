@@ -49,7 +49,8 @@ static bool can_read_less(const fst_rdd *rdd)
                 if (rdd->class->passes_samples)
                         continue;
                 /* Small files are read whole anyway. */
-                return rdd->op == RDD_TEXT_FILE && rdd->text.splits.bytes > rdd->text.splits.len * SAMPLE_BLOCKS;
+                return (rdd->op == RDD_TEXT_FILE || rdd->op == RDD_BINARY_RECORDS) &&
+                       rdd->text.splits.bytes > rdd->text.splits.len * SAMPLE_BLOCKS;
         }
         return false;
 }

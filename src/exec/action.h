@@ -64,7 +64,7 @@ struct action_class {
 struct action {
         const struct action_class *class;
         fst_type type;        /* of the rows that it takes */
-        size_t sample_budget; /* not 0: text files give samples of as many bytes a partition */
+        size_t sample_budget; /* not 0: text files and binary records give samples of as many bytes a partition */
 
         /*
          * On the driver alone (driver/action_*.c embed this): the result of output @output (an index into the job's

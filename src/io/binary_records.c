@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #define BUFFER_SIZE ((size_t)256 << 10)
+#define SAMPLE_BLOCK ((size_t)16 << 10)
 
 static int check_file(const struct file_status *file, uint32_t record, struct fst_error *error)
 {
@@ -47,7 +48,13 @@ struct binary_records {
         size_t room; /* whole records */
         struct open_file file;
         const char *path;
-        uint64_t start, at, end;
+        uint64_t at, end; /* of what is read in one go: the split, or a block of a sample */
+        uint64_t bytes;
+        uint64_t split_end;
+
+        /* sampling: blocks still to come, and from where to where they are */
+        unsigned sample_left;
+        uint64_t sample_step, sample_block, sample_next;
 };
 
 struct binary_records *binary_records_new(uint32_t record)
@@ -85,14 +92,36 @@ int binary_records_open(struct binary_records *r, const struct input_split *spli
         if (e < 0)
                 return e;
         r->path = split->path;
-        r->start = r->at = split->start;
-        r->end = r->file.wanted = split->start + split->length;
+        r->at = split->start;
+        r->end = r->split_end = r->file.wanted = split->start + split->length;
+        r->bytes = 0;
+        r->sample_left = 0;
         return 0;
+}
+
+void binary_records_sample(struct binary_records *r, size_t budget)
+{
+        uint64_t length = r->split_end - r->at, records = length / r->record;
+        uint64_t blocks = (budget + SAMPLE_BLOCK - 1) / SAMPLE_BLOCK, each = MAX(SAMPLE_BLOCK / r->record, (size_t)1);
+        blocks = MIN(blocks, records / each);
+        if (budget >= length || blocks < 2)
+                return;
+        r->sample_left = (unsigned)blocks - 1;
+        r->sample_block = each * r->record;
+        r->sample_step = records / blocks * r->record;
+        r->sample_next = r->at + r->sample_step;
+        r->end = r->file.wanted = r->at + r->sample_block;
 }
 
 int binary_records_next(struct binary_records *r, uint32_t max, const char **records, uint32_t *n,
                         struct fst_error *error)
 {
+        if (r->at == r->end && r->sample_left > 0) {
+                r->sample_left--;
+                r->at = r->sample_next;
+                r->end = r->file.wanted = r->at + r->sample_block;
+                r->sample_next += r->sample_step;
+        }
         uint64_t left = (r->end - r->at) / r->record, room = r->room / r->record;
         left = MIN(left, room);
         size_t want = (size_t)MIN(left, (uint64_t)max) * r->record, got = 0;
@@ -107,6 +136,7 @@ int binary_records_next(struct binary_records *r, uint32_t max, const char **rec
                 got += (size_t)e;
         }
         r->at += want;
+        r->bytes += want;
         *records = r->buffer;
         *n = (uint32_t)(want / r->record);
         return 0;
@@ -114,5 +144,5 @@ int binary_records_next(struct binary_records *r, uint32_t max, const char **rec
 
 uint64_t binary_records_bytes(const struct binary_records *r)
 {
-        return r->at - r->start;
+        return r->bytes;
 }

@@ -24,6 +24,12 @@ void binary_records_free(struct binary_records *r); /* NULL is allowed */
 /* Begin with @split, whose path must live until the next open, close or free. */
 int binary_records_open(struct binary_records *r, const struct input_split *split, struct fst_error *error);
 
+/*
+ * From now on give only records of some blocks spread evenly over the split, about @budget bytes of them in all: a
+ * sample for range partitioning. Called after open, before the first next.
+ */
+void binary_records_sample(struct binary_records *r, size_t budget);
+
 /* Between 1 and @max records, one behind the other at *@records until the next call; *@n is 0 at the end. -EBADMSG for
  * a file that has become shorter, and what reading answers. */
 int binary_records_next(struct binary_records *r, uint32_t max, const char **records, uint32_t *n,

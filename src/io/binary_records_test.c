@@ -117,6 +117,33 @@ static void records_are_read(void **state)
         binary_records_free(NULL);
 }
 
+static void samples_are_spread(void **state)
+{
+        struct input_splits splits = INPUT_SPLITS_INIT;
+        struct binary_records *r = binary_records_new(10);
+        const char *records;
+        uint32_t n;
+        unsigned seen[8] = {0};
+        make_file("s", 10, 200000, 0);
+        assert_int_equal(plan("s", 10, 0, &splits, NULL), 0);
+        assert_int_equal(binary_records_open(r, &splits.data[0], NULL), 0);
+        binary_records_sample(r, 100000);
+        while (binary_records_next(r, 1000, &records, &n, NULL) == 0 && n > 0)
+                for (uint32_t i = 0; i < n; i++)
+                        seen[(unsigned char)records[i * 10] / 32]++;
+        assert_true(binary_records_bytes(r) >= 90000 && binary_records_bytes(r) < 120000);
+        for (size_t i = 0; i < 7; i++)
+                assert_true(seen[i] > 0);
+        /* One that is smaller than its sample is read whole. */
+        assert_int_equal(binary_records_open(r, &splits.data[0], NULL), 0);
+        binary_records_sample(r, 2000000);
+        while (binary_records_next(r, 1000, &records, &n, NULL) == 0 && n > 0)
+                ;
+        assert_int_equal(binary_records_bytes(r), 2000000);
+        binary_records_free(r);
+        input_splits_deinit(&splits);
+}
+
 static void a_file_that_shrinks_is_noticed(void **state)
 {
         struct input_splits splits = INPUT_SPLITS_INIT;
@@ -141,6 +168,7 @@ int main(void)
                 cmocka_unit_test(splits_end_where_records_do),
                 cmocka_unit_test(what_is_no_file_of_records_is_refused),
                 cmocka_unit_test(records_are_read),
+                cmocka_unit_test(samples_are_spread),
                 cmocka_unit_test(a_file_that_shrinks_is_noticed),
         };
         return cmocka_run_group_tests(tests, setup, teardown);

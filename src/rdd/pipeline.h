@@ -46,7 +46,7 @@ struct pipeline_env {
         void *slice_owner;
         struct block_store *blocks; /* for persisted RDDs; NULL: none are kept */
         const struct remote_blocks *remote; /* those of other executors (rdd/remote_blocks.h); NULL: there are none */
-        size_t sample_budget;       /* not 0: text files give samples of this many bytes (text_reader_sample) */
+        size_t sample_budget;       /* not 0: text files and binary records give samples of this many bytes (text_reader_sample) */
 };
 
 struct pipeline;

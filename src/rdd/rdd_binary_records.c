@@ -66,10 +66,14 @@ static void records_state_free(void *state)
 static int records_feed(struct node *node, int partition, struct op *to)
 {
         struct binary_records *reader = node->state;
-        struct task_run *run = node_env(node)->run;
+        const struct pipeline_env *env = node_env(node);
+        const struct input_split *split = &node->rdd->text.splits.data[partition];
+        struct task_run *run = env->run;
         struct fst_error error = FST_ERROR_INIT;
         struct rows rows = {.batch = {.type = node->rdd->type}};
-        int r = binary_records_open(reader, &node->rdd->text.splits.data[partition], &error);
+        int r = binary_records_open(reader, split, &error);
+        if (r == 0 && env->sample_budget)
+                binary_records_sample(reader, env->sample_budget);
         while (r == 0) {
                 const char *records = NULL;
                 r = binary_records_next(reader, FST_BATCH_ROWS, &records, &rows.batch.rows, &error);
@@ -79,7 +83,10 @@ static int records_feed(struct node *node, int partition, struct op *to)
                 run->counters.input_records += rows.batch.rows;
                 r = node_push(to, &rows);
         }
-        run->counters.input_bytes += (int64_t)binary_records_bytes(reader);
+        uint64_t bytes = binary_records_bytes(reader);
+        run->counters.input_bytes += (int64_t)bytes;
+        if (env->sample_budget && bytes)
+                run->sample_scale = MAX(1.0, (double)split->length / (double)bytes);
         binary_records_close(reader);
         return r < 0 ? task_run_fail_with(run, r, &error) : r;
 }
