@@ -24,6 +24,14 @@ struct block_manager {
 
 extern const struct remote_blocks remote_block_operations;
 
+/*
+ * The pages of a held block, one by one: as an upload has them with @typed (behind the type of their rows), else as the
+ * answer to a fetch. Of what is on disk a page at a time is in memory. Closing releases the block, too, if @release.
+ * Negative when it cannot be read, and nothing was released.
+ */
+int block_stream_new(struct block *block, bool typed, bool release, struct transfer_stream **stream,
+                     struct fst_error *error);
+
 /* A reference, or NULL. */
 struct kept_task_result *kept_result_find(struct block_manager *m, int64_t task_id);
 void kept_result_unref(struct block_manager *m, struct kept_task_result *result);

@@ -29,7 +29,10 @@ struct block_stream {
         struct transfer_stream stream;
         struct block *block;
         const struct page *frames; /* of a packed block: the next */
+        bool typed;                /* the type goes first, and did not go yet */
+        bool released;             /* with the stream */
         struct block_reader reader;
+        unsigned char type[BLOCK_PUT_HEADER];
         unsigned char headers[FRAMES][PAGE_FRAME_HEADER];
 };
 
@@ -37,6 +40,9 @@ static int block_next(struct transfer_stream *stream, struct iovec *iov, int max
 {
         struct block_stream *s = container_of(stream, struct block_stream, stream);
         int n = 0;
+        if (s->typed)
+                iov[n++] = (struct iovec){s->type, sizeof(s->type)};
+        s->typed = false;
         for (; s->frames && n < max; s->frames = s->frames->next)
                 iov[n++] = (struct iovec){(void *)s->frames->data, s->frames->used};
         if (block_frames(s->block))
@@ -61,11 +67,40 @@ static void block_close(struct transfer_stream *stream)
 {
         struct block_stream *s = container_of(stream, struct block_stream, stream);
         block_reader_deinit(&s->reader);
-        block_release(s->block);
+        if (s->released)
+                block_release(s->block);
         free(s);
 }
 
 static const struct transfer_stream_class block_stream_class = {.next = block_next, .close = block_close};
+
+static void put_u32(unsigned char *p, uint32_t x)
+{
+        x = htole32(x);
+        memcpy(p, &x, sizeof(x));
+}
+
+int block_stream_new(struct block *block, bool typed, bool release, struct transfer_stream **stream,
+                     struct fst_error *error)
+{
+        struct block_stream *s = new0(struct block_stream);
+        fst_type t = block_type(block);
+        int r = block_reader_init(&s->reader, block, error);
+        if (r) {
+                free(s);
+                return r;
+        }
+        s->stream.class = &block_stream_class;
+        s->block = block;
+        s->frames = block_frames(block);
+        s->typed = typed;
+        s->released = release;
+        put_u32(s->type, (uint32_t)t.key | (uint32_t)t.value << 8);
+        put_u32(s->type + 4, t.key_size);
+        put_u32(s->type + 8, t.value_size);
+        *stream = &s->stream;
+        return 0;
+}
 
 static int open_partition(struct block_manager *m, struct block_name name, struct transfer_stream **stream,
                           struct fst_error *error)
@@ -73,17 +108,10 @@ static int open_partition(struct block_manager *m, struct block_name name, struc
         struct block *block = block_store_find(m->env->blocks, (struct block_id){(int)name.id, name.part});
         if (!block)
                 return error_set(error, -ENOENT, "the block is not here (any more)");
-        struct block_stream *s = new0(struct block_stream);
-        s->stream.class = &block_stream_class;
-        s->block = block;
-        s->frames = block_frames(block);
-        int r = block_reader_init(&s->reader, block, error);
-        if (r) {
-                block_close(&s->stream);
-                return r;
-        }
-        *stream = &s->stream;
-        return 0;
+        int r = block_stream_new(block, false, true, stream, error);
+        if (r)
+                block_release(block);
+        return r;
 }
 
 /* ------------------------------------------------------------------------------------------------------- results */

@@ -10,14 +10,11 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/vec.h"
 #include "exec/exec_env.h"
 #include "rpc/transfer.h"
 #include "store/page_frame.h"
 #include "store/spill.h"
 #include "store/storage_level.h"
-
-#include <endian.h>
 
 struct remote_block {
         struct block_manager *manager;
@@ -197,92 +194,33 @@ static int remote_next(struct remote_block *b, const struct page **page)
 
 /* ---------------------------------------------------------------------------------------------------- replicating */
 
-static void put_u32(unsigned char *p, uint32_t x)
-{
-        x = htole32(x);
-        memcpy(p, &x, sizeof(x));
-}
-
-/* All of a block as pieces to send; what is on disk is loaded as a whole. */
-struct outgoing {
-        VEC(struct iovec) iov;
-        VEC(unsigned char *) headers;
-        VEC(struct page *) loaded;
-};
-
-static void outgoing_deinit(struct outgoing *o)
-{
-        for (size_t i = 0; i < o->headers.len; i++)
-                free(o->headers.data[i]);
-        for (size_t i = 0; i < o->loaded.len; i++)
-                page_free(NULL, o->loaded.data[i]);
-        vec_deinit(&o->iov);
-        vec_deinit(&o->headers);
-        vec_deinit(&o->loaded);
-}
-
-static int gather(struct block_reader *reader, struct outgoing *o, struct fst_error *error)
-{
-        const struct page *page;
-        int r;
-        while ((r = block_reader_next_page(reader, &page, error)) == 0 && page) {
-                unsigned char *header = mem_alloc(PAGE_FRAME_HEADER);
-                struct page *loaded = block_reader_take_page(reader);
-                if (loaded)
-                        vec_push(&o->loaded, loaded);
-                page_frame_header(page, header);
-                vec_push(&o->headers, header);
-                vec_push(&o->iov, (struct iovec){header, PAGE_FRAME_HEADER});
-                vec_push(&o->iov, (struct iovec){(void *)page->data, page->used});
-        }
-        return r;
-}
-
-static int copy_to(struct block_manager *m, const struct block_location *at, struct block_name name,
-                   enum fst_storage_level level, const struct outgoing *o, const int *stopped, struct fst_error *error)
+static int copy_to(struct block_manager *m, const struct block_location *at, struct block *block,
+                   struct block_name name, enum fst_storage_level level, const int *stopped, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf request = BUF_INIT;
         struct block_peer peer = {&m->network, at};
         struct transfer_call call = {.stopped = stopped, .gone = block_peer_gone, .gone_owner = &peer};
+        struct transfer_stream *stream;
+        int r = block_stream_new(block, true, false, &stream, error);
+        if (r)
+                return r;
         block_request_put(name, level, &request);
-        return transfer_put(m->network.client, at->host, at->port, request.data, request.len, o->iov.data,
-                            (int)o->iov.len, &call, error);
-}
-
-/* The beginning of an upload of @block, and its pages. */
-static int gather_block(struct block *block, struct block_reader *reader, struct outgoing *o, struct fst_error *error)
-{
-        unsigned char *type = mem_alloc(BLOCK_PUT_HEADER);
-        fst_type t = block_type(block);
-        put_u32(type, (uint32_t)t.key | (uint32_t)t.value << 8);
-        put_u32(type + 4, t.key_size);
-        put_u32(type + 8, t.value_size);
-        vec_push(&o->headers, type);
-        vec_push(&o->iov, (struct iovec){type, BLOCK_PUT_HEADER});
-        const struct page *frames = block_frames(block);
-        for (const struct page *p = frames; p; p = p->next)
-                vec_push(&o->iov, (struct iovec){(void *)p->data, p->used});
-        return frames ? 0 : gather(reader, o, error);
+        r = transfer_put_stream(m->network.client, at->host, at->port, request.data, request.len, stream, &call, error);
+        stream->class->close(stream);
+        return r;
 }
 
 int block_manager_give(struct block_manager *m, struct block_id id, const struct block_location *to, const int *stopped,
                        struct fst_error *error)
 {
         struct block_status status;
-        struct outgoing o = {0};
-        struct block_reader reader;
         struct block *block = block_store_find(m->env->blocks, id);
         if (!block)
                 return -ENOENT;
-        int r = block_store_status(m->env->blocks, id, &status) ? block_reader_init(&reader, block, error) : -ENOENT;
-        if (r == 0) {
-                r = gather_block(block, &reader, &o, error);
-                if (r == 0)
-                        r = copy_to(m, to, (struct block_name){BLOCK_RDD, id.rdd, id.partition}, status.level, &o,
-                                    stopped, error);
-                block_reader_deinit(&reader);
-        }
-        outgoing_deinit(&o);
+        int r = block_store_status(m->env->blocks, id, &status)
+                        ? copy_to(m, to, block, (struct block_name){BLOCK_RDD, id.rdd, id.partition}, status.level,
+                                  stopped, error)
+                        : -ENOENT;
         block_release(block);
         return r;
 }
@@ -291,13 +229,13 @@ int block_manager_give(struct block_manager *m, struct block_id id, const struct
  * Send it to @wanted of @peers: how many have taken it. Those that fail are passed over, but no more of them than the
  * configuration allows (Spark's limit, too).
  */
-static int copy_to_some(struct block_manager *m, const struct block_location *peers, int n, struct block_name name,
-                        enum fst_storage_level level, const struct outgoing *o, int wanted, const int *stopped,
+static int copy_to_some(struct block_manager *m, const struct block_location *peers, int n, struct block *block,
+                        struct block_name name, enum fst_storage_level level, int wanted, const int *stopped,
                         struct fst_error *error)
 {
         int copies = 0, failures = 0;
         for (int i = 0; i < n && copies < wanted; i++) {
-                int r = copy_to(m, &peers[i], name, level, o, stopped, error);
+                int r = copy_to(m, &peers[i], block, name, level, stopped, error);
                 copies += r == 0;
                 if (r == 0)
                         continue;
@@ -315,21 +253,9 @@ static int copy_block(struct block_manager *m, struct block *block, struct block
 {
         struct block_location peers[BLOCK_LOCATIONS_MOST];
         struct block_name name = {BLOCK_RDD, id.rdd, id.partition};
-        struct outgoing o = {0};
-        struct block_reader reader;
         int n = m->network.peers ? m->network.peers(m->network.owner, &name, stopped, peers, ARRAY_SIZE(peers), error)
                                  : 0;
-        if (n <= 0)
-                return n;
-        int r = block_reader_init(&reader, block, error);
-        if (r)
-                return r;
-        r = gather_block(block, &reader, &o, error);
-        if (r == 0)
-                r = copy_to_some(m, peers, n, name, level, &o, wanted, stopped, error);
-        block_reader_deinit(&reader);
-        outgoing_deinit(&o);
-        return r;
+        return n <= 0 ? n : copy_to_some(m, peers, n, block, name, level, wanted, stopped, error);
 }
 
 static void remote_replicate(void *owner, struct task_run *run, struct block_id id, enum fst_storage_level level)

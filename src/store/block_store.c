@@ -949,11 +949,6 @@ int block_reader_next_page(struct block_reader *reader, const struct page **page
         return 0;
 }
 
-struct page *block_reader_take_page(struct block_reader *reader)
-{
-        return steal(reader->loaded);
-}
-
 const struct page *block_frames(const struct block *b)
 {
         return b->packed ? b->pages : NULL;

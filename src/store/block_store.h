@@ -160,9 +160,3 @@ int block_reader_next_page(struct block_reader *reader, const struct page **page
  */
 const struct page *block_frames(const struct block *block);
 void block_store_codec(const struct block_store *store, struct codec *codec);
-
-/*
- * The page that block_reader_next_page gave last, if it would go with the next call: the caller's from now on. NULL if
- * it stays as long as the block is held.
- */
-struct page *block_reader_take_page(struct block_reader *reader);
