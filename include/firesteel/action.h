@@ -216,6 +216,17 @@ FST_API int fst_collect_as_map_at(fst_rdd *pairs, fst_map **map, fst_site site);
 FST_API int fst_reduce_by_key_locally_at(fst_rdd *pairs, fst_fn f, fst_map **map, fst_site site);
 
 /*
+ * int fst_count_approx_distinct(fst_rdd *rdd, double relative_deviation, int64_t *n)
+ *
+ * About how many different rows there are, from a sketch of each partition instead of all rows; right but for
+ * @relative_deviation (the standard deviation, divided by the number: 0.05 say). A task needs about 1.1 / deviation^2
+ * bytes; -EINVAL for more than 1 MiB, which is a deviation of 0.00103.
+ */
+#define fst_count_approx_distinct(rdd, relative_deviation, n)                                                          \
+        fst_count_approx_distinct_at((rdd), (relative_deviation), (n), FST_HERE("count_approx_distinct"))
+FST_API int fst_count_approx_distinct_at(fst_rdd *rdd, double relative_deviation, int64_t *n, fst_site site);
+
+/*
  * int fst_lookup(fst_rdd *pairs, K key, fst_iter **values)
  *
  * The values of all rows with @key, which is given as to fst_emit. Only one partition is computed if it is known where
@@ -223,6 +234,18 @@ FST_API int fst_reduce_by_key_locally_at(fst_rdd *pairs, fst_fn f, fst_map **map
  */
 #define fst_lookup(pairs, key, values) fst_lookup_at((pairs), FST_KEY(key), (values), FST_HERE("lookup"))
 FST_API int fst_lookup_at(fst_rdd *pairs, fst_key key, fst_iter **values, fst_site site);
+
+/*
+ * int fst_take_sample(fst_rdd *rdd, bool with_replacement, int64_t n, int64_t seed, fst_iter **rows)
+ *
+ * @n rows drawn at random, or all there are if they are fewer (with replacement always @n, unless there are none), in
+ * random order: for the same seed and partitions always the same ones, those that Spark draws. It runs a job that counts
+ * and one that samples. -EINVAL for a negative @n.
+ */
+#define fst_take_sample(rdd, with_replacement, n, seed, rows)                                                          \
+        fst_take_sample_at((rdd), (with_replacement), (n), (seed), (rows), FST_HERE("take_sample"))
+FST_API int fst_take_sample_at(fst_rdd *rdd, bool with_replacement, int64_t n, int64_t seed, fst_iter **rows,
+                               fst_site site);
 
 /*
  * int fst_run_job(fst_rdd *rdd, FUNCTION f, fst_type type, const int *partitions, int n, fst_iter **rows)

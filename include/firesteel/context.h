@@ -50,6 +50,9 @@ FST_API const char *fst_context_conf(const fst_context *sc, const char *key);
 /* spark.default.parallelism: partitions of parallelize and range unless given. */
 FST_API int fst_context_default_parallelism(const fst_context *sc);
 
+/* Partitions of text_file and its like, at least: 2, or spark.default.parallelism where that is 1. */
+FST_API int fst_context_default_min_partitions(const fst_context *sc);
+
 /* "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "OFF", …: overrides what the user configured. -EINVAL if unknown. */
 FST_API int fst_context_set_log_level(fst_context *sc, const char *level);
 
@@ -58,6 +61,20 @@ FST_API int fst_context_set_log_level(fst_context *sc, const char *level);
  * "spark.job.description". NULL removes one.
  */
 FST_API void fst_set_local_property(fst_context *sc, const char *key, const char *value);
+
+/* This thread's value for @key, or NULL; borrowed until it is set again. */
+FST_API const char *fst_local_property(fst_context *sc, const char *key);
+
+/*
+ * The jobs that this thread starts from now on are of @group, by which they can be cancelled and found (status.h), and
+ * are described by @description in logs and pages (NULL: not at all). With @interrupt, cancelling them breaks into
+ * functions that do not look up, as fst_set_interrupt_on_cancel says. fst_clear_job_group undoes all of it.
+ */
+FST_API void fst_set_job_group(fst_context *sc, const char *group, const char *description, bool interrupt);
+FST_API void fst_clear_job_group(fst_context *sc);
+
+/* A description alone; NULL: none. */
+FST_API void fst_set_job_description(fst_context *sc, const char *description);
 
 /*
  * Tags of this thread's jobs, until they are removed or cleared: jobs of several threads and groups can share one. A tag
@@ -79,6 +96,10 @@ FST_API void fst_set_interrupt_on_cancel(fst_context *sc, bool interrupt);
 FST_API void fst_cancel_jobs_with_tag(fst_context *sc, const char *tag);
 FST_API void fst_cancel_job_group(fst_context *sc, const char *group);
 FST_API void fst_cancel_all_jobs(fst_context *sc);
+
+/* The same by the id of a job, or of a stage that jobs need (status.h, fst_future_job). Nothing if there is none. */
+FST_API void fst_cancel_job(fst_context *sc, int job);
+FST_API void fst_cancel_stage(fst_context *sc, int stage);
 
 /*
  * How many executors the application has, where they are processes that come and go: in all, or so many more than were

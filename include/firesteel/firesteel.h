@@ -40,6 +40,7 @@
  *      action.h        what makes them be computed: count, collect, save_as_text_file, …
  *      map.h           maps at the driver, which some of them answer
  *      future.h        actions that do not wait
+ *      status.h        what jobs and stages do at the moment
  *      shared.h        what tasks share: broadcast variables, accumulators, files
  *      barrier.h       stages whose tasks run all at once and wait for each other
  *
@@ -74,6 +75,7 @@
 
 #include <firesteel/action.h>
 #include <firesteel/future.h>
+#include <firesteel/status.h>
 
 #include <firesteel/barrier.h>
 #include <firesteel/shared.h>

@@ -65,18 +65,34 @@ FST_API fst_rdd *fst_object_file_at(fst_context *sc, const char *path, fst_type 
  * fst_rdd *fst_parallelize(fst_context *sc, const T *data, size_t count)
  * fst_rdd *fst_parallelize_n(fst_context *sc, const T *data, size_t count, int partitions)
  *
- * An array as an RDD; T is int64_t, double or fst_bytes. The data is copied, bytes and all.
+ * An array as an RDD; T is int64_t, double, fst_bytes, or a struct without pointers, of which rows are FIXED. The data is
+ * copied, bytes and all.
  */
 #define fst_parallelize(sc, data, count) fst_parallelize_n(sc, data, count, 0)
 #define fst_parallelize_n(sc, data, count, partitions)                                                                 \
-        fst_parallelize_at((sc), (data), (count),                                                                      \
-                           _Generic(*(data), int64_t                                                                   \
-                                    : FST_I64, double                                                                  \
-                                    : FST_F64, fst_bytes                                                               \
-                                    : FST_BYTES),                                                                      \
-                           (partitions), FST_HERE("parallelize"))
+        fst_parallelize_at((sc), (data), (count), FST_TYPE_BEHIND(data), (partitions), FST_HERE("parallelize"))
+#define FST_TYPE_BEHIND(p)                                                                                             \
+        _Generic(*(p),                                                                                                 \
+                int64_t: FST_I64,                                                                                      \
+                long long: FST_I64,                                                                                    \
+                double: FST_F64,                                                                                       \
+                fst_bytes: FST_BYTES,                                                                                  \
+                default: FST_FIXED(sizeof(*(p))))
 FST_API fst_rdd *fst_parallelize_at(fst_context *sc, const void *data, size_t count, fst_type type, int partitions,
                                     fst_site site);
+
+/*
+ * fst_rdd *fst_parallelize_pairs(fst_context *sc, const K *keys, const V *values, size_t count)
+ * fst_rdd *fst_parallelize_pairs_n(fst_context *sc, const K *keys, const V *values, size_t count, int partitions)
+ *
+ * Two arrays as pairs: keys[i] with values[i]. Types as of parallelize.
+ */
+#define fst_parallelize_pairs(sc, keys, values, count) fst_parallelize_pairs_n(sc, keys, values, count, 0)
+#define fst_parallelize_pairs_n(sc, keys, values, count, partitions)                                                   \
+        fst_parallelize_pairs_at((sc), (keys), (values), (count), FST_TYPE_BEHIND(keys), FST_TYPE_BEHIND(values),      \
+                                 (partitions), FST_HERE("parallelize_pairs"))
+FST_API fst_rdd *fst_parallelize_pairs_at(fst_context *sc, const void *keys, const void *values, size_t count,
+                                          fst_type key, fst_type value, int partitions, fst_site site);
 
 /*
  * fst_rdd *fst_range(fst_context *sc, int64_t start, int64_t end)

@@ -13,10 +13,12 @@
 #include "base/vec.h"
 
 #include <pthread.h>
+#include <errno.h>
 #include <stdio.h>
 
 struct job {
         struct job_status status;
+        char *group; /* NULL: none */
         VEC(int) stage_ids;
 };
 
@@ -120,6 +122,7 @@ static void trim_jobs(struct app_status *a)
                 struct job *j = &a->jobs.data[i];
                 if (j->status.state != JOB_RUNNING && a->n_over_jobs > a->retained_jobs) {
                         a->n_over_jobs--;
+                        free(j->group);
                         vec_deinit(&j->stage_ids);
                 } else {
                         a->jobs.data[to++] = *j;
@@ -227,6 +230,8 @@ static void on_job_start(struct listener *l, const struct job_start *e)
         struct app_status *a = of(l);
         pthread_mutex_lock(&a->lock);
         struct job job = {.status = {.id = e->id, .submission_ms = e->ms, .stages = (int)e->n_stages}};
+        const char *group = e->properties ? strmap_get(e->properties, "spark.jobGroup.id") : NULL;
+        job.group = group ? mem_strdup(group) : NULL;
         for (size_t i = 0; i < e->n_stages; i++) {
                 const struct stage_info *info = &e->stages[i];
                 struct stage_status *s = stage_of(a, info->id, info->attempt);
@@ -427,6 +432,57 @@ bool app_status_job(struct app_status *a, int id, struct job_status *out)
         return found;
 }
 
+static bool is_of_group(const struct job *job, const char *group)
+{
+        return group ? job->group && strcmp(job->group, group) == 0 : !job->group;
+}
+
+size_t app_status_jobs_of_group(struct app_status *a, const char *group, int *ids, size_t room)
+{
+        size_t n = 0;
+        pthread_mutex_lock(&a->lock);
+        for (size_t i = 0; i < a->jobs.len; i++) {
+                if (!is_of_group(&a->jobs.data[i], group))
+                        continue;
+                if (n < room)
+                        ids[n] = a->jobs.data[i].status.id;
+                n++;
+        }
+        pthread_mutex_unlock(&a->lock);
+        return n;
+}
+
+size_t app_status_active_jobs(struct app_status *a, int *ids, size_t room)
+{
+        size_t n = 0;
+        pthread_mutex_lock(&a->lock);
+        for (size_t i = 0; i < a->jobs.len; i++) {
+                if (a->jobs.data[i].status.state != JOB_RUNNING)
+                        continue;
+                if (n < room)
+                        ids[n] = a->jobs.data[i].status.id;
+                n++;
+        }
+        pthread_mutex_unlock(&a->lock);
+        return n;
+}
+
+int app_status_stages_of_job(struct app_status *a, int id, int *ids, size_t room)
+{
+        int n = -ENOENT;
+        pthread_mutex_lock(&a->lock);
+        for (size_t i = 0; i < a->jobs.len; i++) {
+                const struct job *job = &a->jobs.data[i];
+                if (job->status.id != id)
+                        continue;
+                n = (int)job->stage_ids.len;
+                for (size_t k = 0; k < job->stage_ids.len && k < room; k++)
+                        ids[k] = job->stage_ids.data[k];
+        }
+        pthread_mutex_unlock(&a->lock);
+        return n;
+}
+
 struct app_status_totals app_status_totals(struct app_status *a)
 {
         pthread_mutex_lock(&a->lock);
@@ -468,8 +524,10 @@ void app_status_free(struct app_status *a)
 {
         if (!a)
                 return;
-        for (size_t i = 0; i < a->jobs.len; i++)
+        for (size_t i = 0; i < a->jobs.len; i++) {
+                free(a->jobs.data[i].group);
                 vec_deinit(&a->jobs.data[i].stage_ids);
+        }
         vec_deinit(&a->jobs);
         vec_deinit(&a->stages);
         vec_deinit(&a->executors);

@@ -48,6 +48,14 @@ size_t app_status_active_stages(struct app_status *status, struct stage_status *
 bool app_status_stage(struct app_status *status, int id, int attempt, struct stage_status *out);
 bool app_status_job(struct app_status *status, int id, struct job_status *out);
 
+/*
+ * Ids of known jobs, oldest first: of a group (NULL: of none); of those that run. Up to @room of them; how many there
+ * are. And the stages of a job; -ENOENT for one that is not known.
+ */
+size_t app_status_jobs_of_group(struct app_status *status, const char *group, int *ids, size_t room);
+size_t app_status_active_jobs(struct app_status *status, int *ids, size_t room);
+int app_status_stages_of_job(struct app_status *status, int job, int *ids, size_t room);
+
 /* Tasks that ended since the application began, whatever became of their stages. */
 struct app_status_totals {
         int64_t completed_tasks, failed_tasks, killed_tasks;

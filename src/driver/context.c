@@ -500,6 +500,11 @@ FST_API int fst_context_default_parallelism(const fst_context *sc)
         return MAX(__atomic_load_n(&sc->registered_cores, __ATOMIC_RELAXED), 2); /* Spark's, from one moment */
 }
 
+FST_API int fst_context_default_min_partitions(const fst_context *sc)
+{
+        return MIN(fst_context_default_parallelism(sc), 2);
+}
+
 FST_API int fst_context_set_log_level(fst_context *sc, const char *level)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -520,6 +525,41 @@ FST_API void fst_set_local_property(fst_context *sc, const char *key, const char
                 strmap_set(local, key, value);
         else
                 strmap_remove(local, key);
+}
+
+FST_API const char *fst_local_property(fst_context *sc, const char *key)
+{
+        const struct strmap *local = local_properties(sc, false);
+        return local ? strmap_get(local, key) : NULL;
+}
+
+FST_API void fst_set_job_description(fst_context *sc, const char *description)
+{
+        fst_set_local_property(sc, "spark.job.description", description);
+}
+
+FST_API void fst_set_job_group(fst_context *sc, const char *group, const char *description, bool interrupt)
+{
+        fst_set_local_property(sc, "spark.jobGroup.id", group);
+        fst_set_job_description(sc, description);
+        fst_set_interrupt_on_cancel(sc, interrupt);
+}
+
+FST_API void fst_clear_job_group(fst_context *sc)
+{
+        fst_set_job_group(sc, NULL, NULL, false);
+}
+
+FST_API void fst_cancel_job(fst_context *sc, int job)
+{
+        if (sc->runner)
+                job_runner_cancel_job(sc->runner, job);
+}
+
+FST_API void fst_cancel_stage(fst_context *sc, int stage)
+{
+        if (sc->runner)
+                job_runner_cancel_stage(sc->runner, stage);
 }
 
 FST_API void fst_cancel_job_group(fst_context *sc, const char *group)

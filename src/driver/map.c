@@ -1,53 +1,33 @@
 /*
  * See map.h.
  *
- * Keys and values are two arrays, in the order in which keys first came; their BYTES are views into the pages in which
- * they came, which are kept. A table of row numbers, at most half full, finds a key by its hash.
+ * Keys and values are in the order in which keys first came. A table of row numbers, at most half full, finds a key by
+ * its hash.
  */
 #include "driver/map.h"
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/actions.h"
-#include "rdd/columns.h"
+#include "driver/row_table.h"
 #include "rdd/hash.h"
 #include "rdd/op_lookup.h"
-#include "store/page.h"
 
 struct fst_map {
         struct kept_result kept;
         fst_context *sc;
-        fst_type type;
-        size_t n;
-        fst_column key, value;
+        struct row_table rows;
+        size_t n;        /* of them are the map's */
         uint32_t *slots; /* row + 1, or 0 */
         size_t mask;
-        struct page *pages;
 };
 
 static void map_free(struct kept_result *kept)
 {
         fst_map *map = container_of(kept, fst_map, kept);
-        free(map->key.fixed);
-        free(map->value.fixed);
+        row_table_deinit(&map->rows);
         free(map->slots);
-        page_list_free(NULL, map->pages);
         free(map);
-}
-
-static void copy_cell(fst_column to, size_t at, fst_column from, uint32_t row, size_t cell)
-{
-        memcpy(to.fixed + at * cell, from.fixed + (size_t)row * cell, cell);
-}
-
-static fst_batch rows_of(const fst_map *map, size_t at, uint32_t n)
-{
-        size_t key = columns_cell(map->type.key, map->type.key_size);
-        size_t value = columns_cell(map->type.value, map->type.value_size);
-        return (fst_batch){.type = map->type,
-                           .rows = n,
-                           .key = {.fixed = map->key.fixed + at * key},
-                           .value = {.fixed = map->value.fixed + at * value}};
 }
 
 static struct reduce_value key_value(fst_type type, fst_column column, uint32_t row)
@@ -72,56 +52,43 @@ static uint32_t *find(const fst_map *map, const struct reduce_value *key, uint64
                 fst_batch row;
                 if (!map->slots[at])
                         return &map->slots[at];
-                row = rows_of(map, map->slots[at] - 1, 1);
+                row = row_table_rows(&map->rows, map->slots[at] - 1, 1);
                 if (lookup_is_key(&row, 0, key))
                         return &map->slots[at];
         }
 }
 
-static void add_batch(fst_map *map, const fst_batch *batch)
+/* Rows move to the front as their keys are new; a later one of the same key leaves its value there. */
+static void add_rows(fst_map *map, size_t from, uint32_t n)
 {
         uint64_t hashes[FST_BATCH_ROWS];
-        size_t key = columns_cell(map->type.key, map->type.key_size);
-        size_t value = columns_cell(map->type.value, map->type.value_size);
-        hash_keys(batch, hashes);
-        for (uint32_t i = 0; i < batch->rows; i++) {
-                struct reduce_value k = key_value(map->type, batch->key, i);
-                uint32_t *slot = find(map, &k, hashes[i]);
-                if (!*slot) {
-                        copy_cell(map->key, map->n, batch->key, i, key);
+        fst_batch batch = row_table_rows(&map->rows, from, n);
+        hash_keys(&batch, hashes);
+        for (uint32_t i = 0; i < n; i++) {
+                struct reduce_value key = key_value(map->rows.type, batch.key, i);
+                uint32_t *slot = find(map, &key, hashes[i]);
+                if (*slot) {
+                        row_table_copy_value(&map->rows, *slot - 1, from + i);
+                } else {
+                        row_table_copy(&map->rows, map->n, from + i);
                         *slot = (uint32_t)++map->n;
                 }
-                copy_cell(map->value, *slot - 1, batch->value, i, value);
         }
 }
 
 fst_map *map_new(fst_context *sc, fst_type type, struct page *pages)
 {
         fst_map *map = new0(fst_map);
-        struct page_cursor cursor;
-        size_t rows = 0, slots = 2;
-        for (const struct page *page = pages; page; page = page->next)
-                rows += page->rows;
-        while (slots < 2 * rows)
+        size_t slots = 2;
+        row_table_init(&map->rows, type, pages);
+        while (slots < 2 * map->rows.n)
                 slots *= 2;
         map->sc = sc;
-        map->type = type;
-        map->pages = pages;
         map->mask = slots - 1;
         map->slots = new_array(uint32_t, slots);
-        map->key.fixed = mem_alloc(rows * columns_cell(type.key, type.key_size) + 1);
-        map->value.fixed = mem_alloc(rows * columns_cell(type.value, type.value_size) + 1);
         map->kept.free = map_free;
-        page_cursor_init(&cursor, type);
-        for (const struct page *page = pages; page; page = page->next) {
-                fst_batch batch;
-                page_cursor_start(&cursor, page);
-                while (page_cursor_next(&cursor, &batch))
-                        add_batch(map, &batch);
-        }
-        page_cursor_deinit(&cursor);
-        if (!fst_type_has_bytes(type))
-                page_list_free(NULL, steal(map->pages));
+        for (size_t at = 0; at < map->rows.n; at += FST_BATCH_ROWS)
+                add_rows(map, at, (uint32_t)MIN(map->rows.n - at, (size_t)FST_BATCH_ROWS));
         context_keep(sc, &map->kept);
         return map;
 }
@@ -157,12 +124,12 @@ int map_key(fst_type pairs, fst_key key, struct reduce_value *value, struct fst_
 
 static bool get(const fst_map *map, fst_key key, fst_variable value, struct fst_error *error)
 {
-        fst_type value_type = {.key = map->type.value, .key_size = map->type.value_size};
+        fst_type value_type = {.key = map->rows.type.value, .key_size = map->rows.type.value_size};
         struct reduce_value k;
         fst_bytes bytes = key.kind == FST_KIND_BYTES ? key.bytes : (fst_bytes){0};
-        fst_batch row = {.type = map->type, .rows = 1, .key = {.i64 = &key.i64}};
+        fst_batch row = {.type = map->rows.type, .rows = 1, .key = {.i64 = &key.i64}};
         uint64_t hash;
-        if (map_key(map->type, key, &k, error) || action_check_variable(value_type, value, "the map", error))
+        if (map_key(map->rows.type, key, &k, error) || action_check_variable(value_type, value, "the map", error))
                 return false;
         if (key.kind == FST_KIND_BYTES)
                 row.key.bytes = &bytes;
@@ -172,7 +139,7 @@ static bool get(const fst_map *map, fst_key key, fst_variable value, struct fst_
         uint32_t at = *find(map, &k, hash);
         if (!at)
                 return false;
-        struct reduce_value v = key_value(value_type, map->value, at - 1);
+        struct reduce_value v = key_value(value_type, map->rows.value, at - 1);
         if (value.kind == FST_KIND_BYTES) /* the map keeps them already */
                 *(fst_bytes *)value.to = (fst_bytes){v.data, v.size};
         else
@@ -203,7 +170,7 @@ static bool refill(fst_iter *iter)
 {
         struct map_rows *self = container_of(iter, struct map_rows, iter);
         uint32_t n = (uint32_t)MIN(self->map->n - self->next, (size_t)FST_BATCH_ROWS);
-        iter->batch = rows_of(self->map, self->next, n);
+        iter->batch = row_table_rows(&self->map->rows, self->next, n);
         iter->at = 0;
         self->next += n;
         return n > 0;
@@ -217,8 +184,8 @@ static void rows_free(struct kept_result *kept)
 FST_API fst_iter *fst_map_rows(fst_map *map)
 {
         struct map_rows *self = new0(struct map_rows);
-        self->iter.tag = fst_type_tag(map->type);
-        self->iter.batch.type = map->type;
+        self->iter.tag = fst_type_tag(map->rows.type);
+        self->iter.batch.type = map->rows.type;
         self->iter.refill = refill;
         self->kept.free = rows_free;
         self->map = map;

@@ -311,6 +311,40 @@ static void first_is_the_first_row(void **state)
                        "stats takes I64 or F64, not PAIR(BYTES, I64)");
 }
 
+/* RDDSuite's "countApproxDistinct", for every kind of row. */
+static int64_t modulo(fst_task *task, int64_t x)
+{
+        return x % *(const int64_t *)fst_captured(task);
+}
+
+static void check_distinct(fst_rdd *rdd, double deviation, double want)
+{
+        int64_t n;
+        assert_int_equal(fst_count_approx_distinct(rdd, deviation, &n), 0);
+        if (fabs((double)n - want) > 4 * deviation * want)
+                fail_msg("%lld is too far from %g", (long long)n, want);
+}
+
+static void distinct_rows_are_counted_roughly(void **state)
+{
+        fst_rdd *all = fst_range_n(*state, 0, 60000, 7);
+        for (int64_t different = 1; different <= 50000; different = different * 3 + 1) {
+                fst_rdd *rdd = fst_map(all, FST_WITH(modulo, different), FST_I64);
+                check_distinct(rdd, 0.1, (double)different);
+                check_distinct(rdd, 0.01, (double)different);
+                check_distinct(fst_map(rdd, name, FST_PAIR(BYTES, I64)), 0.02, (double)different);
+                check_distinct(fst_map(rdd, to_f64, FST_F64), 0.02, (double)different);
+                check_distinct(fst_map(rdd, point, FST_FIXED(sizeof(struct point))), 0.02, (double)different);
+        }
+        int64_t n = -1;
+        assert_int_equal(fst_count_approx_distinct(nothing(*state), 0.05, &n), 0);
+        assert_int_equal(n, 0);
+        assert_int_equal(fst_count_approx_distinct(fst_range_n(*state, 0, 4, 2), 0.05, &n), 0);
+        assert_int_equal(n, 4);
+        assert_refused(fst_count_approx_distinct(all, 0.000001, &n), -EINVAL, "must be greater than 0.000017");
+        assert_refused(fst_count_approx_distinct(all, 0.0001, &n), -EINVAL, "registers of each task");
+}
+
 static int setup_loud(void **state)
 {
         *state = api_context("local[2,4]", "spark.log.level", "ERROR", NULL);
@@ -332,6 +366,7 @@ int main(void)
                 cmocka_unit_test(extremes_are_in_the_order_of_sorting),
                 cmocka_unit_test(rows_fall_into_given_buckets),
                 cmocka_unit_test(rows_fall_into_even_buckets),
+                cmocka_unit_test(distinct_rows_are_counted_roughly),
         };
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(sums_are_of_either_kind),
@@ -344,6 +379,7 @@ int main(void)
                 cmocka_unit_test(rows_fall_into_given_buckets),
                 cmocka_unit_test(rows_fall_into_even_buckets),
                 cmocka_unit_test(first_is_the_first_row),
+                cmocka_unit_test(distinct_rows_are_counted_roughly),
         };
         /* Processes are to be begun while there is no thread yet. */
         int failed = cmocka_run_group_tests(in_processes, setup_workers, api_teardown);

@@ -50,6 +50,13 @@ struct histogram_action {
         bool even; /* the bounds are equally far from each other */
 };
 
+/* result.data: the registers of a sketch (rdd/distinct_sketch.h) on the heap */
+extern const struct action_class distinct_action_class;
+struct distinct_action {
+        struct action action;
+        int precision;
+};
+
 /* result.data: a list of pages of rows of `made`, NULL without rows */
 extern const struct action_class rows_action_class;    /* all of them, up to a limit */
 extern const struct action_class run_job_action_class; /* what `fn`, of the form ITER, makes of a partition */

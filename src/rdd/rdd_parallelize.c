@@ -42,6 +42,14 @@ FST_API fst_rdd *fst_parallelize_at(fst_context *sc, const void *data, size_t co
         return rdd;
 }
 
+/* Columns are cut alike, so partitions have their rows side by side. */
+FST_API fst_rdd *fst_parallelize_pairs_at(fst_context *sc, const void *keys, const void *values, size_t count,
+                                          fst_type key, fst_type value, int partitions, fst_site site)
+{
+        fst_rdd *left = fst_parallelize_at(sc, keys, count, key, partitions, site);
+        return fst_zip_at(left, fst_parallelize_at(sc, values, count, value, partitions, site), site);
+}
+
 static void parallelize_free(fst_rdd *rdd)
 {
         free(rdd->parallelize.data);

@@ -30,6 +30,26 @@ int64_t java_random_long(int64_t seed, int n)
         return (int64_t)(high + (uint64_t)(int64_t)java_next(&state, 32));
 }
 
+uint64_t java_random_start(int64_t seed)
+{
+        return java_start(seed);
+}
+
+int32_t java_random_int(uint64_t *state)
+{
+        return java_next(state, 32);
+}
+
+int32_t java_random_below(uint64_t *state, int32_t bound)
+{
+        uint32_t range = (uint32_t)bound, bits = (uint32_t)java_next(state, 31);
+        if ((range & (range - 1)) == 0)
+                return (int32_t)((uint64_t)range * bits >> 31);
+        while (bits - bits % range + (range - 1) > INT32_MAX) /* of the last, incomplete range */
+                bits = (uint32_t)java_next(state, 31);
+        return (int32_t)(bits % range);
+}
+
 /* -------------------------------------------------------------------------------------------------- MurmurHash3 */
 
 static uint32_t rotate(uint32_t x, int by)

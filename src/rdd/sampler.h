@@ -45,5 +45,10 @@ uint32_t sampler_next(struct sampler *s);
 /* The @n-th (from 0 on) nextLong() of a java.util.Random with @seed. */
 int64_t java_random_long(int64_t seed, int n);
 
+/* A java.util.Random with @seed, its nextInt(), and its nextInt(@bound), of 0 … @bound - 1. */
+uint64_t java_random_start(int64_t seed);
+int32_t java_random_int(uint64_t *state);
+int32_t java_random_below(uint64_t *state, int32_t bound);
+
 /* The first nextInt(bound) of Spark's XORShiftRandom with @seed. */
 int32_t xorshift_random_int(int64_t seed, int32_t bound);
