@@ -80,6 +80,7 @@ void sort_index_start(struct sort_index *ix, struct record_order order, struct m
 {
         size_t kept = ix->room;
         ix->room = ix->n = 0;
+        ix->in_order = true;
         ix->order = order;
         ix->memory = memory;
         bool useful = kept && ix->peak >= kept / 16;
@@ -115,6 +116,7 @@ int sort_index_reserve(struct sort_index *ix, size_t rows)
 void sort_index_clear(struct sort_index *ix)
 {
         ix->n = 0;
+        ix->in_order = true;
 }
 
 void sort_index_shrink(struct sort_index *ix, size_t entries)
@@ -132,28 +134,11 @@ void sort_index_shrink(struct sort_index *ix, size_t entries)
 void sort_index_release(struct sort_index *ix)
 {
         ix->n = 0;
+        ix->in_order = true;
         memory_release(ix->memory, ix->room * ENTRY_COST);
 }
 
 /* ----------------------------------------------------------------------------------------------- building */
-
-const unsigned char *sort_index_add(struct sort_index *ix, const struct page *page, const unsigned char *record,
-                                    uint32_t rows)
-{
-        const struct record_order order = ix->order;
-        const unsigned char *end = page->data + page->used;
-        struct sort_entry *entry = ix->entries + ix->n;
-        for (uint32_t i = 0; i < rows; i++) {
-                struct record_view r = record_read(order.type, record);
-                *entry++ = (struct sort_entry){record_prefix(&order, &r, (size_t)(end - r.key)), record};
-                record = record_end(&r);
-        }
-        ix->n += rows;
-        ix->peak = MAX(ix->peak, ix->n);
-        return record;
-}
-
-/* ------------------------------------------------------------------------------------------------ sorting */
 
 /* Whether @a belongs behind @b, both with prefixes from @offset of their keys. */
 static inline bool behind(const struct record_order *order, const struct sort_entry *a, const struct sort_entry *b,
@@ -166,6 +151,36 @@ static inline bool behind(const struct record_order *order, const struct sort_en
         struct record_view x = record_read(order->type, a->record), y = record_read(order->type, b->record);
         return record_compare_behind(order, &x, &y, offset) > 0;
 }
+
+/* Whether each of the entries @at … @end belongs behind the one before. */
+static bool come_in_order(const struct sort_index *ix, size_t at, size_t end)
+{
+        const struct sort_entry *e = ix->entries;
+        for (at = MAX(at, (size_t)1); at < end; at++)
+                if (e[at - 1].prefix >= e[at].prefix && behind(&ix->order, &e[at - 1], &e[at], 0))
+                        return false;
+        return true;
+}
+
+const unsigned char *sort_index_add(struct sort_index *ix, const struct page *page, const unsigned char *record,
+                                    uint32_t rows)
+{
+        const struct record_order order = ix->order;
+        const unsigned char *end = page->data + page->used;
+        struct sort_entry *entry = ix->entries + ix->n;
+        for (uint32_t i = 0; i < rows; i++) {
+                struct record_view r = record_read(order.type, record);
+                *entry++ = (struct sort_entry){record_prefix(&order, &r, (size_t)(end - r.key)), record};
+                record = record_end(&r);
+        }
+        if (ix->in_order)
+                ix->in_order = come_in_order(ix, ix->n, ix->n + rows);
+        ix->n += rows;
+        ix->peak = MAX(ix->peak, ix->n);
+        return record;
+}
+
+/* ------------------------------------------------------------------------------------------------ sorting */
 
 static void insertion_sort(const struct record_order *order, struct sort_entry *a, size_t n, size_t offset)
 {
@@ -309,7 +324,7 @@ static void radix_sort(const struct record_order *order, struct sort_entry *a, s
 
 void sort_index_sort(struct sort_index *ix)
 {
-        if (ix->n > 1)
+        if (!ix->in_order)
                 radix_sort(&ix->order, ix->entries, ix->other, ix->n, 0, 0, false);
 }
 

@@ -21,6 +21,7 @@ struct sort_index {
         size_t room;   /* entries that are reserved (twice 16 bytes each) */
         size_t mapped; /* entries for which there are addresses */
         size_t peak;   /* the largest n since sort_index_start */
+        bool in_order; /* each entry that was added belongs behind the one before: there is nothing to sort */
         struct memory_consumer *memory;
         struct record_order order;
 };
@@ -38,7 +39,10 @@ int sort_index_reserve(struct sort_index *ix, size_t rows);
 const unsigned char *sort_index_add(struct sort_index *ix, const struct page *page, const unsigned char *record,
                                     uint32_t rows);
 
-/* Sort; equal keys keep their order. Prefixes mean nothing afterwards where keys are bytes. */
+/*
+ * Sort; equal keys keep their order. Prefixes mean nothing afterwards where keys are bytes. Rows that came in order
+ * cost nothing here: what is sorted once, or grouped and cached, may be joined again and again.
+ */
 void sort_index_sort(struct sort_index *ix);
 
 /* Rows @first … of the sorted index, @room at most, into the columns of @batch; views last as long as the pages. */
