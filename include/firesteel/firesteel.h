@@ -31,6 +31,7 @@
  *      task.h          what a function of yours is given: the task, its captured values, its random numbers
  *      emit.h          how it gives rows back
  *      iter.h          how rows are read one after another
+ *      list.h          several rows as one value, as grouping makes them
  *      function.h      how functions are handed to operators; the engine's own (fst_sum, …)
  *      context.h       configuration and context
  *      rdd.h           RDDs: what they are, how they are kept
@@ -63,6 +64,7 @@
 
 #include <firesteel/emit.h>
 #include <firesteel/iter.h>
+#include <firesteel/list.h>
 
 #include <firesteel/function.h>
 

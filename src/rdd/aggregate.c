@@ -119,7 +119,7 @@ int aggregate_start(struct aggregate *a, const struct aggregate_options *options
         a->spilled = a->busy = false;
         a->pos = 0;
         a->table.seed = seed_of(options->side, 0);
-        a->table.may_overdraw = a->options.spill != NULL;
+        a->table.may_overdraw = a->options.spill != NULL || options->values; /* who has other values cannot go past it */
         memory_consumer_init(&a->memory, options->memory, "hash aggregate",
                              a->options.spill ? spill_for_others : shrink_for_others);
         r = a->options.spill ? memory_acquire(&a->memory, SET_ASIDE) : 0;
@@ -231,10 +231,11 @@ static int end_level(struct aggregate *a, struct fst_error *error)
 
 /* ------------------------------------------------------------------------------------------------- adding */
 
-static int add_rows(struct aggregate *a, const fst_batch *batch, uint32_t *at, struct fst_error *error)
+static int add_rows(struct aggregate *a, enum table_input input, const fst_batch *batch, uint32_t *at,
+                    struct fst_error *error)
 {
         for (;;) {
-                int r = table_add(&a->table, batch, at, error);
+                int r = table_add(&a->table, input, batch, at, error);
                 if (r <= 0)
                         return r;
                 if (a->table.count == 0)
@@ -250,7 +251,7 @@ static int add_rows(struct aggregate *a, const fst_batch *batch, uint32_t *at, s
 int aggregate_add(struct aggregate *a, const fst_batch *batch, uint32_t *at, struct fst_error *error)
 {
         a->busy = true;
-        int r = add_rows(a, batch, at, error);
+        int r = add_rows(a, TABLE_VALUES, batch, at, error);
         a->busy = false;
         return r;
 }
@@ -261,7 +262,7 @@ static int add_page(struct aggregate *a, struct page_cursor *cursor, const struc
         page_cursor_start(cursor, page);
         while (page_cursor_next(cursor, &batch)) {
                 uint32_t at = 0;
-                int r = add_rows(a, &batch, &at, error);
+                int r = add_rows(a, TABLE_ACCUMULATORS, &batch, &at, error);
                 if (r)
                         return r;
         }

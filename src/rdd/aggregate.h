@@ -28,6 +28,14 @@ struct aggregate;
 struct fst_error;
 struct spill_space;
 
+/* Rows that come in with values of another kind than the accumulators that they are taken into. */
+struct aggregate_values {
+        fst_type type;    /* of the rows; their keys are those of the accumulators */
+        const void *zero; /* what a new accumulator is before the first value: a value of its kind. NULL: */
+        fst_fn create;    /* makes it of the first value: a form of map */
+        fst_fn merge;     /* takes a further value in: a form for aggregate, or as `combine` */
+};
+
 /* Which side of a shuffle: tables of the two sides place keys differently, so that neither's order hurts the other. */
 enum aggregate_side { AGGREGATE_MAP, AGGREGATE_REDUCE };
 
@@ -36,10 +44,11 @@ struct aggregate_options {
         struct memory_task *memory;
         fst_type type;  /* of rows in and out; a type that is no pair gives each distinct row once */
         fst_fn combine; /* of reduce's forms (function.h), or fst_sum, fst_min, fst_max (I64, F64), fst_first */
+        const struct aggregate_values *values; /* rows in have other values; NULL: they have not. Borrowed until reset */
         fst_task *task; /* what the function is called with; `captured` is set here. NULL for the engine's own */
         /*
-         * For BYTES values and a function of the application's: what it emits into, and how that is emptied again
-         * after each call (rows and copied bytes). One row is expected of each call. NULL otherwise.
+         * For a function of the application's that emits: what it emits into (rows of one accumulator), and how that is
+         * emptied again after each call (rows and copied bytes). One row is expected of each call. NULL otherwise.
          */
         fst_out *out;
         void (*out_reset)(fst_out *out);
@@ -55,7 +64,7 @@ struct aggregate *aggregate_new(void);
 void aggregate_free(struct aggregate *a);
 
 /*
- * Make ready for a task; @options is copied. Errors: -EINVAL when the function does not combine values of this
+ * Make ready for a task; @options is copied. Errors: -EINVAL when a function does not go with values of this
  * type; -ENOMEM when the task may not even have the smallest table.
  */
 int aggregate_start(struct aggregate *a, const struct aggregate_options *options, struct fst_error *error);

@@ -777,7 +777,7 @@ static void crowded_table(void **state)
                         uint32_t at = 0;
                         batch.key.i64 = keys + done;
                         batch.value.i64 = values + done;
-                        assert_int_equal(table_add(&t, &batch, &at, NULL), 0);
+                        assert_int_equal(table_add(&t, TABLE_VALUES, &batch, &at, NULL), 0);
                         done += batch.rows;
                 }
         assert_int_equal(t.capacity, 2048);

@@ -14,10 +14,9 @@
  */
 #include "rdd/combine_table.h"
 
-#include "base/error.h"
+#include "rdd/combine_rows.h"
 #include "rdd/hash.h"
 
-#include <math.h>
 #include <sys/mman.h>
 
 #define TABLE_LEAST ((size_t)1 << 11)
@@ -25,16 +24,6 @@
 #define HUGE_PAGE ((size_t)2 << 20)
 #define LIMIT(capacity) ((capacity) / 2)
 #define LIMIT_REFUSED(capacity) ((capacity) / 8 * 7)
-
-static inline uint32_t meta_len(uint64_t meta)
-{
-        return (uint32_t)meta - 1;
-}
-
-static inline bool meta_is_long(uint64_t meta)
-{
-        return (uint32_t)meta > KEY_INLINE + 1;
-}
 
 static inline uint64_t meta_of(uint64_t hash, uint64_t len)
 {
@@ -196,8 +185,7 @@ static int grow(struct combine_table *t)
         return 0;
 }
 
-/* @size bytes, aligned to 16, that live until the table is cleared. */
-static int take(struct combine_table *t, size_t size, void **memory)
+int table_take(struct combine_table *t, size_t size, void **memory)
 {
         struct page *page = t->pages;
         size = (size + 15) & ~(size_t)15;
@@ -224,314 +212,17 @@ static int take(struct combine_table *t, size_t size, void **memory)
         return 0;
 }
 
-/* ----------------------------------------------------------------------------------------------- combining */
-
-enum combine_op {
-        OP_NONE, /* no value: only the key counts */
-        OP_FIRST,
-        OP_SUM_I64,
-        OP_MIN_I64,
-        OP_MAX_I64,
-        OP_SUM_F64,
-        OP_MIN_F64,
-        OP_MAX_F64,
-        OP_USER_I64,
-        OP_USER_F64,
-        OP_OTHER, /* BYTES and FIXED */
-};
-
-static int new_cell(struct combine_table *t, fst_bytes bytes, size_t cap, struct table_cell **cell)
-{
-        void *memory;
-        if (bytes.len > UINT32_MAX / 2)
-                return error_set(t->error, -EMSGSIZE, "a value of %zu bytes is too large to be combined", bytes.len);
-        int r = take(t, sizeof(**cell) + cap, &memory);
-        if (r)
-                return r;
-        *cell = memory;
-        (*cell)->len = bytes.len;
-        (*cell)->cap = cap;
-        if (bytes.len)
-                memcpy((*cell)->data, bytes.data, bytes.len);
-        return 0;
-}
-
-/* The accumulator of a new key, of a kind that is no number. */
-static int new_value(struct combine_table *t, const fst_batch *batch, uint32_t row, uint64_t *bits)
-{
-        union {
-                uint64_t bits;
-                char small[8];
-                void *out;
-        } value = {0};
-        int r = 0;
-        if (t->type.value == FST_KIND_BYTES) {
-                struct table_cell *cell;
-                fst_bytes bytes = batch->value.bytes[row];
-                r = new_cell(t, bytes, bytes.len, &cell);
-                value.out = r ? NULL : cell;
-        } else {
-                size_t size = t->type.value_size;
-                const char *from = batch->value.fixed + row * size;
-                char *to = value.small;
-                if (size > sizeof(value.small)) {
-                        r = take(t, size, &value.out);
-                        to = value.out;
-                }
-                if (!r)
-                        memcpy(to, from, size);
-        }
-        *bits = value.bits;
-        return r;
-}
-
-static int combine_bytes(struct combine_table *t, struct slot *slot, fst_bytes b)
-{
-        struct table_cell *cell = slot->value.out;
-        int (*f)(fst_task *, fst_bytes, fst_bytes, fst_out *) =
-                (int (*)(fst_task *, fst_bytes, fst_bytes, fst_out *))t->combine.code;
-        t->out_reset(t->out);
-        int r = f(t->task, (fst_bytes){cell->data, cell->len}, b, t->out);
-        if (r)
-                return error_set(t->error, r < 0 ? r : -EINVAL, "%s failed with status %d",
-                                 t->combine.name ? t->combine.name : "the combining function", r);
-        if (t->out->rows != 1)
-                return error_set(t->error, -EINVAL, "%s emitted %u rows where it combines two values into one",
-                                 t->combine.name ? t->combine.name : "the combining function", t->out->rows);
-        fst_bytes result = t->out->key.bytes[0];
-        if (result.len <= cell->cap) {
-                if (result.len)
-                        memmove(cell->data, result.data, result.len);
-                cell->len = result.len;
-                return 0;
-        }
-        /* Some room beyond, or a value that grows by a byte at a time would be copied as often. */
-        r = new_cell(t, result, result.len + result.len / 2, &cell);
-        if (r == FST_MEMORY_E_DENIED)
-                r = new_cell(t, result, result.len, &cell);
-        if (!r)
-                slot->value.out = cell;
-        return r;
-}
-
-static int combine_other(struct combine_table *t, struct slot *slot, const fst_batch *batch, uint32_t row)
-{
-        if (!t->combine.code)
-                return 0; /* fst_first */
-        if (t->type.value == FST_KIND_BYTES)
-                return combine_bytes(t, slot, batch->value.bytes[row]);
-        size_t size = t->type.value_size;
-        int (*f)(fst_task *, void *, const void *) = (int (*)(fst_task *, void *, const void *))t->combine.code;
-        int r = f(t->task, size > sizeof(slot->value.small) ? slot->value.out : slot->value.small,
-                  batch->value.fixed + row * size);
-        if (!r)
-                return 0;
-        return error_set(t->error, r < 0 ? r : -EINVAL, "%s failed with status %d",
-                         t->combine.name ? t->combine.name : "the combining function", r);
-}
-
-/* Whether @a sorts before @b: -0.0 before 0.0, NaN last. */
-static inline bool f64_before(double a, double b)
-{
-        if (a < b)
-                return true;
-        if (a > b)
-                return false;
-        if (a == b)
-                return signbit(a) && !signbit(b);
-        return !isnan(a);
-}
-
-static inline __attribute__((always_inline)) int combine(struct combine_table *t, struct slot *s,
-                                                         const fst_batch *batch, uint32_t row, enum combine_op op)
-{
-        switch (op) {
-        case OP_NONE:
-        case OP_FIRST:
-                return 0;
-        case OP_SUM_I64:
-                s->value.bits += (uint64_t)batch->value.i64[row];
-                return 0;
-        case OP_MIN_I64:
-                s->value.i64 = MIN(s->value.i64, batch->value.i64[row]);
-                return 0;
-        case OP_MAX_I64:
-                s->value.i64 = MAX(s->value.i64, batch->value.i64[row]);
-                return 0;
-        case OP_SUM_F64:
-                s->value.f64 += batch->value.f64[row];
-                return 0;
-        case OP_MIN_F64:
-                if (f64_before(batch->value.f64[row], s->value.f64))
-                        s->value.f64 = batch->value.f64[row];
-                return 0;
-        case OP_MAX_F64:
-                if (f64_before(s->value.f64, batch->value.f64[row]))
-                        s->value.f64 = batch->value.f64[row];
-                return 0;
-        case OP_USER_I64:
-                s->value.i64 = ((int64_t(*)(fst_task *, int64_t, int64_t))t->combine.code)(t->task, s->value.i64,
-                                                                                           batch->value.i64[row]);
-                return 0;
-        case OP_USER_F64:
-                s->value.f64 = ((double (*)(fst_task *, double, double))t->combine.code)(t->task, s->value.f64,
-                                                                                         batch->value.f64[row]);
-                return 0;
-        case OP_OTHER:
-                break;
-        }
-        return combine_other(t, s, batch, row);
-}
-
-/* Row @i of the group begins a new key in slot @s. */
-static inline __attribute__((always_inline)) int insert(struct combine_table *t, struct slot *s,
-                                                        const struct table_group *g, uint32_t i, const fst_batch *batch,
-                                                        uint32_t row, enum combine_op op)
-{
-        uint64_t lo = g->lo[i], bits = 0;
-        if (unlikely(meta_is_long(g->meta[i]))) {
-                void *key;
-                size_t len = meta_len(g->meta[i]);
-                if (len >= UINT32_MAX / 2)
-                        return error_set(t->error, -EMSGSIZE, "a key of 2 GiB or more is too large");
-                int r = take(t, len, &key);
-                if (r)
-                        return r;
-                memcpy(key, (const void *)(uintptr_t)lo, len);
-                lo = (uintptr_t)key;
-        }
-        if (op == OP_OTHER) {
-                int r = new_value(t, batch, row, &bits);
-                if (r)
-                        return r;
-        } else if (op != OP_NONE) {
-                memcpy(&bits, &batch->value.i64[row], sizeof(bits));
-        }
-        s->meta = g->meta[i];
-        s->lo = lo;
-        s->hi = g->hi[i];
-        s->value.bits = bits;
-        t->count++;
-        return 0;
-}
-
-static inline bool slot_is(const struct slot *s, const struct table_group *g, uint32_t i)
-{
-        return ((s->meta ^ g->meta[i]) | (s->lo ^ g->lo[i]) | (s->hi ^ g->hi[i])) == 0;
-}
-
-/* The slot of row @i's key, or the free one where it belongs. */
-static __attribute__((noinline)) struct slot *search(const struct combine_table *t, const struct table_group *g,
-                                                     uint32_t i)
-{
-        struct slot *s = g->home[i], *end = t->slots + t->capacity;
-        bool is_long = meta_is_long(g->meta[i]);
-        for (;;) {
-                if (!s->meta || slot_is(s, g, i))
-                        return s;
-                if (is_long && s->meta == g->meta[i] && s->hi == g->hi[i] &&
-                    memcmp((const void *)(uintptr_t)s->lo, (const void *)(uintptr_t)g->lo[i], meta_len(s->meta)) == 0)
-                        return s;
-                if (++s == end)
-                        s = t->slots;
-        }
-}
-
-/*
- * Which of the two slots of the line it is, is chosen by arithmetic: a branch would be guessed wrong for every
- * fourth word of a text, at the price of all the rest.
- */
-static inline __attribute__((always_inline)) int rows_any(struct combine_table *t, const struct table_group *g,
-                                                          uint32_t n, const fst_batch *batch, uint32_t first,
-                                                          uint32_t *done, enum combine_op op)
-{
-        for (uint32_t i = 0; i < n; i++) {
-                struct slot *s = g->home[i];
-                int r;
-                s += s[1].meta == g->meta[i];
-                if (unlikely(!slot_is(s, g, i))) {
-                        s = search(t, g, i);
-                        if (!s->meta) {
-                                r = insert(t, s, g, i, batch, first + i, op);
-                                if (unlikely(r)) {
-                                        *done = i;
-                                        return r;
-                                }
-                                continue;
-                        }
-                }
-                r = combine(t, s, batch, first + i, op);
-                if (unlikely(r)) {
-                        *done = i;
-                        return r;
-                }
-        }
-        *done = n;
-        return 0;
-}
-
-#define ROWS(name, op)                                                                                                 \
-        static int name(struct combine_table *t, const struct table_group *g, uint32_t n, const fst_batch *batch,      \
-                        uint32_t first, uint32_t *done)                                                                \
-        {                                                                                                              \
-                return rows_any(t, g, n, batch, first, done, op);                                                      \
-        }
-ROWS(rows_none, OP_NONE)
-ROWS(rows_first, OP_FIRST)
-ROWS(rows_sum_i64, OP_SUM_I64)
-ROWS(rows_min_i64, OP_MIN_I64)
-ROWS(rows_max_i64, OP_MAX_I64)
-ROWS(rows_sum_f64, OP_SUM_F64)
-ROWS(rows_min_f64, OP_MIN_F64)
-ROWS(rows_max_f64, OP_MAX_F64)
-ROWS(rows_user_i64, OP_USER_I64)
-ROWS(rows_user_f64, OP_USER_F64)
-ROWS(rows_other, OP_OTHER)
-
-/* The rows function for values of @value and the combining function @f; NULL if they do not go together. */
-static table_rows_fn rows_for(uint8_t value, const fst_fn *f)
-{
-        static const table_rows_fn numbers[][2] = {
-                [FST_BUILTIN_SUM] = {rows_sum_i64, rows_sum_f64},
-                [FST_BUILTIN_MIN] = {rows_min_i64, rows_min_f64},
-                [FST_BUILTIN_MAX] = {rows_max_i64, rows_max_f64},
-        };
-        uint32_t form = FST_SHAPE_FORM(f->shape), tag = FST_SHAPE_TAG(f->shape);
-        if (value == FST_KIND_NONE)
-                return rows_none;
-        if (form == FST_FORM_BUILTIN) {
-                if (tag == FST_BUILTIN_FIRST)
-                        return value == FST_KIND_I64 || value == FST_KIND_F64 ? rows_first : rows_other;
-                if (tag >= ARRAY_SIZE(numbers) || (value != FST_KIND_I64 && value != FST_KIND_F64))
-                        return NULL;
-                return numbers[tag][value == FST_KIND_F64];
-        }
-        if (!f->code || tag != FST_TAG(value, form == FST_FORM_INTO ? FST_KIND_NONE : value))
-                return NULL;
-        if (value == FST_KIND_I64)
-                return form == FST_FORM_I64 ? rows_user_i64 : NULL;
-        if (value == FST_KIND_F64)
-                return form == FST_FORM_F64 ? rows_user_f64 : NULL;
-        return form == (value == FST_KIND_BYTES ? FST_FORM_EMIT : FST_FORM_INTO) ? rows_other : NULL;
-}
-
 int table_init(struct combine_table *t, const struct aggregate_options *options, struct memory_consumer *memory,
                struct fst_error *error)
 {
-        const fst_fn *f = &options->combine;
-        table_rows_fn rows = rows_for(options->type.value, f);
-        if (!rows)
-                return error_set(error, -EINVAL, "%s does not combine two values of this type into one",
-                                 f->name ? f->name : "the function");
-        t->rows = rows;
         t->type = options->type;
-        t->combine = *f;
+        t->combine = options->combine;
         t->task = options->task;
         t->out = options->out;
         t->out_reset = options->out_reset;
         t->memory = memory;
         t->rows_in = t->keys = 0;
-        return 0;
+        return combine_rows_choose(t, options, error);
 }
 
 /* -------------------------------------------------------------------------------------------------- adding */
@@ -608,8 +299,10 @@ static int make_room(struct combine_table *t, uint32_t n)
         return t->count + n <= t->limit ? 0 : r;
 }
 
-int table_add(struct combine_table *t, const fst_batch *batch, uint32_t *at, struct fst_error *error)
+int table_add(struct combine_table *t, enum table_input input, const fst_batch *batch, uint32_t *at,
+              struct fst_error *error)
 {
+        table_rows_fn rows = input == TABLE_VALUES ? t->take_rows : t->combine_rows;
         struct table_group group;
         const void *captured = t->task ? t->task->captured : NULL;
         uint32_t first = *at;
@@ -617,13 +310,13 @@ int table_add(struct combine_table *t, const fst_batch *batch, uint32_t *at, str
         int r = 0;
         t->error = error;
         if (t->task)
-                t->task->captured = t->combine.captured;
+                t->task->captured = input == TABLE_VALUES ? t->merge.captured : t->combine.captured;
         while (first < batch->rows) {
                 uint32_t n = MIN(batch->rows - first, (uint32_t)TABLE_GROUP), done;
                 if (unlikely(t->count + n > t->limit) && (r = make_room(t, n)) != 0)
                         break;
                 look_for_rows(t, &group, batch, first, n);
-                r = t->rows(t, &group, n, batch, first, &done);
+                r = rows(t, &group, n, batch, first, &done);
                 first += done;
                 if (r)
                         break;

@@ -39,6 +39,16 @@ struct table_cell {
         char data[];
 };
 
+static inline uint32_t meta_len(uint64_t meta)
+{
+        return (uint32_t)meta - 1;
+}
+
+static inline bool meta_is_long(uint64_t meta)
+{
+        return (uint32_t)meta > KEY_INLINE + 1;
+}
+
 #define TABLE_GROUP 256
 
 /* What the rows of a group look for, and the slots at which each begins to look. */
@@ -65,12 +75,18 @@ struct combine_table {
         struct memory_consumer *memory;
         bool dirty; /* slots are not all free */
 
-        fst_type type;
+        fst_type type; /* key and accumulator */
         fst_fn combine;
         fst_task *task;
         fst_out *out;
         void (*out_reset)(fst_out *out);
-        table_rows_fn rows; /* finds slots and combines, for this kind of value and this function */
+        table_rows_fn combine_rows; /* finds slots and combines, for this kind of value and this function */
+
+        /* Where rows of other values are taken into accumulators: struct aggregate_values */
+        const void *zero;
+        fst_fn create, merge;
+        table_rows_fn take_rows; /* as combine_rows; the same where there are no other values */
+        int (*create_value)(struct combine_table *t, const fst_batch *batch, uint32_t row, uint64_t *bits);
 
         uint64_t rows_in, keys;
         struct fst_error *error; /* of the call that is under way */
@@ -83,8 +99,15 @@ int table_init(struct combine_table *t, const struct aggregate_options *options,
 /* Have slots for @keys keys if memory allows, otherwise fewer: 0; FST_MEMORY_E_DENIED for not even the least. */
 int table_start(struct combine_table *t, size_t keys);
 
+/* What rows bring: values as they came in, or accumulators, which a table like this one has made. */
+enum table_input { TABLE_VALUES, TABLE_ACCUMULATORS };
+
 /* Rows *@at … of @batch; 0, FST_MEMORY_E_DENIED with *@at behind the last row that is in, or negative. */
-int table_add(struct combine_table *t, const fst_batch *batch, uint32_t *at, struct fst_error *error);
+int table_add(struct combine_table *t, enum table_input input, const fst_batch *batch, uint32_t *at,
+              struct fst_error *error);
+
+/* @size bytes, aligned to 16, that live until the table is cleared: 0, FST_MEMORY_E_DENIED, or negative. */
+int table_take(struct combine_table *t, size_t size, void **memory);
 
 /*
  * Up to @room rows from slot *@pos on into the columns of @batch (BYTES as views into the table); *@pos moves on.

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "rdd/aggregate.h"
+#include "rdd/combine_rows.h"
 
 /* ------------------------------------------------------------------------------------- what functions emit into */
 
@@ -30,11 +31,25 @@ void combine_out_reset(fst_out *out)
         arena_reset(&out->op->heap);
 }
 
+static bool emits(const fst_fn *fn)
+{
+        return FST_SHAPE_FORM(fn->shape) == FST_FORM_EMIT;
+}
+
+struct op *combine_out_for(struct task_run *run, fst_type type, const struct aggregate_values *values,
+                           const fst_fn *fn)
+{
+        if (!emits(fn) && !(values && (emits(&values->create) || emits(&values->merge))))
+                return NULL;
+        return combine_out_new(run, (fst_type){.key = type.value, .key_size = type.value_size});
+}
+
 /* -------------------------------------------------------------------------------------------------- combining */
 
 struct combine_op {
         struct op op;
         fst_fn fn;
+        const struct aggregate_values *values;
         struct aggregate *aggregate;
         struct op *emitted; /* NULL unless the function emits */
         bool started;
@@ -49,6 +64,7 @@ static int combine_begin(struct op *op)
                                                             .memory = task_run_memory(op->run),
                                                             .type = op->type,
                                                             .combine = self->fn,
+                                                            .values = self->values,
                                                             .task = &op->run->task,
                                                             .spill = op->run->spill,
                                                             .out = self->emitted ? &self->emitted->out : NULL,
@@ -65,7 +81,7 @@ static int combine_consume(struct op *op, const struct rows *in)
         uint32_t at = 0;
         if (task_run_stopped(op->run))
                 return task_run_cancelled(op->run);
-        const char *outer = task_run_enter(op->run, self->fn.name);
+        const char *outer = task_run_enter(op->run, self->values ? self->values->merge.name : self->fn.name);
         int r = aggregate_add(self->aggregate, &in->batch, &at, &error);
         task_run_leave(op->run, outer);
         if (r == FST_AGGREGATE_E_FULL)
@@ -114,44 +130,18 @@ static const struct op_class combine_class = {
         .end = combine_end, .abandon = combine_abandon, .free = combine_free,
 };
 
-struct op *combine_op_new(struct task_run *run, fst_type type, const fst_fn *fn)
+struct op *combine_op_new(struct task_run *run, fst_type type, const struct aggregate_values *values, const fst_fn *fn)
 {
         struct combine_op *self = new0(struct combine_op);
         op_init(&self->op, &combine_class, run, type);
         self->fn = *fn;
         self->aggregate = aggregate_new();
-        if (FST_SHAPE_FORM(fn->shape) == FST_FORM_EMIT)
-                self->emitted = combine_out_new(run, (fst_type){.key = type.value, .key_size = type.value_size});
+        self->values = values;
+        self->emitted = combine_out_for(run, type, values, fn);
         return &self->op;
 }
 
 int combine_check(fst_type value, const fst_fn *fn, struct fst_error *error)
 {
-        uint32_t form = FST_SHAPE_FORM(fn->shape), tag = FST_SHAPE_TAG(fn->shape);
-        char text[64];
-        bool fits;
-        switch (form) {
-        case FST_FORM_BUILTIN:
-                fits = tag == FST_BUILTIN_FIRST ||
-                       ((value.key == FST_KIND_I64 || value.key == FST_KIND_F64) && tag != FST_BUILTIN_IDENTITY);
-                break;
-        case FST_FORM_I64:
-                fits = value.key == FST_KIND_I64 && tag == FST_TAG(FST_KIND_I64, FST_KIND_I64);
-                break;
-        case FST_FORM_F64:
-                fits = value.key == FST_KIND_F64 && tag == FST_TAG(FST_KIND_F64, FST_KIND_F64);
-                break;
-        case FST_FORM_EMIT:
-                fits = value.key == FST_KIND_BYTES && tag == FST_TAG(FST_KIND_BYTES, FST_KIND_BYTES);
-                break;
-        case FST_FORM_INTO:
-                fits = value.key == FST_KIND_FIXED && tag == FST_TAG(FST_KIND_FIXED, FST_KIND_NONE);
-                break;
-        default:
-                fits = false;
-        }
-        if (fits)
-                return 0;
-        return error_set(error, -EINVAL, "%s does not combine two %s into one (firesteel/function.h lists the forms)",
-                         fn->name, fst_type_name(value, text));
+        return combine_rows_check(value, NULL, fn, error);
 }

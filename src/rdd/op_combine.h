@@ -8,10 +8,16 @@
 
 #include <firesteel/function.h>
 
-/* Pairs in, one pair for each key out, its values combined by @fn (one of reduce's forms). */
-struct op *combine_op_new(struct task_run *run, fst_type type, const fst_fn *fn);
+struct aggregate_values;
 
-/* Whether @fn can combine values of @type (a value alone): 0, or -EINVAL with the reason. */
+/*
+ * One row of @type for each key out, its values combined by @fn (one of reduce's forms). In come such rows or, unless
+ * @values is NULL, those that it speaks of.
+ */
+struct op *combine_op_new(struct task_run *run, fst_type type, const struct aggregate_values *values,
+                          const fst_fn *fn);
+
+/* Whether @fn can combine values of @type (a value alone, of any kind): 0, or -EINVAL with the reason. */
 int combine_check(fst_type value, const fst_fn *fn, struct fst_error *error);
 
 /*
@@ -19,4 +25,8 @@ int combine_check(fst_type value, const fst_fn *fn, struct fst_error *error);
  * empties it; both are what aggregate_options wants.
  */
 struct op *combine_out_new(struct task_run *run, fst_type value);
+
+/* The same if any of the functions emits; else NULL. */
+struct op *combine_out_for(struct task_run *run, fst_type type, const struct aggregate_values *values,
+                           const fst_fn *fn);
 void combine_out_reset(fst_out *out);

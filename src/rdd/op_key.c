@@ -8,6 +8,8 @@
 
 #include "base/mem.h"
 #include "rdd/op_element.h"
+#include "rdd/record.h"
+#include "store/page.h"
 
 struct key_op {
         struct op op;
@@ -23,39 +25,50 @@ fst_type key_op_value(fst_type row)
         return row.value ? FST_BYTES : row;
 }
 
-static size_t field_size(uint8_t kind, uint32_t size, fst_column column, uint32_t row)
-{
-        return kind == FST_KIND_BYTES ? column.bytes[row].len : size;
-}
-
-static const void *field_data(uint8_t kind, uint32_t size, fst_column column, uint32_t row)
-{
-        switch (kind) {
-        case FST_KIND_BYTES:
-                return column.bytes[row].data;
-        case FST_KIND_FIXED:
-                return column.fixed + (size_t)row * size;
-        default:
-                return &column.i64[row];
-        }
-}
-
-void key_op_encode(struct arena *heap, const fst_batch *in, fst_bytes *encoded)
+void key_op_encode(struct arena *heap, const fst_batch *in, fst_bytes *to)
 {
         fst_type t = in->type;
         for (uint32_t i = 0; i < in->rows; i++) {
-                size_t key = field_size(t.key, t.key_size, in->key, i);
-                size_t value = field_size(t.value, t.value_size, in->value, i);
-                size_t prefix = t.key == FST_KIND_BYTES ? 4 : 0;
-                char *to = arena_alloc(heap, prefix + key + value);
-                uint32_t length = (uint32_t)key;
-                memcpy(to, &length, prefix);
+                uint32_t key = (uint32_t)record_field_size(t.key, t.key_size, in->key, i);
+                uint32_t value = (uint32_t)record_field_size(t.value, t.value_size, in->value, i);
+                size_t size = page_record_size(in, i);
+                char *at = arena_alloc(heap, size);
+                to[i] = (fst_bytes){at, size};
+                if (t.key == FST_KIND_BYTES)
+                        at = mempcpy(at, &key, sizeof(key));
+                if (t.value == FST_KIND_BYTES)
+                        at = mempcpy(at, &value, sizeof(value));
                 if (key)
-                        memcpy(to + prefix, field_data(t.key, t.key_size, in->key, i), key);
+                        at = mempcpy(at, record_field(t.key, t.key_size, in->key, i), key);
                 if (value)
-                        memcpy(to + prefix + key, field_data(t.value, t.value_size, in->value, i), value);
-                encoded[i] = (fst_bytes){to, prefix + key + value};
+                        memcpy(at, record_field(t.value, t.value_size, in->value, i), value);
         }
+}
+
+/* Rows of @out (with columns of its own) from bytes of key_op_encode; whether all of them are. */
+static bool unpack(const fst_batch *out, const fst_bytes *from)
+{
+        fst_type t = out->type;
+        size_t prefix = (t.key == FST_KIND_BYTES ? 4 : 0) + (t.value == FST_KIND_BYTES ? 4 : 0);
+        for (uint32_t i = 0; i < out->rows; i++) {
+                if (unlikely(from[i].len < prefix))
+                        return false;
+                struct record_view r = record_read(t, (const unsigned char *)from[i].data);
+                if (unlikely(prefix + r.key_len + r.value_len != from[i].len))
+                        return false;
+                record_to_row(out, i, &r);
+        }
+        return true;
+}
+
+static int push_unpacked(struct op *op, struct rows *rows, const fst_bytes *from)
+{
+        rows->batch.type = op->type;
+        rows->batch.key = op->out.key;
+        rows->batch.value = op->out.value;
+        if (!unpack(&rows->batch, from))
+                return task_run_fail(op->run, -EBADMSG, "a packed row has another length than it says");
+        return op_push(op, rows);
 }
 
 static int collect(struct op *op, const struct rows *keys)
@@ -104,8 +117,8 @@ static void key_free(struct op *op)
         free(self);
 }
 
-static const struct op_class key_class = {"sort_by", .consume = key_consume, .abandon = key_abandon, .free = key_free};
-static const struct op_class collector_class = {"sort_by", .consume = collect};
+static const struct op_class key_class = {"key_by", .consume = key_consume, .abandon = key_abandon, .free = key_free};
+static const struct op_class collector_class = {"key_by", .consume = collect};
 
 struct op *key_op_new(struct task_run *run, fst_type in, fst_type keyed, const fst_fn *fn)
 {
@@ -122,45 +135,23 @@ struct op *key_op_new(struct task_run *run, fst_type in, fst_type keyed, const f
 
 /* ----------------------------------------------------------------------------------------------- and back */
 
-static void decode_field(uint8_t kind, uint32_t size, fst_column column, uint32_t row, const char *data, size_t len)
-{
-        if (kind == FST_KIND_BYTES)
-                column.bytes[row] = (fst_bytes){data, len};
-        else
-                memcpy(column.fixed + (size_t)row * size, data, size);
-}
-
 static int value_consume(struct op *op, const struct rows *in)
 {
         struct rows rows = *in;
+        if (op->type.value)
+                return push_unpacked(op, &rows, in->batch.value.bytes);
         rows.batch.type = op->type;
-        if (!op->type.value) {
-                rows.batch.key = in->batch.value;
-                return op_push(op, &rows);
-        }
-        fst_type t = op->type;
-        for (uint32_t i = 0; i < in->batch.rows; i++) {
-                fst_bytes encoded = in->batch.value.bytes[i];
-                size_t prefix = t.key == FST_KIND_BYTES ? 4 : 0;
-                uint32_t key = t.key_size;
-                if (prefix)
-                        memcpy(&key, encoded.data, 4);
-                decode_field(t.key, t.key_size, op->out.key, i, encoded.data + prefix, key);
-                decode_field(t.value, t.value_size, op->out.value, i, encoded.data + prefix + key,
-                             encoded.len - prefix - key);
-        }
-        rows.batch.key = op->out.key;
-        rows.batch.value = op->out.value;
+        rows.batch.key = in->batch.value;
         return op_push(op, &rows);
 }
 
-static void value_free(struct op *op)
+static void plain_free(struct op *op)
 {
         op_deinit(op);
         free(op);
 }
 
-static const struct op_class value_class = {"sort_by", .consume = value_consume, .free = value_free};
+static const struct op_class value_class = {"values", .consume = value_consume, .free = plain_free};
 
 struct op *value_op_new(struct task_run *run, fst_type keyed, fst_type out)
 {
@@ -168,5 +159,60 @@ struct op *value_op_new(struct task_run *run, fst_type keyed, fst_type out)
         op_init(op, &value_class, run, out);
         if (out.value)
                 op_alloc_out(op, out);
+        return op;
+}
+
+/* -------------------------------------------------------------------------------------------------- keys alone */
+
+static int keys_consume(struct op *op, const struct rows *in)
+{
+        struct rows rows = *in;
+        rows.batch.type = op->type;
+        return op_push(op, &rows);
+}
+
+static const struct op_class keys_class = {"keys", .consume = keys_consume, .free = plain_free};
+
+struct op *keys_op_new(struct task_run *run, fst_type pairs)
+{
+        struct op *op = new0(struct op);
+        op_init(op, &keys_class, run, (fst_type){.key = pairs.key, .key_size = pairs.key_size});
+        return op;
+}
+
+/* ---------------------------------------------------------------------------------------------- in one column */
+
+static int pack_consume(struct op *op, const struct rows *in)
+{
+        struct rows rows = {.batch = {.rows = in->batch.rows, .type = op->type, .key = op->out.key}};
+        key_op_encode(&op->heap, &in->batch, op->out.key.bytes);
+        rows.stable[1].start = (uintptr_t)arena_newest(&op->heap, &rows.stable[1].size);
+        int r = op_push(op, &rows);
+        arena_reset(&op->heap);
+        return r;
+}
+
+static int unpack_consume(struct op *op, const struct rows *in)
+{
+        struct rows rows = *in;
+        return push_unpacked(op, &rows, in->batch.key.bytes);
+}
+
+static const struct op_class pack_class = {"pack", .consume = pack_consume, .free = plain_free};
+static const struct op_class unpack_class = {"unpack", .consume = unpack_consume, .free = plain_free};
+
+struct op *pack_op_new(struct task_run *run)
+{
+        struct op *op = new0(struct op);
+        op_init(op, &pack_class, run, FST_BYTES);
+        op_alloc_out(op, FST_BYTES);
+        return op;
+}
+
+struct op *unpack_op_new(struct task_run *run, fst_type pairs)
+{
+        struct op *op = new0(struct op);
+        op_init(op, &unpack_class, run, pairs);
+        op_alloc_out(op, pairs);
         return op;
 }

@@ -1,8 +1,9 @@
 /*
- * The two halves of sort_by: putting a computed key before each row, and taking it off again.
+ * Rows as values of pairs, and as one column: what sort_by, group_by and key_by put behind a key, and what distinct and
+ * its like compare as a whole.
  *
- * Between them the row is the value of a pair: as it is if it is one value, or, for pairs, as bytes: an optional
- * length of the key (u32, where that is BYTES), the key, the value.
+ * A row that is no pair stays as it is. A pair becomes bytes: its record (store/page.h), which is also an element of a
+ * list (firesteel/list.h).
  */
 #pragma once
 
@@ -21,3 +22,10 @@ struct op *key_op_new(struct task_run *run, fst_type in, fst_type keyed, const f
 
 /* And back: pairs of type @keyed → rows of type @out. */
 struct op *value_op_new(struct task_run *run, fst_type keyed, fst_type out);
+
+/* Pairs → their keys alone. */
+struct op *keys_op_new(struct task_run *run, fst_type pairs);
+
+/* Pairs → BYTES, and back. */
+struct op *pack_op_new(struct task_run *run);
+struct op *unpack_op_new(struct task_run *run, fst_type pairs);

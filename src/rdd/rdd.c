@@ -8,6 +8,7 @@
 #include "rdd/rdd_make.h"
 
 #include "base/mem.h"
+#include "rdd/aggregate.h"
 #include "rdd/rdd_class.h"
 #include "rdd/rdd_registry.h"
 #include "store/block_store.h"
@@ -84,20 +85,31 @@ fst_rdd *rdd_new(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *parent
         return rdd_new_of(sc, op, type, &parent, parent ? 1 : 0, site);
 }
 
-void rdd_set_fn(fst_rdd *rdd, const fst_fn *fn)
+void rdd_copy_fn(fst_rdd *rdd, fst_fn *to, const fst_fn *fn)
 {
         struct fst_error error = FST_ERROR_INIT;
         const char *name = NULL;
         int r = rdd_registry_describe(rdd->sc, fn, &name, &error);
         if (r)
                 rdd_fail_with(rdd, r, &error);
-        rdd->fn = *fn;
-        rdd->fn.name = mem_strdup(name ? name : "a function");
+        *to = *fn;
+        to->name = mem_strdup(name ? name : "a function");
         if (fn->captured) {
                 void *copy = mem_alloc(fn->captured_size);
                 memcpy(copy, fn->captured, fn->captured_size);
-                rdd->fn.captured = copy;
+                to->captured = copy;
         }
+}
+
+void rdd_drop_fn(fst_fn *fn)
+{
+        free((void *)fn->name);
+        free((void *)fn->captured);
+}
+
+void rdd_set_fn(fst_rdd *rdd, const fst_fn *fn)
+{
+        rdd_copy_fn(rdd, &rdd->fn, fn);
 }
 
 void rdd_depend_narrowly(fst_rdd *rdd, bool keep_partitioner)
@@ -158,8 +170,13 @@ void rdd_free(fst_rdd *rdd)
 {
         if (rdd->class->free)
                 rdd->class->free(rdd);
-        free((void *)rdd->fn.name);
-        free((void *)rdd->fn.captured);
+        rdd_drop_fn(&rdd->fn);
+        if (rdd->values) {
+                rdd_drop_fn(&rdd->values->create);
+                rdd_drop_fn(&rdd->values->merge);
+                free((void *)rdd->values->zero);
+        }
+        free(rdd->values);
         free(rdd->lineage.deps);
         free(rdd->checkpoint.former);
         free(rdd->parents);

@@ -31,8 +31,6 @@ enum rdd_op {
         RDD_SHUFFLED = 12, /* rows of a shuffle; combined or sorted if it says so */
         RDD_COMBINE = 13,  /* combine by key without a shuffle: the parent is partitioned as wanted */
         RDD_UNION = 14,    /* rows of several parents */
-        RDD_JOINED = 15,   /* rows of two parents with equal keys, which are partitioned alike: where they were not, it
-                              is RDD_SHUFFLED that it joins */
         RDD_SAMPLED = 16,
         RDD_INDEXED = 17, /* (row, number) */
         RDD_ZIPPED = 18,
@@ -44,8 +42,17 @@ enum rdd_op {
         RDD_FOLDED = 41,           /* (partition, value of its rows): a stage of tree_aggregate */
         RDD_CHECKPOINTED = 50,     /* only on the wire: an RDD that is read from its checkpoint */
         RDD_LOCAL_CHECKPOINT = 51, /* what such a one is read from whose cached partitions are all there is */
+        RDD_COUNTED = 40, /* (key or row, 1) */
+        RDD_FOLDED = 41,  /* (partition, value of its rows): a stage of tree_aggregate */
+        RDD_COGROUP = 15,  /* rows of several parents with equal keys, which are partitioned alike: where they were not,
+                              it is RDD_SHUFFLED that it groups */
+        RDD_KEYS = 50,
+        RDD_FLAT_MAP_VALUES = 51,
+        RDD_PACK = 52,   /* pairs as bytes (rdd/op_key.h) */
+        RDD_UNPACK = 53, /* and back */
 };
 
+struct aggregate_values;
 struct rdd_class;
 struct reduce_value;
 
@@ -63,6 +70,7 @@ struct fst_rdd {
         fst_rdd **parents; /* borrowed RDDs (one may be there twice) in an array of its own; see rdd_parent */
         int n_parents;
         fst_fn fn; /* its captured struct and name are copies */
+        struct aggregate_values *values; /* combining takes them into accumulators (rdd/aggregate.h); else NULL */
         fst_site site;
         int status; /* not 0: the RDD cannot be; the action reports @error */
         struct fst_error error;
@@ -119,6 +127,9 @@ struct fst_rdd {
                 struct {
                         bool in_place; /* partition i is the parents' partitions i; else they follow each other */
                 } unite;
+                struct {
+                        int mode; /* enum cogroup_mode */
+                } cogroup;
                 struct rdd_shuffle {
                         int id; /* unique in the application */
                         struct partitioner

@@ -57,6 +57,7 @@ struct rdd_class {
         int parents;         /* how many it is computed from in the same task: of a shuffle's reader none */
         bool wants_function; /* `fn` is set */
         bool passes_samples; /* a sample of what goes in gives a sample of what comes out */
+        bool chooses_keys;   /* its function emits them: fst_preserves_partitioning may promise that they stay */
 
         /* Free what the class has of its own. NULL: nothing. */
         void (*free)(fst_rdd *rdd);
@@ -107,9 +108,10 @@ extern const struct rdd_class rdd_text_file_class, rdd_parallelize_class, rdd_ra
 extern const struct rdd_class rdd_binary_records_class, rdd_whole_files_class, rdd_object_file_class;
 extern const struct rdd_class rdd_map_class, rdd_flat_map_class, rdd_filter_class, rdd_map_values_class;
 extern const struct rdd_class rdd_map_partitions_class, rdd_key_by_class, rdd_values_class;
-extern const struct rdd_class rdd_coalesce_class, rdd_union_class, rdd_joined_class;
 extern const struct rdd_class rdd_sampled_class, rdd_indexed_class, rdd_sorted_within_class, rdd_piped_class;
 extern const struct rdd_class rdd_checkpointed_class, rdd_local_checkpoint_class;
 extern const struct rdd_class rdd_zipped_class, rdd_zipped_partitions_class, rdd_cartesian_class;
+extern const struct rdd_class rdd_coalesce_class, rdd_union_class, rdd_cogroup_class;
+extern const struct rdd_class rdd_keys_class, rdd_flat_map_values_class, rdd_pack_class, rdd_unpack_class;
 extern const struct rdd_class rdd_shuffled_class, rdd_combine_class;
 extern const struct rdd_class rdd_counted_class, rdd_folded_class;

@@ -200,6 +200,7 @@ const struct rdd_class rdd_map_partitions_class = {
         .spark = "MapPartitionsRDD",
         .parents = 1,
         .wants_function = true,
+        .chooses_keys = true,
         .decode = map_partitions_decode,
         .op_new = map_partitions_op_new,
 };

@@ -35,6 +35,10 @@ int rdd_plan_alike(fst_rdd *rdd);
 /* Take a copy of @fn, under the name by which messages call it; a function that cannot travel fails the RDD. */
 void rdd_set_fn(fst_rdd *rdd, const fst_fn *fn);
 
+/* The same into *@to, for an RDD that has several; rdd_drop_fn frees the copy. */
+void rdd_copy_fn(fst_rdd *rdd, fst_fn *to, const fst_fn *fn);
+void rdd_drop_fn(fst_fn *fn);
+
 /* A narrow dependency on each parent; the partitioner of the one if @keep_partitioner. */
 void rdd_depend_narrowly(fst_rdd *rdd, bool keep_partitioner);
 
@@ -61,3 +65,7 @@ fst_rdd *rdd_counted(fst_rdd *parent, fst_site site);
  */
 fst_rdd *rdd_fold_tree(fst_rdd *parent, const fst_fn *take, const fst_fn *combine, fst_type value,
                        const struct reduce_value *zero, int depth, fst_site site);
+
+/* The rows of @rdd in one column: pairs as bytes (rdd/op_key.h), others as they are; and back. */
+fst_rdd *rdd_packed(fst_rdd *rdd, fst_site site);
+fst_rdd *rdd_unpacked(fst_rdd *rdd, fst_type type, fst_site site);

@@ -1,7 +1,4 @@
-/*
- * What reads a shuffle: reduce_by_key, partition_by, sort_by_key, sort_by. And combining without one, where the parent
- * is partitioned as wanted.
- */
+/* What reads a shuffle: partition_by, sort_by_key, sort_by, and what is combined (rdd_combine.c). */
 #include "rdd/rdd_make.h"
 #include "rdd/rdd_registry.h"
 #include "rdd/rdd_wire_class.h"
@@ -50,29 +47,6 @@ void rdd_depend_on_shuffle(fst_rdd *rdd)
                                                     .shuffle_id = rdd->shuffle.id,
                                                     .reduce_partitions = rdd->shuffle.partitioner.partitions};
         rdd->partitioner = &rdd->shuffle.partitioner;
-}
-
-FST_API fst_rdd *fst_reduce_by_key_at(fst_rdd *pairs, fst_fn f, int partitions, fst_site site)
-{
-        fst_rdd *rdd = rdd_new(pairs->sc, RDD_SHUFFLED, pairs->type, pairs, site);
-        struct fst_error error = FST_ERROR_INIT;
-        rdd_set_fn(rdd, &f);
-        if (!rdd->status && !pairs->type.value)
-                rdd_fail(rdd, -EINVAL, "reduce_by_key needs pairs");
-        int r = rdd->status ? 0 : combine_check(rdd_value_type(pairs->type), &f, &error);
-        if (r)
-                rdd_fail_with(rdd, r, &error);
-        struct partitioner hash;
-        partitioner_init_hash(&hash, rdd->status ? 1 : shuffle_partitions(rdd, partitions), pairs->type);
-        if (!rdd->status && partitioner_equal(pairs->partitioner, &hash)) {
-                rdd_set_op(rdd, RDD_COMBINE);
-                rdd_depend_narrowly(rdd, true);
-                return rdd;
-        }
-        rdd->shuffle.partitioner = hash;
-        rdd->shuffle.combine = true;
-        rdd_depend_on_shuffle(rdd);
-        return rdd;
 }
 
 /* What reads @parent's rows as @p places them; it takes @p. */
@@ -197,7 +171,7 @@ static int shuffled_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd 
 static struct op *shuffled_op_new(const fst_rdd *rdd, struct task_run *run)
 {
         if (rdd->shuffle.combine)
-                return combine_op_new(run, rdd->type, &rdd->fn);
+                return combine_op_new(run, rdd->type, NULL, &rdd->fn); /* of accumulators, if values become some */
         return rdd->shuffle.sort ? sort_op_new(run, rdd->type, rdd->shuffle.order) : NULL;
 }
 
@@ -250,28 +224,4 @@ const struct rdd_class rdd_shuffled_class = {
         .state_new = cursor_new,
         .state_free = cursor_free,
         .feed = shuffled_feed,
-};
-
-/* ------------------------------------------------------------------------------------------------- COMBINE */
-
-static int combine_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd,
-                          struct fst_error *error)
-{
-        int r = rdd_wire_check_partitions(rdd, error);
-        if (r == 0)
-                r = rdd_wire_check_type(rdd, error);
-        return r ? r : rdd_wire_check_combine(rdd, error);
-}
-
-static struct op *combine_new(const fst_rdd *rdd, struct task_run *run)
-{
-        return combine_op_new(run, rdd->type, &rdd->fn);
-}
-
-const struct rdd_class rdd_combine_class = {
-        .spark = "MapPartitionsRDD",
-        .parents = 1,
-        .wants_function = true,
-        .decode = combine_decode,
-        .op_new = combine_new,
 };

@@ -118,6 +118,8 @@ int rdd_wire_encode_shuffle(struct rdd_wire_writer *w, const fst_rdd *shuffled, 
         int r = m->combine ? w->function(w, &shuffled->fn, &m->function, error) : 0;
         if (r == 0 && p->kind == PARTITIONER_FUNCTION)
                 r = w->function(w, &p->fn, &m->place, error);
+        if (r == 0 && m->combine && shuffled->values)
+                r = rdd_wire_encode_values(w, shuffled, &m->combiner, error);
         if (r == 0)
                 *out = m;
         return r;

@@ -28,8 +28,14 @@ int rdd_wire_check_columns(const fst_rdd *rdd, struct fst_error *error);
 /* As many partitions, and its function is one of @kind that makes @out of the parent's rows. */
 int rdd_wire_check_element(const fst_rdd *rdd, enum element_kind kind, fst_type out, struct fst_error *error);
 
-/* -EBADMSG unless its function combines values of its pairs. */
+/* -EBADMSG unless its function combines values of its rows, and those that come in become such. */
 int rdd_wire_check_combine(const fst_rdd *rdd, struct fst_error *error);
+
+/* rdd->values, which is there; and back, for pairs of @in that come in, with the type that it has then. */
+int rdd_wire_encode_values(struct rdd_wire_writer *w, const fst_rdd *rdd, Firesteel__Combiner **out,
+                           struct fst_error *error);
+int rdd_wire_decode_values(struct rdd_wire_reader *reader, const Firesteel__Combiner *m, fst_type in, fst_rdd *rdd,
+                           struct fst_error *error);
 
 /* Let @rdd depend on a shuffle with as many reduce partitions. -E2BIG. */
 int rdd_wire_depend_on(struct rdd_wire_reader *reader, fst_rdd *rdd, int shuffle_id, int partitions,

@@ -7,7 +7,6 @@
  */
 #include "rdd/rdd_wire_class.h"
 
-#include "rdd/op_combine.h"
 #include "store/storage_level.h"
 
 #include <limits.h>
@@ -93,13 +92,6 @@ int rdd_wire_check_element(const fst_rdd *rdd, enum element_kind kind, fst_type 
 {
         int r = rdd_wire_check_partitions(rdd, error);
         return r ? r : rdd_wire_bad_with(rdd, element_check(kind, rdd_parent(rdd)->type, out, &rdd->fn, error), error);
-}
-
-int rdd_wire_check_combine(const fst_rdd *rdd, struct fst_error *error)
-{
-        if (!rdd->type.value)
-                return rdd_wire_bad(rdd, error, "only pairs are combined by key");
-        return rdd_wire_bad_with(rdd, combine_check(rdd_value_type(rdd->type), &rdd->fn, error), error);
 }
 
 /* ------------------------------------------------------------------------------------------------------ one node */
@@ -246,6 +238,8 @@ int rdd_wire_decode_shuffle(struct rdd_wire_reader *reader, const struct Fireste
         if (r == 0 && m->combine)
                 r = m->function ? reader->function(reader, m->function, &rdd->fn, error)
                                 : rdd_wire_bad(rdd, error, "its function is missing");
+        if (r == 0 && m->combine && m->combiner)
+                r = rdd_wire_decode_values(reader, m->combiner, type, rdd, error);
         if (r == 0 && m->combine)
                 r = rdd_wire_check_combine(rdd, error);
         if (r == 0)

@@ -129,3 +129,15 @@ static inline void record_to_row(const fst_batch *batch, uint32_t row, const str
         else if (type.value != FST_KIND_NONE)
                 memcpy(&batch->value.i64[row], r->value, 8);
 }
+
+static inline size_t record_field_size(uint8_t kind, uint32_t size, fst_column column, uint32_t row)
+{
+        return kind == FST_KIND_BYTES ? column.bytes[row].len : size;
+}
+
+static inline const void *record_field(uint8_t kind, uint32_t size, fst_column column, uint32_t row)
+{
+        if (kind == FST_KIND_BYTES)
+                return column.bytes[row].data;
+        return column.fixed + (size_t)row * size; /* numbers have 8 bytes */
+}

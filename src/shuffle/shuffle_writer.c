@@ -10,8 +10,9 @@
  * full pages that fill the memory.
  *
  * Combining on the map side is only there to shrink the data: when its table is full, what is in it is written
- * out as it is, and when it does not shrink anything, rows go past it. Its table, or a sorter above, may take all that
- * the task may have; what they are drained into is therefore set aside beforehand.
+ * out as it is, and when it does not shrink anything, rows go past it. Values that become accumulators of another kind
+ * cannot do that: they go on batch by batch, through a table that stays small. The table, or a sorter above, may take
+ * all that the task may have; what they are drained into is therefore set aside beforehand.
  */
 #include "shuffle/shuffle_writer.h"
 
@@ -41,6 +42,7 @@ struct shuffle_writer {
         struct op *emitted;          /* what a combining function emits into, or NULL */
         bool combining;              /* it is started and worth it */
         bool adding;                 /* rows are being combined: the table must stay as it is */
+        bool sparse;                 /* hardly any keys repeat, but values must become accumulators all the same */
         uint64_t hashes[FST_BATCH_ROWS];
         uint32_t places[FST_BATCH_ROWS];
 };
@@ -162,12 +164,13 @@ static int start_combining(struct shuffle_writer *w)
                                                             .memory = task_run_memory(w->op.run),
                                                             .type = w->op.type,
                                                             .combine = w->shuffled->fn,
+                                                            .values = w->shuffled->values,
                                                             .task = &w->op.run->task,
                                                             .out = w->emitted ? &w->emitted->out : NULL,
                                                             .out_reset = combine_out_reset},
                                 &error);
         w->combining = r == 0;
-        if (r == -ENOMEM) { /* rows can go past it */
+        if (r == -ENOMEM && !w->shuffled->values) { /* rows can go past it */
                 error_deinit(&error);
                 return 0;
         }
@@ -207,20 +210,29 @@ static int combine(struct shuffle_writer *w, const fst_batch *batch)
         struct fst_error error = FST_ERROR_INIT;
         uint32_t at = 0;
         int r;
-        const char *outer = task_run_enter(run, w->shuffled->fn.name);
+        const struct aggregate_values *values = w->shuffled->values;
+        const char *outer = task_run_enter(run, values ? values->merge.name : w->shuffled->fn.name);
         w->adding = true;
         while ((r = aggregate_add(w->aggregate, batch, &at, &error)) == FST_AGGREGATE_E_FULL)
                 if ((r = drain(w)))
                         break;
         w->adding = false;
         task_run_leave(run, outer);
-        if (r == -ENOMEM && !run->status) { /* not even an empty table had room for a row */
+        if (r == -ENOMEM && !run->status && !values) { /* not even an empty table had room for a row */
                 error_deinit(&error);
                 return pass_on(w, batch, at);
         }
         if (r)
                 return task_run_fail_with(run, r, &error);
-        return aggregate_reduces(w->aggregate) ? 0 : pass_on(w, batch, batch->rows);
+        if (aggregate_reduces(w->aggregate) && !w->sparse)
+                return 0;
+        if (!values)
+                return pass_on(w, batch, batch->rows);
+        r = drain(w);
+        if (r == 0 && !w->sparse)
+                aggregate_shrink(w->aggregate);
+        w->sparse = true;
+        return r;
 }
 
 /* ------------------------------------------------------------------------------------------------ the operator */
@@ -232,7 +244,7 @@ static int writer_begin(struct op *op)
         memory_consumer_init(&w->memory, task_run_memory(op->run), "shuffle write", spill_for_others);
         placing_begin(&w->placing, w->partitioner, op->run, op->run->task.info.partition);
         w->started = true;
-        w->complete = false;
+        w->complete = w->sparse = false;
         w->aside = 0;
         int r = memory_acquire(&w->memory, SET_ASIDE);
         w->aside = r == 0 ? SET_ASIDE : 0;
@@ -350,10 +362,8 @@ struct op *shuffle_writer_new(struct task_run *run, const fst_rdd *shuffled, str
         w->block = PAGE_BLOCK;
         w->open = new_array(struct page *, (size_t)w->partitioner->partitions);
         if (shuffled->shuffle.combine) {
-                fst_type value = {.key = shuffled->type.value, .key_size = shuffled->type.value_size};
                 w->aggregate = aggregate_new();
-                if (FST_SHAPE_FORM(shuffled->fn.shape) == FST_FORM_EMIT)
-                        w->emitted = combine_out_new(run, value);
+                w->emitted = combine_out_for(run, shuffled->type, shuffled->values, &shuffled->fn);
         }
         return &w->op;
 }
