@@ -5,7 +5,8 @@
  * copied once. In `out` their pointers are offsets until the batch is pushed on. Keys of the rows are views into the
  * side as long as that stays where it is, and stand before their list otherwise.
  *
- * As in Spark's groupByKey the values of one key must fit into memory.
+ * As in Spark's groupByKey the values of one key must fit into memory. What the sides hold once they are sorted they
+ * cannot give back, so a part of the task's memory is held while that is done, and free for lists then.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -16,6 +17,7 @@
 
 #define ROOM_LEAST ((size_t)64 << 10)
 #define PUSH_AT ((size_t)1 << 20) /* bytes of lists, from which on a batch goes on */
+#define RESERVED 4             /* a fourth of the task's memory */
 #define LIST_MOST ((size_t)INT_MAX)
 
 static int push_lists(struct cogroup_op *self)
@@ -185,6 +187,8 @@ static int lists_meet(struct cogroup_op *self, int least, uint32_t has)
 {
         struct cogroup_side *side = &self->sides[least];
         const fst_batch *b = &side->batch;
+        memory_release(&self->lists.memory, self->lists.reserve);
+        self->lists.reserve = 0;
         int r = begin_row(self, side);
         for (bool more = true; r == 0 && more;) {
                 uint32_t to = batch_run_end(b, side->at);
@@ -203,10 +207,17 @@ static int lists_meet(struct cogroup_op *self, int least, uint32_t has)
 
 static int lists_start(struct cogroup_op *self)
 {
-        memory_consumer_init(&self->lists.memory, task_run_memory(self->op.run), "grouped values", NULL);
+        struct memory_task *task = task_run_memory(self->op.run);
+        memory_consumer_init(&self->lists.memory, task, "grouped values", NULL);
         self->lists.started = true;
-        self->lists.used = self->lists.row = self->lists.room = 0;
-        return grow(self, ROOM_LEAST);
+        self->lists.used = self->lists.row = self->lists.room = self->lists.reserve = 0;
+        int r = grow(self, ROOM_LEAST);
+        if (r)
+                return r;
+        size_t reserve = memory_task_share(task) / RESERVED;
+        r = memory_acquire(&self->lists.memory, reserve);
+        self->lists.reserve = r == 0 ? reserve : 0;
+        return MIN(r, 0);
 }
 
 static void lists_end(struct cogroup_op *self)

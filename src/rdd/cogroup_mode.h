@@ -66,6 +66,7 @@ struct cogroup_op {
                 struct {
                         struct memory_consumer memory;
                         bool started;
+                        size_t reserve; /* bytes held for lists until the sides are sorted */
                         char *data; /* the lists of the rows in `out`, one after another */
                         size_t used, room;
                         size_t row;    /* where the present one begins */

@@ -68,7 +68,7 @@ static inline void fst_list_fixed(fst_bytes element, const void **x)
 
 #define FST_LIST_NEXT_1(list, x)                                                                                       \
         ({                                                                                                             \
-                fst_bytes key_, value_;                                                                                \
+                fst_bytes key_ = {0}, value_ = {0};                                                                    \
                 bool more_ = fst_list_step((list), FST_TAG(FST_KIND_OF_POINTER(x), FST_KIND_NONE), &key_, &value_);    \
                 if (more_)                                                                                             \
                         FST_LIST_READER_OF(x)(key_, x);                                                                \
@@ -77,7 +77,7 @@ static inline void fst_list_fixed(fst_bytes element, const void **x)
 
 #define FST_LIST_NEXT_2(list, k, v)                                                                                    \
         ({                                                                                                             \
-                fst_bytes key_, value_;                                                                                \
+                fst_bytes key_ = {0}, value_ = {0};                                                                    \
                 bool more_ = fst_list_step((list), FST_TAG(FST_KIND_OF_POINTER(k), FST_KIND_OF_POINTER(v)), &key_,     \
                                            &value_);                                                                   \
                 if (more_) {                                                                                           \
