@@ -266,11 +266,13 @@ static void expect(struct fixture *f, const struct seen *wanted, size_t n)
                                  (long long)wanted[i].b);
 }
 
+/* What goes to disk is the same for all kinds, but for bytes. */
 static void for_all_kinds(void (*check)(uint8_t kind, size_t pool))
 {
         for (uint8_t kind = FST_KIND_I64; kind <= FST_KIND_FIXED; kind++) {
                 check(kind, AMPLE);
-                check(kind, TIGHT);
+                if (kind == FST_KIND_F64 || kind == FST_KIND_BYTES)
+                        check(kind, TIGHT);
         }
 }
 
@@ -501,7 +503,7 @@ static void check_group(uint8_t kind, size_t pool, int n, int skew)
         fixture_init(&f, pool, true);
         for (int k = 0; k < n; k++) {
                 /* Side 3 has no rows. */
-                size_t many = k == 3 ? 0 : pool == TIGHT ? 250000 / (size_t)n : 4000;
+                size_t many = k == 3 ? 0 : pool == TIGHT ? 150000 / (size_t)n : 4000;
                 rows[k] = random_rows(kind, many, k == 1 ? 50 : 3000, skew);
                 types[k] = fst_type_pair(key_type(kind), FST_I64);
         }
