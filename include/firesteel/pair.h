@@ -176,20 +176,14 @@ FST_API fst_rdd *fst_flat_map_groups_at(fst_rdd *pairs, fst_fn f, fst_type type,
 FST_API fst_rdd *fst_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions, fst_site site);
 
 /*
- * fst_rdd *fst_partition_by(fst_rdd *pairs, int partitions)
- * fst_rdd *fst_partition_by_range(fst_rdd *pairs, int partitions, enum fst_order order)
- * fst_rdd *fst_partition_by_function(fst_rdd *pairs, int partitions, FUNCTION f)
- *
- * Rows placed by their keys, so that equal keys are in the same partition: by hash; by order, in ranges that a sample of
- * the keys makes about equally large; or where @f says, which is called with a key and @partitions, and answers 0 …
- * @partitions - 1. By hash, and by the same function with equal captured values: nothing is done if they already are.
- */
  * fst_rdd *fst_left_outer_join(fst_rdd *left, fst_rdd *right, FUNCTION f, fst_type type)
  * fst_rdd *fst_right_outer_join(fst_rdd *left, fst_rdd *right, FUNCTION f, fst_type type)
  * fst_rdd *fst_full_outer_join(fst_rdd *left, fst_rdd *right, FUNCTION f, fst_type type)
  * … and each with _n: …, int partitions)
+ *
  * As fst_join, and every left row, every right row, or all of both are there: one whose key the other side does not have
  * is given to @f alone, with NULL for the value of the other side. So the value that may be missing is a pointer:
+ *
  *      // (user, order) and (user, city); the city is not always known
  *      static int by_city(fst_task *task, int64_t user, double order, const fst_bytes *city, fst_out *out)
  *      {
@@ -197,7 +191,9 @@ FST_API fst_rdd *fst_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type t
  *              return 0;
  *      }
  *      fst_rdd *orders_by_city = fst_left_outer_join(orders, users, by_city, FST_PAIR(BYTES, F64));
+ *
  * `const int64_t *`, `const double *`, `const fst_bytes *`; FIXED is a pointer in any case.
+ */
 #define fst_left_outer_join(left, right, f, type) fst_left_outer_join_n(left, right, f, type, 0)
 #define fst_left_outer_join_n(left, right, f, type, partitions)                                                        \
         fst_left_outer_join_at((left), (right), FST_FN(f), (type), (partitions), FST_HERE("left_outer_join"))
@@ -219,9 +215,11 @@ FST_API fst_rdd *fst_full_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f,
  * fst_rdd *fst_cogroup_n(fst_rdd *a, fst_rdd *b, FUNCTION f, fst_type type, int partitions)
  * fst_rdd *fst_cogroup_all(fst_context *sc, fst_rdd *const *rdds, size_t n, FUNCTION f, fst_type type)
  * fst_rdd *fst_cogroup_all_n(…, int partitions)
+ *
  * @f is called for every key that any of the RDDs has, in the order of keys, with an iterator of its values in each of
  * them (fst_cogroup_all, for 1 to 16 RDDs: with an array of iterators), and emits any number of rows of @type. Values
  * stream: @f reads each iterator once, in any order, as far as it likes.
+ */
 #define fst_cogroup(a, b, f, type) fst_cogroup_n(a, b, f, type, 0)
 #define fst_cogroup_n(a, b, f, type, partitions)                                                                       \
         fst_cogroup_at((a), (b), FST_FN(f), (type), (partitions), FST_HERE("cogroup"))
@@ -235,8 +233,10 @@ FST_API fst_rdd *fst_cogroup_all_at(fst_context *sc, fst_rdd *const *rdds, size_
 /*
  * fst_rdd *fst_subtract_by_key(fst_rdd *left, fst_rdd *right)
  * fst_rdd *fst_subtract_by_key_n(fst_rdd *left, fst_rdd *right, int partitions)
+ *
  * The pairs of @left whose key no pair of @right has, in the order of keys. The right values may be of any type. Without
  * a number it is placed as @left is: by its partitioner, or in as many partitions by hash.
+ */
 #define fst_subtract_by_key(left, right) fst_subtract_by_key_n(left, right, 0)
 #define fst_subtract_by_key_n(left, right, partitions)                                                                 \
         fst_subtract_by_key_at((left), (right), (partitions), FST_HERE("subtract_by_key"))
@@ -246,10 +246,20 @@ FST_API fst_rdd *fst_subtract_by_key_at(fst_rdd *left, fst_rdd *right, int parti
  * Promise that the function of @rdd (a join, cogroup, flat_map_groups or map_partitions) emits under the keys that it
  * was given: then rows are placed as those that come in, and what needs them together needs no shuffle. Spark's
  * preservesPartitioning. Returns @rdd. A promise that is not kept gives wrong results.
+ *
  *      fst_rdd *ranks = fst_preserves_partitioning(fst_join(links, ranks, …));
+ */
 FST_API fst_rdd *fst_preserves_partitioning(fst_rdd *rdd);
 
-/* Rows placed by the hash of their keys: equal keys end in the same partition. No-op if they already are. */
+/*
+ * fst_rdd *fst_partition_by(fst_rdd *pairs, int partitions)
+ * fst_rdd *fst_partition_by_range(fst_rdd *pairs, int partitions, enum fst_order order)
+ * fst_rdd *fst_partition_by_function(fst_rdd *pairs, int partitions, FUNCTION f)
+ *
+ * Rows placed by their keys, so that equal keys are in the same partition: by hash; by order, in ranges that a sample of
+ * the keys makes about equally large; or where @f says, which is called with a key and @partitions, and answers 0 …
+ * @partitions - 1. By hash, and by the same function with equal captured values: nothing is done if they already are.
+ */
 #define fst_partition_by(pairs, partitions) fst_partition_by_at((pairs), (partitions), FST_HERE("partition_by"))
 #define fst_partition_by_range(pairs, partitions, order)                                                               \
         fst_partition_by_range_at((pairs), (partitions), (order), FST_HERE("partition_by_range"))

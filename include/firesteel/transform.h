@@ -162,22 +162,30 @@ FST_API fst_rdd *fst_sort_within_partitions_at(fst_rdd *rdd, enum fst_order orde
 FST_API fst_rdd *fst_pipe_at(fst_rdd *rdd, const char *command, fst_site site);
 FST_API fst_rdd *fst_pipe_with_at(fst_rdd *rdd, const char *const *words, const char *const *environment,
                                   fst_site site);
+
+/*
  * fst_rdd *fst_group_by(fst_rdd *rdd, FUNCTION key, fst_type key_type)
  * fst_rdd *fst_group_by_n(fst_rdd *rdd, FUNCTION key, fst_type key_type, int partitions)
+ *
  * Rows of any type by a key that a form of map computes from each: pairs of a key and a list of its rows (BYTES; list.h),
  * which must fit into memory. See fst_group_by_key.
+ */
 #define fst_group_by(rdd, key, key_type) fst_group_by_n(rdd, key, key_type, 0)
 #define fst_group_by_n(rdd, key, key_type, partitions)                                                                 \
         fst_group_by_at((rdd), FST_FN(key), (key_type), (partitions), FST_HERE("group_by"))
 FST_API fst_rdd *fst_group_by_at(fst_rdd *rdd, fst_fn key, fst_type key_type, int partitions, fst_site site);
+
+/*
  * fst_rdd *fst_distinct(fst_rdd *rdd)              as many partitions as @rdd has
  * fst_rdd *fst_distinct_n(fst_rdd *rdd, int partitions)
  * fst_rdd *fst_intersection(fst_rdd *a, fst_rdd *b)
  * fst_rdd *fst_intersection_n(fst_rdd *a, fst_rdd *b, int partitions)
  * fst_rdd *fst_subtract(fst_rdd *a, fst_rdd *b)    as many partitions as @a has
  * fst_rdd *fst_subtract_n(fst_rdd *a, fst_rdd *b, int partitions)
+ *
  * Each row once; each row that both have, once; the rows of @a that @b does not have, duplicates and all. Rows of any
  * type, pairs too, compare as a whole: as keys do (pair.h), pairs byte by byte.
+ */
 #define fst_distinct(rdd) fst_distinct_n(rdd, 0)
 #define fst_distinct_n(rdd, partitions) fst_distinct_at((rdd), (partitions), FST_HERE("distinct"))
 #define fst_intersection(a, b) fst_intersection_n(a, b, 0)
