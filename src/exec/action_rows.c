@@ -56,7 +56,7 @@ static struct op *lookup_sink_new(struct action *action, struct task_run *run, c
 static struct op *combine_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
 {
         struct rows_action *self = rows_of(action);
-        return chain_op_new(combine_op_new(run, action->type, NULL, &self->fn), sink_of(self, run));
+        return chain_op_new(combine_op_new(run, action->type, &self->fn), sink_of(self, run));
 }
 
 /* The row sink of what the above have made. */

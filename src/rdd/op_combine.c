@@ -130,7 +130,8 @@ static const struct op_class combine_class = {
         .end = combine_end, .abandon = combine_abandon, .free = combine_free,
 };
 
-struct op *combine_op_new(struct task_run *run, fst_type type, const struct aggregate_values *values, const fst_fn *fn)
+struct op *combine_op_new_taking(struct task_run *run, fst_type type, const struct aggregate_values *values,
+                                 const fst_fn *fn)
 {
         struct combine_op *self = new0(struct combine_op);
         op_init(&self->op, &combine_class, run, type);
@@ -139,6 +140,11 @@ struct op *combine_op_new(struct task_run *run, fst_type type, const struct aggr
         self->values = values;
         self->emitted = combine_out_for(run, type, values, fn);
         return &self->op;
+}
+
+struct op *combine_op_new(struct task_run *run, fst_type type, const fst_fn *fn)
+{
+        return combine_op_new_taking(run, type, NULL, fn);
 }
 
 int combine_check(fst_type value, const fst_fn *fn, struct fst_error *error)

@@ -10,12 +10,12 @@
 
 struct aggregate_values;
 
-/*
- * One row of @type for each key out, its values combined by @fn (one of reduce's forms). In come such rows or, unless
- * @values is NULL, those that it speaks of.
- */
-struct op *combine_op_new(struct task_run *run, fst_type type, const struct aggregate_values *values,
-                          const fst_fn *fn);
+/* Pairs in, one pair for each key out, its values combined by @fn (one of reduce's forms). */
+struct op *combine_op_new(struct task_run *run, fst_type type, const fst_fn *fn);
+
+/* The same of rows whose values are taken into accumulators, as @values says; pairs of @type come out. */
+struct op *combine_op_new_taking(struct task_run *run, fst_type type, const struct aggregate_values *values,
+                                 const fst_fn *fn);
 
 /* Whether @fn can combine values of @type (a value alone, of any kind): 0, or -EINVAL with the reason. */
 int combine_check(fst_type value, const fst_fn *fn, struct fst_error *error);

@@ -248,7 +248,7 @@ static int combine_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *
 
 static struct op *combine_new(const fst_rdd *rdd, struct task_run *run)
 {
-        return combine_op_new(run, rdd->type, rdd->values, &rdd->fn);
+        return combine_op_new_taking(run, rdd->type, rdd->values, &rdd->fn);
 }
 
 const struct rdd_class rdd_combine_class = {

@@ -171,7 +171,7 @@ static int shuffled_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd 
 static struct op *shuffled_op_new(const fst_rdd *rdd, struct task_run *run)
 {
         if (rdd->shuffle.combine)
-                return combine_op_new(run, rdd->type, NULL, &rdd->fn); /* of accumulators, if values become some */
+                return combine_op_new(run, rdd->type, &rdd->fn); /* of accumulators, if values become some */
         return rdd->shuffle.sort ? sort_op_new(run, rdd->type, rdd->shuffle.order) : NULL;
 }
 
