@@ -22,11 +22,6 @@ static const struct rdd_class *const classes[] = {
         [RDD_SHUFFLED] = &rdd_shuffled_class,
         [RDD_COMBINE] = &rdd_combine_class,
         [RDD_UNION] = &rdd_union_class,
-        [RDD_TEXT_FILE] = &rdd_text_file_class,   [RDD_PARALLELIZE] = &rdd_parallelize_class,
-        [RDD_RANGE] = &rdd_range_class,           [RDD_MAP] = &rdd_map_class,
-        [RDD_FLAT_MAP] = &rdd_flat_map_class,     [RDD_FILTER] = &rdd_filter_class,
-        [RDD_MAP_VALUES] = &rdd_map_values_class, [RDD_MAP_PARTITIONS] = &rdd_map_partitions_class,
-        [RDD_KEY_BY] = &rdd_key_by_class,         [RDD_VALUES] = &rdd_values_class,
         [RDD_COALESCE] = &rdd_coalesce_class,     [RDD_SHUFFLED] = &rdd_shuffled_class,
         [RDD_COMBINE] = &rdd_combine_class,       [RDD_UNION] = &rdd_union_class,
         [RDD_SAMPLED] = &rdd_sampled_class,
@@ -41,9 +36,11 @@ static const struct rdd_class *const classes[] = {
         [RDD_CHECKPOINTED] = &rdd_checkpointed_class,
         [RDD_LOCAL_CHECKPOINT] = &rdd_local_checkpoint_class,
         [RDD_COUNTED] = &rdd_counted_class,       [RDD_FOLDED] = &rdd_folded_class,
-        [RDD_COGROUP] = &rdd_cogroup_class,       [RDD_KEYS] = &rdd_keys_class,
+        [RDD_COGROUP] = &rdd_cogroup_class,
+        [RDD_KEYS] = &rdd_keys_class,
         [RDD_FLAT_MAP_VALUES] = &rdd_flat_map_values_class,
-        [RDD_PACK] = &rdd_pack_class,             [RDD_UNPACK] = &rdd_unpack_class,
+        [RDD_PACK] = &rdd_pack_class,
+        [RDD_UNPACK] = &rdd_unpack_class,
 };
 
 #define SAME(name) _Static_assert((int)RDD_##name == (int)FIRESTEEL__OPERATOR__##name, "as on the wire")
