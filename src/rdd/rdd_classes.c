@@ -22,8 +22,6 @@ static const struct rdd_class *const classes[] = {
         [RDD_SHUFFLED] = &rdd_shuffled_class,
         [RDD_COMBINE] = &rdd_combine_class,
         [RDD_UNION] = &rdd_union_class,
-        [RDD_COALESCE] = &rdd_coalesce_class,     [RDD_SHUFFLED] = &rdd_shuffled_class,
-        [RDD_COMBINE] = &rdd_combine_class,       [RDD_UNION] = &rdd_union_class,
         [RDD_SAMPLED] = &rdd_sampled_class,
         [RDD_INDEXED] = &rdd_indexed_class,
         [RDD_ZIPPED] = &rdd_zipped_class,
