@@ -72,7 +72,7 @@ static fst_rdd *combined(fst_rdd *pairs, fst_type type, const struct aggregate_v
                               fst_type_name(pairs->type, text));
         else if (partitions < 0)
                 r = error_set(&error, -EINVAL, "Number of partitions cannot be negative");
-        else if ((r = combine_rows_check(rdd_value_type(type), values, &rdd->fn, &error)) == 0 && values)
+        else if ((r = combine_rows_check(rdd_value_type(type), values, f, &error)) == 0 && values)
                 set_values(rdd, values);
         if (r)
                 rdd_fail_with(rdd, r, &error);
@@ -126,9 +126,8 @@ FST_API fst_rdd *fst_fold_by_key_at(fst_rdd *pairs, fst_constant zero, fst_fn f,
         char have[64], given[64];
         if (!pairs->status && pairs->type.value && !fst_type_equal(type, value)) {
                 struct fst_error error = FST_ERROR_INIT;
-                error_set(&error, -EINVAL, "fold_by_key takes a zero of the values' type, but they are %s and it is %s%s",
-                          fst_type_name(value, have), fst_type_name(type, given),
-                          type.key == value.key ? " of another size" : "");
+                error_set(&error, -EINVAL, "fold_by_key takes a zero of the values' type, but they are %s and it is %s",
+                          fst_type_name(value, have), fst_type_name(type, given));
                 return rdd_fail_with(rdd_new(pairs->sc, RDD_SHUFFLED, pairs->type, pairs, site), -EINVAL, &error);
         }
         return fst_aggregate_by_key_at(pairs, zero, f, f, partitions, site);
