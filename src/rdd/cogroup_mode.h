@@ -37,6 +37,7 @@ extern const struct cogroup_mode_class cogroup_join_class, cogroup_groups_class,
 
 struct cogroup_op {
         struct op op;
+        struct op_class of_mode; /* the operator's, by the name that messages call it */
         enum cogroup_mode mode;
         const struct cogroup_mode_class *class;
         fst_fn fn;

@@ -18,18 +18,19 @@
 #include "rdd/sorter.h"
 
 static const struct mode {
+        const char *name;
         const struct cogroup_mode_class *class;
         uint32_t wanted; /* sides, as in struct cogroup_op */
 } modes[COGROUP_MODES] = {
-        [COGROUP_JOIN] = {&cogroup_join_class, 1 << JOIN_LEFT | 1 << JOIN_RIGHT},
-        [COGROUP_LEFT_JOIN] = {&cogroup_join_class, 1 << JOIN_LEFT},
-        [COGROUP_RIGHT_JOIN] = {&cogroup_join_class, 1 << JOIN_RIGHT},
-        [COGROUP_FULL_JOIN] = {&cogroup_join_class, 0},
-        [COGROUP_GROUPS] = {&cogroup_groups_class, 0},
-        [COGROUP_SUBTRACT] = {&cogroup_keep_class, 1 << JOIN_LEFT},
-        [COGROUP_INTERSECT] = {&cogroup_keep_class, 1 << JOIN_LEFT | 1 << JOIN_RIGHT},
-        [COGROUP_LISTS] = {&cogroup_lists_class, 0},
-        [COGROUP_ELEMENTS] = {&cogroup_lists_class, 0},
+        [COGROUP_JOIN] = {"join", &cogroup_join_class, 1 << JOIN_LEFT | 1 << JOIN_RIGHT},
+        [COGROUP_LEFT_JOIN] = {"left_outer_join", &cogroup_join_class, 1 << JOIN_LEFT},
+        [COGROUP_RIGHT_JOIN] = {"right_outer_join", &cogroup_join_class, 1 << JOIN_RIGHT},
+        [COGROUP_FULL_JOIN] = {"full_outer_join", &cogroup_join_class, 0},
+        [COGROUP_GROUPS] = {"cogroup", &cogroup_groups_class, 0},
+        [COGROUP_SUBTRACT] = {"subtract", &cogroup_keep_class, 1 << JOIN_LEFT},
+        [COGROUP_INTERSECT] = {"intersection", &cogroup_keep_class, 1 << JOIN_LEFT | 1 << JOIN_RIGHT},
+        [COGROUP_LISTS] = {"group_by_key", &cogroup_lists_class, 0},
+        [COGROUP_ELEMENTS] = {"group_by", &cogroup_lists_class, 0},
 };
 
 static struct cogroup_op *cogroup_of(struct op *op)
@@ -138,7 +139,9 @@ struct op *cogroup_op_new(struct task_run *run, enum cogroup_mode mode, const fs
                           const fst_fn *fn)
 {
         struct cogroup_op *self = new0(struct cogroup_op);
-        op_init(&self->op, &cogroup_class, run, out);
+        self->of_mode = cogroup_class;
+        self->of_mode.name = mode == COGROUP_GROUPS && n == 1 ? "flat_map_groups" : modes[mode].name;
+        op_init(&self->op, &self->of_mode, run, out);
         self->mode = mode;
         self->class = modes[mode].class;
         self->wanted = modes[mode].wanted;
