@@ -42,14 +42,12 @@ enum rdd_op {
         RDD_FOLDED = 41,           /* (partition, value of its rows): a stage of tree_aggregate */
         RDD_CHECKPOINTED = 50,     /* only on the wire: an RDD that is read from its checkpoint */
         RDD_LOCAL_CHECKPOINT = 51, /* what such a one is read from whose cached partitions are all there is */
-        RDD_COUNTED = 40, /* (key or row, 1) */
-        RDD_FOLDED = 41,  /* (partition, value of its rows): a stage of tree_aggregate */
         RDD_COGROUP = 15,  /* rows of several parents with equal keys, which are partitioned alike: where they were not,
                               it is RDD_SHUFFLED that it groups */
-        RDD_KEYS = 50,
-        RDD_FLAT_MAP_VALUES = 51,
-        RDD_PACK = 52,   /* pairs as bytes (rdd/op_key.h) */
-        RDD_UNPACK = 53, /* and back */
+        RDD_KEYS = 70,
+        RDD_FLAT_MAP_VALUES = 71,
+        RDD_PACK = 72,   /* pairs as bytes (rdd/op_key.h) */
+        RDD_UNPACK = 73, /* and back */
 };
 
 struct aggregate_values;

@@ -33,7 +33,6 @@ static const struct rdd_class *const classes[] = {
         [RDD_FOLDED] = &rdd_folded_class,
         [RDD_CHECKPOINTED] = &rdd_checkpointed_class,
         [RDD_LOCAL_CHECKPOINT] = &rdd_local_checkpoint_class,
-        [RDD_COUNTED] = &rdd_counted_class,       [RDD_FOLDED] = &rdd_folded_class,
         [RDD_COGROUP] = &rdd_cogroup_class,
         [RDD_KEYS] = &rdd_keys_class,
         [RDD_FLAT_MAP_VALUES] = &rdd_flat_map_values_class,
