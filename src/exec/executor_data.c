@@ -386,7 +386,7 @@ void executor_data_replicate(struct executor_data *d, const uint8_t *body, size_
 {
         Firesteel__BlockNames *names = firesteel__block_names__unpack(NULL, len, body);
         struct block_name name;
-        for (size_t i = 0; names && i < names->n_names; i++)
+        for (size_t i = 0; names && d->replicator && i < names->n_names; i++) /* without it, all ends */
                 if (block_name_parse(names->names[i], &name) && name.kind == BLOCK_RDD)
                         replicator_add(d->replicator, (struct block_id){(int)name.id, name.part});
         firesteel__block_names__free_unpacked(names, NULL);

@@ -124,8 +124,10 @@ static int64_t read_rows(struct block *block, struct block_id id)
         struct fst_error error = FST_ERROR_INIT;
         int64_t rows = 0;
         int r = block_reader_init(&reader, block, &error);
-        if (r < 0)
+        if (r < 0) {
+                error_deinit(&error);
                 return r;
+        }
         for (fst_batch b; (r = block_reader_next(&reader, &b, &error)) == 0 && b.rows;)
                 for (uint32_t i = 0; i < b.rows; i++, rows++) {
                         char text[48];
