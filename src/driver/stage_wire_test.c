@@ -259,6 +259,49 @@ static void text_splits_stay_small(void **state)
         stage_work_unref(work);
 }
 
+/* Three files of two partitions. */
+static fst_rdd *whole_files(struct world *w)
+{
+        static const char *const paths[] = {"file:/a", "file:/b.gz", "file:/c"};
+        fst_rdd *files = fst_whole_text_files_at(w->sc, "/dev/null", 1, HERE("whole_text_files"));
+        for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+                vec_push(&files->whole.splits, (struct input_split){.path = paths[i],
+                                                                    .length = 10 * i,
+                                                                    .codec = i == 1 ? CODEC_GZIP : CODEC_NONE});
+        files->whole.firsts = new_array(uint32_t, 3);
+        memcpy(files->whole.firsts, (uint32_t[]){0, 2, 3}, 3 * sizeof(uint32_t));
+        files->lineage.partitions = 2;
+        files->planned = true;
+        return files;
+}
+
+static void partitions_of_files_travel(void **state)
+{
+        struct world *w = *state;
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT, records = BUF_INIT;
+        w->work.final = whole_files(w);
+        encode(&w->work, &shipped, &bytes);
+        struct stage_work *work = decode(bytes.data, bytes.len, &w->sc->env);
+        const fst_rdd *files = work->final;
+        assert_int_equal(files->whole.splits.len, 3);
+        assert_memory_equal(files->whole.firsts, ((uint32_t[]){0, 2, 3}), 3 * sizeof(uint32_t));
+        assert_string_equal(files->whole.splits.data[1].path, "file:/b.gz");
+        assert_int_equal(files->whole.splits.data[1].codec, CODEC_GZIP);
+        assert_int_equal(files->whole.splits.data[2].length, 20);
+        stage_work_unref(work);
+
+        fst_rdd *fixed = fst_binary_records_at(w->sc, "/dev/null", 12, HERE("binary_records"));
+        vec_push(&fixed->text.splits, (struct input_split){.path = "file:/a", .start = 24, .length = 36});
+        fixed->lineage.partitions = 1;
+        fixed->planned = true;
+        w->work.final = fixed;
+        encode(&w->work, &shipped, &records);
+        work = decode(records.data, records.len, &w->sc->env);
+        assert_int_equal(work->final->type.key_size, 12);
+        assert_int_equal(work->final->text.splits.data[0].start, 24);
+        stage_work_unref(work);
+}
+
 static void own_map_outputs_are_known(void **state)
 {
         struct world *w = *state;
@@ -393,6 +436,30 @@ static void damaged_rows(Firesteel__Stage *s)
 {
         s->rdds[0]->slices->data.data[SLICE_HEADER] ^= 1;
 }
+static void more_files(Firesteel__Stage *s)
+{
+        s->rdds[0]->text->files[1] = 2;
+}
+static void fewer_files(Firesteel__Stage *s)
+{
+        s->rdds[0]->text->files[0] = 1;
+}
+static void fewer_partitions(Firesteel__Stage *s)
+{
+        s->rdds[0]->text->n_files--;
+}
+static void another_codec(Firesteel__Stage *s)
+{
+        s->rdds[0]->text->codec[0] = CODEC_KINDS;
+}
+static void lines_instead(Firesteel__Stage *s)
+{
+        s->rdds[0]->op = FIRESTEEL__OPERATOR__TEXT_FILE;
+}
+static void records_instead(Firesteel__Stage *s)
+{
+        s->rdds[0]->op = FIRESTEEL__OPERATOR__BINARY_RECORDS;
+}
 static void another_action(Firesteel__Stage *s)
 {
         s->action->name[0] = 'C';
@@ -411,13 +478,46 @@ static void no_rdds(Firesteel__Stage *s)
                 firesteel__rdd__free_unpacked(s->rdds[--s->n_rdds], NULL);
 }
 
+struct stage_change {
+        void (*how)(Firesteel__Stage *stage);
+        int status;
+        const char *says;
+};
+
+static void check_refused(struct world *w, const struct stage_change *changes, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+                struct fst_error error = FST_ERROR_INIT;
+                struct stage_work *work = NULL;
+                encode(&w->work, &shipped, &bytes);
+                change(&bytes, changes[i].how);
+                int r = stage_decode(bytes.data, bytes.len, &w->sc->env, &work, &error);
+                if (r != changes[i].status || !strstr(error_message(&error), changes[i].says))
+                        fail_msg("change %zu: %d \"%s\"", i, r, error_message(&error));
+                assert_null(work);
+                error_deinit(&error);
+        }
+}
+
+static void files_that_cannot_be_are_refused(void **state)
+{
+        static const struct stage_change changes[] = {
+                {more_files, -EBADMSG, "more files than there are"},
+                {fewer_files, -EBADMSG, "not one split for each partition"},
+                {fewer_partitions, -EBADMSG, "which files are in which partition"},
+                {another_codec, -EBADMSG, "of no codec"},
+                {lines_instead, -EBADMSG, "lines of text are BYTES"},
+                {records_instead, -EBADMSG, "binary records are FIXED"},
+        };
+        struct world *w = *state;
+        w->work.final = whole_files(w);
+        check_refused(w, changes, ARRAY_SIZE(changes));
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
-        static const struct {
-                void (*how)(Firesteel__Stage *stage);
-                int status;
-                const char *says;
-        } changes[] = {
+        static const struct stage_change changes[] = {
                 {another_build, -ENOENT, "no module with build-id"},
                 {another_version, -EBADMSG, "version 2"},
                 {another_offset, -EINVAL, "not in the code of"},
@@ -438,18 +538,7 @@ static void what_cannot_be_is_refused(void **state)
         struct world *w = *state;
         w->work.final = fst_map_at(numbers(w), foreign(), FST_I64, HERE("map"));
         give_inputs(w, 3);
-        for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
-                _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
-                struct fst_error error = FST_ERROR_INIT;
-                struct stage_work *work = NULL;
-                encode(&w->work, &shipped, &bytes);
-                change(&bytes, changes[i].how);
-                int r = stage_decode(bytes.data, bytes.len, &w->sc->env, &work, &error);
-                if (r != changes[i].status || !strstr(error_message(&error), changes[i].says))
-                        fail_msg("change %zu: %d \"%s\"", i, r, error_message(&error));
-                assert_null(work);
-                error_deinit(&error);
-        }
+        check_refused(w, changes, ARRAY_SIZE(changes));
 }
 
 /* Each byte changed, each beginning of it: an error or a stage, and never much memory. */
@@ -660,7 +749,9 @@ int main(void)
                 WITH_WORLD(own_map_outputs_are_known),
                 WITH_WORLD(functions_travel_with_their_module),
                 WITH_WORLD(functions_of_the_program_stay),
+                WITH_WORLD(partitions_of_files_travel),
                 WITH_WORLD(what_cannot_be_is_refused),
+                WITH_WORLD(files_that_cannot_be_are_refused),
                 WITH_WORLD(damaged_stages_do_no_harm),
                 WITH_WORLD(few_bytes_cannot_ask_for_much_memory),
                 cmocka_unit_test(numbers_come_back),
