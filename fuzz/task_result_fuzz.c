@@ -21,14 +21,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct sample_action sample = {{.class = &sample_action_class}, 1000};
         struct stats_action stats = {{.class = &stats_action_class}, false};
         struct histogram_action histogram = {{.class = &histogram_action_class}, .buckets = 3};
+        struct distinct_action distinct = {{.class = &distinct_action_class}, .precision = 4};
         struct action *const actions[] = {&count,       &foreach,      &reduce.action,   &rows.action,
-                                          &sample.action, &stats.action, &histogram.action};
+                                          &sample.action, &stats.action, &histogram.action,
+                                          &distinct.action};
         struct fst_error error = FST_ERROR_INIT;
         struct task_result result;
         struct buf bytes = BUF_INIT;
         if (size == 0)
                 return 0;
-        struct action *action = actions[(data[0] & 15) % 7];
+        struct action *action = actions[(data[0] & 15) % 8];
         action->type = types[(data[0] >> 4) % 6];
         if (action == &reduce.action)
                 reduce.made = (fst_type){.key = action->type.key, .key_size = action->type.key_size};

@@ -36,6 +36,9 @@ FST_API fst_future *fst_foreach_partition_async_at(fst_rdd *rdd, fst_fn f, fst_s
 /* Wait for its end: 0, or what the action would have returned; -ECANCELED if it was cancelled. */
 FST_API int fst_future_wait(fst_future *future);
 
+/* The same for at most so many milliseconds: -ETIMEDOUT if it has not ended by then, and it goes on. */
+FST_API int fst_future_wait_for(fst_future *future, int64_t milliseconds);
+
 /* Whether it has ended, well or not. */
 FST_API bool fst_future_done(fst_future *future);
 

@@ -15,6 +15,7 @@
 #include "rdd/op_chain.h"
 #include "rdd/op_combine.h"
 #include "rdd/rdd_make.h"
+#include "rdd/task_listeners.h"
 #include "shuffle/shuffle_store.h"
 #include "store/page.h"
 
@@ -109,8 +110,7 @@ static int combine(fst_rdd *rdd, const fst_fn *fn, const struct page *sent, stru
         run.services = rdd->sc->env.services;
         struct op *op = chain_op_new(combine_op_new(&run, rdd->type, fn), row_sink_new(&run, rdd->type, INT64_MAX));
         int r = feed(op, rdd->type, sent);
-        if (r == 0)
-                r = run.status;
+        r = task_run_call_listeners(&run, r ? r : run.status);
         if (r)
                 error_set(error, r, "%s", error_message(&run.error));
         else

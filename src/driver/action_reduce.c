@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "exec/action_kinds.h"
 #include "rdd/rdd_make.h"
+#include "rdd/task_listeners.h"
 
 struct reduce_job {
         struct reduce_action reduce;
@@ -42,6 +43,7 @@ static int combine(fst_rdd *rdd, struct reduce_job *self, const fst_fn *fn, stru
         int r = op_begin(op);
         for (int i = 0; i < self->n && r == 0; i++)
                 r = reduce_op_add(op, &self->partial[i]);
+        r = task_run_call_listeners(&run, r);
         if (r)
                 error_set(error, r, "%s", error_message(&run.error));
         else

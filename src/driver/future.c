@@ -19,6 +19,7 @@
 #include "store/page.h"
 
 #include <stdio.h>
+#include <time.h>
 
 struct fst_future {
         struct kept_result kept;
@@ -250,16 +251,38 @@ FST_API fst_future *fst_foreach_partition_async_at(fst_rdd *rdd, fst_fn fn, fst_
 
 /* ------------------------------------------------------------------------------------------------------- asking */
 
-FST_API int fst_future_wait(fst_future *f)
+/* NULL: for ever. */
+static int wait_until(fst_future *f, const struct timespec *until)
 {
         _cleanup_(context_leave) fst_context *in = context_enter(f->rdd->sc);
+        int r = 0;
         if (slot_is_this_thread())
                 return -EDEADLK;
         pthread_mutex_lock(&f->lock);
-        while (!f->ended)
-                pthread_cond_wait(&f->changed, &f->lock);
+        while (!f->ended && r == 0)
+                r = until ? pthread_cond_clockwait(&f->changed, &f->lock, CLOCK_MONOTONIC, until)
+                          : pthread_cond_wait(&f->changed, &f->lock);
+        r = f->ended ? f->status : -ETIMEDOUT;
         pthread_mutex_unlock(&f->lock);
-        return f->status;
+        return r;
+}
+
+FST_API int fst_future_wait(fst_future *f)
+{
+        return wait_until(f, NULL);
+}
+
+FST_API int fst_future_wait_for(fst_future *f, int64_t milliseconds)
+{
+        struct timespec until;
+        int64_t most = (int64_t)1000 * 60 * 60 * 24 * 365; /* so that no sum is too large */
+        milliseconds = MAX(MIN(milliseconds, most), 0);
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += milliseconds / 1000;
+        until.tv_nsec += milliseconds % 1000 * 1000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        return wait_until(f, &until);
 }
 
 FST_API bool fst_future_done(fst_future *f)

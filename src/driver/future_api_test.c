@@ -111,10 +111,13 @@ static void two_run_at_the_same_time(void **state)
         fst_future *b = fst_count_async(fst_map(fst_range_n(*state, 0, 1, 1), held, FST_I64));
         wait_entered(2);
         assert_false(fst_future_done(a) || fst_future_done(b));
+        assert_int_equal(fst_future_wait_for(a, 1), -ETIMEDOUT);
+        assert_int_equal(fst_future_wait_for(b, -5), -ETIMEDOUT);
         __atomic_store_n(&go, 1, __ATOMIC_RELAXED);
         assert_int_equal(fst_future_count(b, &m), 0);
         assert_int_equal(fst_future_count(a, &n), 0);
         assert_true(n == 1 && m == 1);
+        assert_int_equal(fst_future_wait_for(a, INT64_MAX), 0);
 }
 
 static void the_threads_properties_are_the_jobs(void **state)
