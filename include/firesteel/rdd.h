@@ -55,6 +55,22 @@ static inline fst_rdd *fst_cache(fst_rdd *rdd)
 }
 
 /*
+ * int fst_set_checkpoint_dir(fst_context *sc, const char *dir)
+ * fst_rdd *fst_checkpoint(fst_rdd *rdd)
+ *
+ * Forget what an RDD is computed from once its rows are in files: the first action that needs it is followed by a job
+ * that writes them (computing them again, unless the RDD is persisted), and from then on they are read from there. The
+ * directory, which executors must reach as well, gets one for this application, with one for each RDD; they stay when
+ * the application ends. Without it the action fails; spark.checkpoint.dir gives it, too. 0, or a negative status that
+ * was logged; @rdd.
+ */
+FST_API int fst_set_checkpoint_dir(fst_context *sc, const char *dir);
+FST_API fst_rdd *fst_checkpoint(fst_rdd *rdd);
+
+/* The directory of its files, borrowed; NULL until it was written, and for local checkpoints. */
+FST_API const char *fst_checkpoint_file(const fst_rdd *rdd);
+
+/*
  * Forget what an RDD is computed from: its rows are kept on executors, and are read from there once a job has computed
  * them all (which the first action on it sees to). The RDD is persisted with a level that uses disk. Quick, and of no
  * help against lost executors: partitions that were on one are lost for good. Returns @rdd.
@@ -65,6 +81,12 @@ FST_API fst_rdd *fst_local_checkpoint(fst_rdd *rdd);
 FST_API bool fst_is_checkpointed(const fst_rdd *rdd);
 
 FST_API int fst_rdd_id(const fst_rdd *rdd);
+
+/*
+ * The RDD and what it is computed from, a line each, with partitions, ids and source lines: what is behind a shuffle is
+ * set in. Borrowed until the context stops. Of an RDD that cannot be, why.
+ */
+FST_API const char *fst_to_debug_string(fst_rdd *rdd);
 
 /* The number of partitions, or a negative status (a source may have to look at its files). */
 FST_API int fst_rdd_partitions(fst_rdd *rdd);

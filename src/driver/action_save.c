@@ -18,12 +18,15 @@ static void save_reset(struct action *action)
         output_committer_forget_commits(container_of(action, struct save_action, action)->committer);
 }
 
-static int save(fst_rdd *rdd, struct save_action *self, fst_site site, struct fst_error *error)
+typedef int (*run_fn)(fst_rdd *rdd, struct action *action, const int *partitions, int n, fst_site site,
+                      struct fst_error *error);
+
+static int save(fst_rdd *rdd, struct save_action *self, run_fn run, fst_site site, struct fst_error *error)
 {
         int r = output_committer_setup_job(self->committer, error);
         if (r)
                 return r;
-        r = action_run(rdd, &self->action, NULL, 0, site, error);
+        r = run(rdd, &self->action, NULL, 0, site, error);
         if (r == 0)
                 r = output_committer_commit_job(self->committer, error);
         if (r) {
@@ -53,9 +56,27 @@ static int save_rows(fst_rdd *rdd, const struct action_class *class, const char 
         if (r == 0)
                 r = output_committer_new(path, rdd->lineage.id, &options, &action.committer, &error);
         if (r == 0)
-                r = save(rdd, &action, site, &error);
+                r = save(rdd, &action, action_run, site, &error);
         output_committer_free(action.committer);
         return r ? action_failed(rdd, site, r, &error) : 0;
+}
+
+int action_save_checkpoint(fst_rdd *rdd, const char *path, fst_site site, struct fst_error *error)
+{
+        struct output_options options = OUTPUT_OPTIONS_INIT;
+        struct save_action action = {
+                {.class = &save_objects_action_class, .type = rdd->type, .merge = save_merge, .reset = save_reset},
+                NULL};
+        int r = output_options_read(rdd->sc->conf, &options, error);
+        options.validate = false; /* what an attempt has left that failed is replaced */
+        if (r == 0)
+                r = codec_parse_file("none", &options.codec, error);
+        if (r == 0)
+                r = output_committer_new(path, rdd->lineage.id, &options, &action.committer, error);
+        if (r == 0)
+                r = save(rdd, &action, action_run_job, site, error);
+        output_committer_free(action.committer);
+        return r;
 }
 
 FST_API int fst_save_as_text_file_at(fst_rdd *rdd, const char *path, const char *codec, fst_site site)

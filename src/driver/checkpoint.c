@@ -12,14 +12,24 @@
 #include "driver/claim.h"
 #include "driver/local_properties.h"
 #include "exec/action_kinds.h"
+#include "io/file_systems.h"
 #include "rdd/rdd_checkpoint.h"
 #include "rdd/rdd_registry.h"
 #include "rdd/rdd_walk.h"
 
 #define ALL_ANCESTORS "spark.checkpoint.checkpointAllMarkedAncestors"
 
-/* --------------------------------------------------------------------------------------------- partitions that are
- * kept */
+FST_API int fst_set_checkpoint_dir(fst_context *sc, const char *dir)
+{
+        _cleanup_(context_leave) fst_context *in = context_enter(sc);
+        struct fst_error error = FST_ERROR_INIT;
+        int r = !dir || !*dir ? error_set(&error, -EINVAL, "it needs a path") : 0;
+        if (r == 0)
+                r = rdd_registry_set_checkpoint_dir(sc, dir, &error);
+        return r ? context_action_failed(sc, "set_checkpoint_dir", r, &error) : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------- kept partitions */
 
 static int no_merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
 {
@@ -54,15 +64,49 @@ static void set_checkpoint(void *owner, struct scheduler_backend *backend, bool 
         rdd_set_checkpoint(change->rdd, change->source);
 }
 
+/* The files that were written, each as one split. */
+static int find_parts(fst_rdd *rdd, struct input_splits *splits, struct fst_error *error)
+{
+        const struct file_system *fs;
+        int r = file_system_of(rdd->checkpoint.path, &fs, error);
+        for (int p = 0; p < rdd->lineage.partitions && r == 0; p++) {
+                _cleanup_free_ char *path = mem_printf("%s/part-%05d", rdd->checkpoint.path, p);
+                struct file_status status = {0};
+                r = fs->stat(fs, path, &status, error);
+                if (r == 0)
+                        r = input_splits_cut(splits, &status, CODEC_NONE, MAX(status.size, (uint64_t)1), true, error);
+                file_status_deinit(&status);
+        }
+        return r;
+}
+
+static int make_files(fst_rdd *rdd, fst_rdd **source, fst_site site, struct fst_error *error)
+{
+        struct input_splits splits = INPUT_SPLITS_INIT;
+        int r = action_save_checkpoint(rdd, rdd->checkpoint.path, site, error);
+        if (r == 0)
+                r = find_parts(rdd, &splits, error);
+        if (r == 0)
+                *source = rdd_checkpoint_files(rdd, &splits);
+        input_splits_deinit(&splits);
+        return r;
+}
+
 static int make(fst_rdd *rdd, fst_site site, struct fst_error *error)
 {
+        struct change change = {.rdd = rdd};
+        int r;
         site.operation = "checkpoint";
-        int r = compute_missing(rdd, site, error);
-        if (r)
-                return r;
-        struct change change = {rdd, rdd_local_checkpoint(rdd)};
-        job_runner_call(rdd->sc->runner, set_checkpoint, &change);
-        return 0;
+        if (rdd->checkpoint.local) {
+                r = compute_missing(rdd, site, error);
+                if (r == 0)
+                        change.source = rdd_local_checkpoint(rdd);
+        } else {
+                r = make_files(rdd, &change.source, site, error);
+        }
+        if (r == 0)
+                job_runner_call(rdd->sc->runner, set_checkpoint, &change);
+        return r;
 }
 
 static int checkpoint(fst_rdd *rdd, fst_site site, struct fst_error *error)

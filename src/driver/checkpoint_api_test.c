@@ -1,6 +1,9 @@
 /* Checkpoints: what is computed from is forgotten, what is read stays. */
+#include "base/mem.h"
 #include "driver/api_fixture.h"
 #include "rdd/rdd.h"
+
+#include <ftw.h>
 
 static int setup(void **state)
 {
@@ -144,6 +147,118 @@ static void among_threads(void **state)
         }
 }
 
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *where)
+{
+        return remove(path);
+}
+
+static int text_row(fst_task *task, int64_t x, fst_out *out)
+{
+        char text[64];
+        snprintf(text, sizeof(text), "%0*lld", (int)(x % 50 + 1), (long long)x);
+        fst_emit(out, text, x);
+        return 0;
+}
+
+static void reliably(void **state)
+{
+        char dir[] = "/tmp/firesteel-test-XXXXXX";
+        int64_t n, x = 0, want = 0;
+        fst_iter *rows;
+        fst_bytes text = {0};
+        assert_non_null(mkdtemp(dir));
+        fst_rdd *numbers = fst_range_n(*state, 0, 10, 3);
+        assert_refused(fst_count(fst_checkpoint(fst_map(numbers, counted, FST_I64)), &n), -EINVAL,
+                       "Checkpoint directory has not been set in the SparkContext");
+        assert_int_equal(fst_set_checkpoint_dir(*state, dir), 0);
+
+        calls = 0;
+        fst_rdd *written = fst_checkpoint(fst_map(fst_range_n(*state, 0, 100000, 4), counted, FST_I64));
+        assert_null(fst_checkpoint_file(written));
+        assert_int_equal(fst_count(written, &n), 0);
+        assert_int_equal(calls, 200000); /* for the action, and for the files */
+        assert_true(fst_is_checkpointed(written));
+        assert_non_null(strstr(fst_checkpoint_file(written), dir));
+        assert_int_equal(fst_collect(written, &rows), 0);
+        for (; fst_next(rows, &x); want++)
+                assert_int_equal(x, want + 1);
+        assert_int_equal(want, 100000);
+        assert_int_equal(calls, 200000);
+
+        /* Pairs with bytes; partitions without rows; a partitioner that stays known. */
+        fst_rdd *placed = fst_partition_by(fst_map(fst_range_n(*state, 0, 100, 2), text_row, FST_PAIR(BYTES, I64)), 8);
+        fst_checkpoint(placed);
+        assert_int_equal(fst_count(placed, &n), 0);
+        assert_int_equal(n, 100);
+        assert_int_equal(fst_count(placed, &n), 0);
+        assert_int_equal(n, 100);
+        assert_int_equal(fst_rdd_partitions(placed), 8);
+        assert_ptr_equal(fst_partition_by(placed, 8), placed);
+        assert_int_equal(fst_reduce_by_key_n(placed, fst_sum, 8)->op, RDD_COMBINE);
+        assert_int_equal(fst_take(placed, 1, &rows), 0);
+        assert_true(fst_next(rows, &text, &x));
+        assert_int_equal(text.len, MAX(x % 50 + 1, x > 9 ? 2 : 1));
+
+        /* Persisted, what is written is not computed again. */
+        calls = 0;
+        fst_rdd *kept = fst_checkpoint(fst_cache(fst_map(fst_range_n(*state, 0, 1000, 4), counted, FST_I64)));
+        assert_int_equal(fst_count(kept, &n), 0);
+        assert_int_equal(calls, 1000);
+        fst_unpersist(kept);
+        assert_int_equal(fst_count(kept, &n), 0);
+        assert_int_equal(n, 1000);
+        assert_int_equal(calls, 1000);
+        nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+        assert_refused(fst_count(kept, &n), -EIO, "part-0000");
+}
+
+/* @text with no numbers of lines: "map at a.c:12" is "map at a.c:". Owned by the caller. */
+static char *without_lines(const char *text)
+{
+        char *copy = calloc(strlen(text) + 1, 1), *to = copy;
+        for (const char *p = text; *p;) {
+                *to++ = *p++;
+                if (to - copy >= 3 && memcmp(to - 3, ".c:", 3) == 0)
+                        while (*p >= '0' && *p <= '9')
+                                p++;
+        }
+        return copy;
+}
+
+static void assert_told(fst_rdd *rdd, const char *want)
+{
+        char *told = without_lines(fst_to_debug_string(rdd));
+        assert_string_equal(told, want);
+        free(told);
+}
+
+#define HERE " at checkpoint_api_test.c:"
+
+/* As Spark tells of such a lineage. */
+static void told_in_lines(void **state)
+{
+        int64_t n;
+        fst_rdd *pairs = fst_map(fst_range_n(*state, 0, 20, 12), keyed, FST_PAIR(I64, I64));
+        fst_rdd *placed = fst_partition_by(pairs, 3);
+        fst_rdd *both = fst_union(placed, fst_sort_by_key(pairs, FST_ASCENDING));
+        fst_rdd *dealt = fst_persist(fst_repartition(both, 2), FST_MEMORY_AND_DISK);
+        fst_rdd_set_name(both, "both");
+        assert_told(dealt, "(2) ShuffledRDD[5] at repartition" HERE " [Disk Memory Deserialized 1x Replicated]\n"
+                           " +-(15) both UnionRDD[4] at union" HERE " []\n"
+                           "    |   ShuffledRDD[2] at partition_by" HERE " []\n"
+                           "    +-(12) MapPartitionsRDD[1] at map" HERE " []\n"
+                           "       |   ParallelCollectionRDD[0] at range" HERE " []\n"
+                           "    |   ShuffledRDD[3] at sort_by_key" HERE " []\n"
+                           "    +-(12) MapPartitionsRDD[1] at map" HERE " []\n"
+                           "       |   ParallelCollectionRDD[0] at range" HERE " []");
+        fst_local_checkpoint(dealt);
+        assert_int_equal(fst_count(dealt, &n), 0);
+        char *told = without_lines(fst_to_debug_string(dealt));
+        assert_non_null(strstr(told, "\n |  LocalCheckpointRDD["));
+        assert_null(strstr(told, "UnionRDD"));
+        free(told);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -152,6 +267,8 @@ int main(void)
                 cmocka_unit_test_setup_teardown(behind_a_shuffle, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(the_nearest_first, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(lost_blocks_are_told_of, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(reliably, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(told_in_lines, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(among_threads, setup, api_teardown),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,6 +179,7 @@ void rdd_free(fst_rdd *rdd)
         free(rdd->values);
         free(rdd->lineage.deps);
         free(rdd->checkpoint.former);
+        free(rdd->checkpoint.path);
         free(rdd->parents);
         while (rdd->names) {
                 struct rdd_name *older = rdd->names->older;

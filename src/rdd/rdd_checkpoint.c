@@ -41,6 +41,32 @@ FST_API fst_rdd *fst_local_checkpoint(fst_rdd *rdd)
         return rdd;
 }
 
+FST_API fst_rdd *fst_checkpoint(fst_rdd *rdd)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        char *path = NULL;
+        int r = rdd_registry_checkpoint_path(rdd->sc, rdd->lineage.id, &path, &error);
+        if (r)
+                return rdd_fail_with(rdd, r, &error);
+        rdd_registry_lock(rdd->sc);
+        if (!rdd->checkpoint.wanted)
+                rdd_registry_want_checkpoint(rdd->sc, 1);
+        if (!rdd_is_checkpointed(rdd)) {
+                rdd->checkpoint.wanted = true;
+                rdd->checkpoint.local = false;
+                free(rdd->checkpoint.path);
+                rdd->checkpoint.path = steal(path);
+        }
+        rdd_registry_unlock(rdd->sc);
+        free(path);
+        return rdd;
+}
+
+FST_API const char *fst_checkpoint_file(const fst_rdd *rdd)
+{
+        return rdd_is_checkpointed(rdd) && !rdd->checkpoint.local ? rdd->checkpoint.path : NULL;
+}
+
 FST_API bool fst_is_checkpointed(const fst_rdd *rdd)
 {
         return rdd_is_checkpointed(rdd);
@@ -74,6 +100,18 @@ const struct rdd_class rdd_checkpointed_class = {
 };
 
 /* ------------------------------------------------------------------------------------------- where it was kept */
+
+fst_rdd *rdd_checkpoint_files(fst_rdd *rdd, struct input_splits *splits)
+{
+        fst_rdd *source = rdd_new(rdd->sc, RDD_OBJECT_FILE, rdd->type, NULL, rdd->site);
+        source->text.paths = mem_strdup(rdd->checkpoint.path);
+        source->text.splits = *splits;
+        *splits = INPUT_SPLITS_INIT;
+        source->has_hosts = source->text.splits.near_hosts;
+        source->lineage.partitions = rdd->lineage.partitions;
+        source->planned = true;
+        return source;
+}
 
 fst_rdd *rdd_local_checkpoint(fst_rdd *rdd)
 {

@@ -6,6 +6,9 @@
 
 #include "rdd/rdd.h"
 
+/* A source that reads the object files of which @splits, which it takes, has one whole for each partition. */
+fst_rdd *rdd_checkpoint_files(fst_rdd *rdd, struct input_splits *splits);
+
 /* A source that stands for partitions that are in the block store, or nowhere: reading one fails. */
 fst_rdd *rdd_local_checkpoint(fst_rdd *rdd);
 

@@ -1,8 +1,14 @@
 /* The context as lineage sees it; see rdd_registry.h. */
 #include "rdd/rdd_registry.h"
 
+#include "base/mem.h"
+#include "io/file_system.h"
+#include "io/file_systems.h"
 #include "rdd/rdd.h"
 #include "store/block_store.h"
+
+#include <errno.h>
+#include <sys/random.h>
 
 static struct rdd_registry *registry_of(fst_context *sc)
 {
@@ -26,6 +32,7 @@ void rdd_registry_deinit(struct rdd_registry *r)
                 rdd_free(r->rdds);
                 r->rdds = next;
         }
+        free(r->checkpoint_dir);
         pthread_mutex_destroy(&r->lock);
 }
 
@@ -46,6 +53,62 @@ int rdd_registry_shuffle_id(fst_context *sc)
         int id = r->next_shuffle_id++;
         pthread_mutex_unlock(&r->lock);
         return id;
+}
+
+/* "@dir/<uuid>", made; owned by the caller. */
+static int own_directory(const char *dir, char **own, struct fst_error *error)
+{
+        _cleanup_free_ char *whole = NULL;
+        const struct file_system *fs;
+        unsigned char b[16];
+        int r = file_system_resolve(dir, &whole, &fs, error);
+        if (r)
+                return r;
+        if (getrandom(b, sizeof(b), 0) != sizeof(b))
+                return error_set(error, -errno, "no random bytes for a name in %s", dir);
+        b[6] = (b[6] & 0x0f) | 0x40;
+        b[8] = (b[8] & 0x3f) | 0x80;
+        char *path =
+                mem_printf("%s/%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", whole, b[0], b[1],
+                           b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+        r = fs->mkdirs(fs, path, error);
+        if (r)
+                free(path);
+        else
+                *own = path;
+        return r;
+}
+
+int rdd_registry_set_checkpoint_dir(fst_context *sc, const char *dir, struct fst_error *error)
+{
+        struct rdd_registry *r = registry_of(sc);
+        char *own = NULL;
+        int status = own_directory(dir, &own, error);
+        if (status)
+                return status;
+        pthread_mutex_lock(&r->lock);
+        free(r->checkpoint_dir);
+        r->checkpoint_dir = own;
+        pthread_mutex_unlock(&r->lock);
+        return 0;
+}
+
+int rdd_registry_checkpoint_path(fst_context *sc, int rdd, char **path, struct fst_error *error)
+{
+        struct rdd_registry *r = registry_of(sc);
+        const char *configured = fst_conf_get(r->conf, "spark.checkpoint.dir");
+        int status = 0;
+        pthread_mutex_lock(&r->lock);
+        if (!r->checkpoint_dir && configured && *configured)
+                status = own_directory(configured, &r->checkpoint_dir, error);
+        else if (!r->checkpoint_dir)
+                status = error_set(error, -EINVAL,
+                                   "Checkpoint directory has not been set in the SparkContext: call "
+                                   "fst_set_checkpoint_dir before, or set spark.checkpoint.dir");
+        if (status == 0)
+                *path = mem_printf("%s/rdd-%d", r->checkpoint_dir, rdd);
+        pthread_mutex_unlock(&r->lock);
+        return status;
 }
 
 int rdd_registry_want_checkpoint(fst_context *sc, int change)

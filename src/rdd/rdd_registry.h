@@ -34,6 +34,7 @@ struct rdd_registry {
         struct block_store *blocks;     /* of this process; NULL: persisted RDDs are not kept */
         rdd_describe_fn describe;       /* NULL: functions keep the names that they were given by */
         fst_rdd *rdds;                  /* newest first */
+        char *checkpoint_dir;           /* a directory of this application's own; NULL: none yet. Owned */
         int checkpoints_wanted;         /* RDDs that are to be checkpointed and are not yet; atomic */
         int next_rdd_id, next_shuffle_id;
 };
@@ -52,6 +53,13 @@ int rdd_registry_describe(fst_context *sc, const fst_fn *fn, const char **name, 
 /* Whether a partition of a persisted RDD is kept anywhere; and give up all of them. */
 bool rdd_registry_cached(fst_context *sc, int rdd, int partition);
 void rdd_registry_unpersist(fst_context *sc, int rdd, bool blocking);
+
+/*
+ * Where the checkpoint of an RDD goes: owned by the caller. The directory of this application's own is made in
+ * spark.checkpoint.dir if rdd_registry_set_checkpoint_dir has not been called. -EINVAL if nobody has said where.
+ */
+int rdd_registry_checkpoint_path(fst_context *sc, int rdd, char **path, struct fst_error *error);
+int rdd_registry_set_checkpoint_dir(fst_context *sc, const char *dir, struct fst_error *error);
 
 /* One more or fewer RDD is to be checkpointed; how many there are then. Any thread. */
 int rdd_registry_want_checkpoint(fst_context *sc, int change);
