@@ -222,6 +222,12 @@ void allocation_shuffle_moved(struct allocation *a, int executor, int shuffle)
                 executor_monitor_shuffle_block(a->monitor, executor, shuffle);
 }
 
+void allocation_shuffle_removed(struct allocation *a, int shuffle)
+{
+        if (a)
+                executor_monitor_shuffle_removed(a->monitor, shuffle);
+}
+
 struct allocation_numbers allocation_numbers(const struct allocation *a)
 {
         struct allocation_numbers numbers = {0};

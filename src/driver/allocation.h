@@ -59,6 +59,7 @@ void allocation_rdd_block(struct allocation *a, int executor, int rdd, int parti
 void allocation_rdd_unpersisted(struct allocation *a, int rdd);
 
 /* A map output of this shuffle was moved to this executor. */
+void allocation_shuffle_removed(struct allocation *a, int shuffle);
 void allocation_shuffle_moved(struct allocation *a, int executor, int shuffle);
 
 /* For gauges, Spark's of ExecutorAllocationManager. Zeros where dynamic allocation is off. */

@@ -3,6 +3,7 @@
  *
  * A context that cannot start is still a context: it says why once, and everything asked of it answers its status.
  */
+#include "driver/cleaner.h"
 #include "driver/context.h"
 
 #include "base/log.h"
@@ -459,6 +460,7 @@ fst_context *context_enter(fst_context *sc)
 void context_leave(fst_context **in)
 {
         fst_context *sc = *in;
+        cleaner_run(sc);
         pthread_mutex_lock(&sc->lock);
         sc->acting--;
         pthread_cond_signal(&sc->acted);

@@ -53,6 +53,7 @@ struct fst_context {
 
         pthread_mutex_t lock;     /* of what follows */
         int first_failure;        /* of an action */
+        bool clean;               /* RDDs were released: driver/cleaner.c */
         int acting;               /* threads inside of an action: fst_context_stop waits for them */
         pthread_cond_t acted;     /* one has left */
         struct kept_result *kept; /* results that actions handed out: freed at the end */

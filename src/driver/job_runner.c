@@ -1040,6 +1040,27 @@ void job_runner_call(struct job_runner *r, void (*call)(void *owner, struct sche
         pthread_cond_destroy(&wait.done);
 }
 
+struct removal {
+        struct job_runner *runner;
+        const int *shuffles;
+        int n;
+};
+
+static void remove_shuffles(void *owner, struct scheduler_backend *backend, bool allocates)
+{
+        const struct removal *removal = owner;
+        for (int i = 0; i < removal->n; i++) {
+                sched_unregister_shuffle(removal->runner->sched, removal->shuffles[i]);
+                allocation_shuffle_removed(removal->runner->allocation, removal->shuffles[i]);
+        }
+}
+
+void job_runner_remove_shuffles(struct job_runner *r, const int *shuffles, int n)
+{
+        struct removal removal = {r, shuffles, n};
+        job_runner_call(r, remove_shuffles, &removal);
+}
+
 void job_runner_cancel(struct job_runner *r, const char *group)
 {
         post(r, (struct message){.kind = MESSAGE_CANCEL, .group = group ? mem_strdup(group) : NULL});

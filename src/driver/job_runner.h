@@ -57,6 +57,12 @@ void job_runner_cancel_stage(struct job_runner *runner, int stage);
 void job_runner_call(struct job_runner *runner,
                      void (*call)(void *owner, struct scheduler_backend *backend, bool allocates), void *owner);
 
+/*
+ * Nobody will read these shuffles any more: their map outputs go, but for those that a job's stage is writing. Waits
+ * until the scheduler has forgotten them; executors remove them later. As job_runner_call.
+ */
+void job_runner_remove_shuffles(struct job_runner *runner, const int *shuffles, int n);
+
 /* Cancel a group's jobs, or all with NULL. Any thread. */
 void job_runner_cancel(struct job_runner *runner, const char *group);
 

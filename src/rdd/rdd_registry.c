@@ -25,13 +25,19 @@ void rdd_registry_init(struct rdd_registry *r, const fst_conf *conf)
         pthread_mutexattr_destroy(&attr);
 }
 
+static void free_all(fst_rdd *rdds)
+{
+        while (rdds) {
+                fst_rdd *next = rdds->next;
+                rdd_free(rdds);
+                rdds = next;
+        }
+}
+
 void rdd_registry_deinit(struct rdd_registry *r)
 {
-        while (r->rdds) {
-                fst_rdd *next = r->rdds->next;
-                rdd_free(r->rdds);
-                r->rdds = next;
-        }
+        free_all(r->rdds);
+        free_all(r->cleaned);
         free(r->checkpoint_dir);
         pthread_mutex_destroy(&r->lock);
 }

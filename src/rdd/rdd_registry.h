@@ -34,6 +34,7 @@ struct rdd_registry {
         struct block_store *blocks;     /* of this process; NULL: persisted RDDs are not kept */
         rdd_describe_fn describe;       /* NULL: functions keep the names that they were given by */
         fst_rdd *rdds;                  /* newest first */
+        fst_rdd *cleaned;               /* driver/cleaner.c is done with them; nobody uses them */
         char *checkpoint_dir;           /* a directory of this application's own; NULL: none yet. Owned */
         int checkpoints_wanted;         /* RDDs that are to be checkpointed and are not yet; atomic */
         int next_rdd_id, next_shuffle_id;

@@ -1,0 +1,160 @@
+/* See cleaner.h. */
+#include "driver/cleaner.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "driver/job_runner.h"
+#include "io/file_systems.h"
+#include "rdd/rdd_checkpoint.h"
+#include "rdd/rdd_registry.h"
+
+/* ------------------------------------------------------------------------------------------------------ releasing */
+
+static bool tracking(const fst_context *sc)
+{
+        struct fst_error ignored = FST_ERROR_INIT;
+        bool on = true;
+        if (conf_get_bool(sc->conf, "spark.cleaner.referenceTracking", &on, &ignored))
+                error_deinit(&ignored);
+        return on;
+}
+
+FST_API void fst_release(fst_rdd *rdd)
+{
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        rdd_registry_lock(rdd->sc);
+        rdd->released = true;
+        rdd_registry_unlock(rdd->sc);
+        pthread_mutex_lock(&in->lock);
+        in->clean = true;
+        pthread_mutex_unlock(&in->lock);
+        cleaner_run(in);
+}
+
+FST_API int fst_scope_begin(fst_context *sc)
+{
+        rdd_registry_lock(sc);
+        int first = sc->registry.next_rdd_id;
+        rdd_registry_unlock(sc);
+        return first;
+}
+
+FST_API void fst_scope_end(fst_context *sc, int scope, const fst_rdd *keep)
+{
+        _cleanup_(context_leave) fst_context *in = context_enter(sc);
+        rdd_registry_lock(sc);
+        for (fst_rdd *rdd = sc->registry.rdds; rdd && rdd->lineage.id >= scope; rdd = rdd->next)
+                if (rdd != keep)
+                        rdd->released = true;
+        rdd_registry_unlock(sc);
+        pthread_mutex_lock(&in->lock);
+        in->clean = true;
+        pthread_mutex_unlock(&in->lock);
+        cleaner_run(in);
+}
+
+/* ------------------------------------------------------------------------------------------------------- cleaning */
+
+typedef VEC(fst_rdd *) rdd_list;
+
+static void need(rdd_list *stack, fst_rdd *rdd)
+{
+        if (rdd->needed)
+                return;
+        rdd->needed = true;
+        vec_push(stack, rdd);
+}
+
+/* Note those that are needed. Locked. */
+static void mark(fst_context *sc)
+{
+        rdd_list stack = {0};
+        for (fst_rdd *rdd = sc->registry.rdds; rdd; rdd = rdd->next)
+                rdd->needed = false;
+        for (fst_rdd *rdd = sc->registry.rdds; rdd; rdd = rdd->next)
+                if (!rdd->released)
+                        need(&stack, rdd);
+        while (stack.len > 0) {
+                fst_rdd *rdd = stack.data[--stack.len];
+                fst_rdd *source = __atomic_load_n(&rdd->checkpoint.source, __ATOMIC_ACQUIRE);
+                for (int i = 0; !source && i < rdd->n_parents; i++)
+                        need(&stack, rdd->parents[i]);
+                if (source)
+                        need(&stack, source);
+        }
+        vec_deinit(&stack);
+}
+
+static void remove_checkpoint(const fst_rdd *rdd)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        const struct file_system *fs;
+        int r = file_system_of(rdd->checkpoint.path, &fs, &error);
+        if (r == 0)
+                r = fs->remove(fs, rdd->checkpoint.path, &error);
+        if (r)
+                log_warn("ContextCleaner", "a checkpoint is not removed: %s", error_message(&error));
+        error_deinit(&error);
+}
+
+static bool setting(const fst_context *sc, const char *key)
+{
+        struct fst_error ignored = FST_ERROR_INIT;
+        bool on = false;
+        if (conf_get_bool(sc->conf, key, &on, &ignored))
+                error_deinit(&ignored);
+        return on;
+}
+
+static void clean(fst_context *sc, fst_rdd *const *rdds, size_t n)
+{
+        bool blocking = setting(sc, "spark.cleaner.referenceTracking.blocking");
+        bool checkpoints = setting(sc, "spark.cleaner.referenceTracking.cleanCheckpoints");
+        int *shuffles = new_array(int, n);
+        int n_shuffles = 0;
+        for (size_t i = 0; i < n; i++) {
+                fst_rdd *rdd = rdds[i];
+                if (__atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED) != FST_STORAGE_NONE)
+                        rdd_registry_unpersist(sc, rdd->lineage.id, blocking);
+                if (rdd->op == RDD_SHUFFLED)
+                        shuffles[n_shuffles++] = rdd->shuffle.id;
+                if (checkpoints && rdd_is_checkpointed(rdd) && !rdd->checkpoint.local)
+                        remove_checkpoint(rdd);
+        }
+        if (n_shuffles > 0)
+                job_runner_remove_shuffles(sc->runner, shuffles, n_shuffles);
+        free(shuffles);
+}
+
+static bool may_clean(fst_context *sc)
+{
+        pthread_mutex_lock(&sc->lock);
+        bool may = sc->clean && sc->acting == 1 && sc->runner;
+        if (may)
+                sc->clean = false;
+        pthread_mutex_unlock(&sc->lock);
+        return may;
+}
+
+void cleaner_run(fst_context *sc)
+{
+        rdd_list gone = {0};
+        if (!may_clean(sc) || !tracking(sc))
+                return;
+        rdd_registry_lock(sc);
+        mark(sc);
+        for (fst_rdd **at = &sc->registry.rdds, *rdd; (rdd = *at);) {
+                if (rdd->needed) {
+                        at = &rdd->next;
+                        continue;
+                }
+                vec_push(&gone, rdd);
+                *at = rdd->next;
+                rdd->next = sc->registry.cleaned;
+                sc->registry.cleaned = rdd;
+        }
+        rdd_registry_unlock(sc);
+        clean(sc, gone.data, gone.len);
+        vec_deinit(&gone);
+}
