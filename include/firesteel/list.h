@@ -1,6 +1,6 @@
 /*
- * Lists: several rows of one type as one value of BYTES. It is what fst_group_by_key and fst_group_by make of the values
- * and rows of a key.
+ * Lists: several rows of one type as one value of BYTES. It is what fst_group_by_key and fst_group_by make of the
+ * values and rows of a key.
  *
  *      // (user, list of orders) → (user, sum)
  *      static double total(fst_task *task, fst_bytes orders)
@@ -43,9 +43,9 @@ static inline fst_list fst_list_of(fst_bytes bytes, fst_type type)
  * bool fst_list_next(fst_list *list, K *key, V *value)
  *
  * The next element, or false at the end. The variables' types must be the elements': int64_t, double, fst_bytes, or
- * `const void *` for FIXED, which points into the list and need not be aligned: copy the struct with memcpy. If they are
- * not, or the bytes are no list of that type, fst_list_next returns false, says so in the log, and fst_list_status is
- * negative.
+ * `const void *` for FIXED, which points into the list and need not be aligned: copy the struct with memcpy. If they
+ * are not, or the bytes are no list of that type, fst_list_next returns false, says so in the log, and fst_list_status
+ * is negative.
  */
 #define fst_list_next(list, ...) FST_NEXT_PICK(__VA_ARGS__, FST_LIST_NEXT_2, FST_LIST_NEXT_1, )(list, __VA_ARGS__)
 

@@ -43,8 +43,8 @@ FST_API fst_rdd *fst_values_at(fst_rdd *pairs, fst_site site);
 /*
  * fst_rdd *fst_key_by(fst_rdd *rdd, FUNCTION key, fst_type key_type)
  *
- * Rows of any type as pairs of a key, computed from each by a form of map, and the row: as it is, or, where it is a pair
- * itself, as BYTES, a list of one element (list.h).
+ * Rows of any type as pairs of a key, computed from each by a form of map, and the row: as it is, or, where it is a
+ * pair itself, as BYTES, a list of one element (list.h).
  */
 #define fst_key_by(rdd, key, key_type) fst_key_by_at((rdd), FST_FN(key), (key_type), FST_HERE("key_by"))
 FST_API fst_rdd *fst_key_by_at(fst_rdd *rdd, fst_fn key, fst_type key_type, fst_site site);
@@ -80,11 +80,11 @@ FST_API fst_rdd *fst_sort_by_key_at(fst_rdd *pairs, enum fst_order order, int pa
  * … and each with _n: …, int partitions)
  *
  * One row for each key: its values are taken, one after another, into something of another type, the accumulator; those
- * of several partitions are combined. An accumulator begins as a copy of *@zero (an int64_t, a double, an fst_bytes or a
- * struct), which should be neutral, as it is used at least once for each key of each partition; or as what @create, a
+ * of several partitions are combined. An accumulator begins as a copy of *@zero (an int64_t, a double, an fst_bytes or
+ * a struct), which should be neutral, as it is used at least once for each key of each partition; or as what @create, a
  * form of map, makes of the first value (of @type). @merge_value takes a value in: a form for aggregate in function.h;
- * @merge_combiners combines two: a form for reduce. fst_fold_by_key does both by one function, and zero is of the values'
- * type.
+ * @merge_combiners combines two: a form for reduce. fst_fold_by_key does both by one function, and zero is of the
+ * values' type.
  *
  *      struct mean { double sum; int64_t n; };
  *      static int add(fst_task *task, void *so_far, double x)
@@ -104,8 +104,8 @@ FST_API fst_rdd *fst_sort_by_key_at(fst_rdd *pairs, enum fst_order order, int pa
 #define fst_aggregate_by_key(pairs, zero, merge_value, merge_combiners)                                                \
         fst_aggregate_by_key_n(pairs, zero, merge_value, merge_combiners, 0)
 #define fst_aggregate_by_key_n(pairs, zero, merge_value, merge_combiners, partitions)                                  \
-        fst_aggregate_by_key_at((pairs), FST_CONSTANT(zero), FST_FN(merge_value),                                     \
-                                FST_FN(merge_combiners), (partitions), FST_HERE("aggregate_by_key"))
+        fst_aggregate_by_key_at((pairs), FST_CONSTANT(zero), FST_FN(merge_value), FST_FN(merge_combiners),             \
+                                (partitions), FST_HERE("aggregate_by_key"))
 #define fst_combine_by_key(pairs, create, merge_value, merge_combiners, type)                                          \
         fst_combine_by_key_n(pairs, create, merge_value, merge_combiners, type, 0)
 #define fst_combine_by_key_n(pairs, create, merge_value, merge_combiners, type, partitions)                            \
@@ -121,8 +121,8 @@ FST_API fst_rdd *fst_combine_by_key_at(fst_rdd *pairs, fst_fn create, fst_fn mer
  * fst_rdd *fst_group_by_key(fst_rdd *pairs)
  * fst_rdd *fst_group_by_key_n(fst_rdd *pairs, int partitions)
  *
- * A pair of each key and a list of its values (BYTES; list.h), in the order of keys. The values of one key must fit into
- * memory: where they may not, or where a sum or a maximum is all that is wanted of them, fst_flat_map_groups and
+ * A pair of each key and a list of its values (BYTES; list.h), in the order of keys. The values of one key must fit
+ * into memory: where they may not, or where a sum or a maximum is all that is wanted of them, fst_flat_map_groups and
  * fst_reduce_by_key cost less.
  */
 #define fst_group_by_key(pairs) fst_group_by_key_n(pairs, 0)
@@ -181,8 +181,8 @@ FST_API fst_rdd *fst_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type t
  * fst_rdd *fst_full_outer_join(fst_rdd *left, fst_rdd *right, FUNCTION f, fst_type type)
  * … and each with _n: …, int partitions)
  *
- * As fst_join, and every left row, every right row, or all of both are there: one whose key the other side does not have
- * is given to @f alone, with NULL for the value of the other side. So the value that may be missing is a pointer:
+ * As fst_join, and every left row, every right row, or all of both are there: one whose key the other side does not
+ * have is given to @f alone, with NULL for the value of the other side. So the value that may be missing is a pointer:
  *
  *      // (user, order) and (user, city); the city is not always known
  *      static int by_city(fst_task *task, int64_t user, double order, const fst_bytes *city, fst_out *out)
@@ -234,8 +234,8 @@ FST_API fst_rdd *fst_cogroup_all_at(fst_context *sc, fst_rdd *const *rdds, size_
  * fst_rdd *fst_subtract_by_key(fst_rdd *left, fst_rdd *right)
  * fst_rdd *fst_subtract_by_key_n(fst_rdd *left, fst_rdd *right, int partitions)
  *
- * The pairs of @left whose key no pair of @right has, in the order of keys. The right values may be of any type. Without
- * a number it is placed as @left is: by its partitioner, or in as many partitions by hash.
+ * The pairs of @left whose key no pair of @right has, in the order of keys. The right values may be of any type.
+ * Without a number it is placed as @left is: by its partitioner, or in as many partitions by hash.
  */
 #define fst_subtract_by_key(left, right) fst_subtract_by_key_n(left, right, 0)
 #define fst_subtract_by_key_n(left, right, partitions)                                                                 \
@@ -256,8 +256,8 @@ FST_API fst_rdd *fst_preserves_partitioning(fst_rdd *rdd);
  * fst_rdd *fst_partition_by_range(fst_rdd *pairs, int partitions, enum fst_order order)
  * fst_rdd *fst_partition_by_function(fst_rdd *pairs, int partitions, FUNCTION f)
  *
- * Rows placed by their keys, so that equal keys are in the same partition: by hash; by order, in ranges that a sample of
- * the keys makes about equally large; or where @f says, which is called with a key and @partitions, and answers 0 …
+ * Rows placed by their keys, so that equal keys are in the same partition: by hash; by order, in ranges that a sample
+ * of the keys makes about equally large; or where @f says, which is called with a key and @partitions, and answers 0 …
  * @partitions - 1. By hash, and by the same function with equal captured values: nothing is done if they already are.
  */
 #define fst_partition_by(pairs, partitions) fst_partition_by_at((pairs), (partitions), FST_HERE("partition_by"))

@@ -328,10 +328,10 @@ static void a_group_may_be_larger_than_memory(void **state)
         fst_iter *rows;
         const void *at;
         int64_t key, n = 0, total = 0;
-        assert_int_equal(
-                fst_collect(fst_flat_map_groups(pairs, tally_group, fst_type_pair(FST_I64, FST_FIXED(sizeof(struct tally)))),
-                            &rows),
-                0);
+        assert_int_equal(fst_collect(fst_flat_map_groups(pairs, tally_group,
+                                                         fst_type_pair(FST_I64, FST_FIXED(sizeof(struct tally)))),
+                                     &rows),
+                         0);
         while (fst_next(rows, &key, &at)) {
                 struct tally t;
                 memcpy(&t, at, sizeof(t));
@@ -341,7 +341,8 @@ static void a_group_may_be_larger_than_memory(void **state)
         }
         assert_int_equal(n, 5);
         assert_int_equal(total, 50000 / 400 * (399 * 400 / 2));
-        assert_refused(fst_count(fst_group_by_key(pairs), &n), -EIO, "fst_flat_map_groups reads them one after another");
+        assert_refused(fst_count(fst_group_by_key(pairs), &n), -EIO,
+                       "fst_flat_map_groups reads them one after another");
         fst_context_stop(sc);
 }
 
@@ -449,9 +450,9 @@ static void pairs_without_their_keys(void **state)
         assert_int_equal(fst_rdd_partitions(narrow), 7);
         /* Values of another type do not matter on the right. */
         fst_rdd *texts = fst_map(fst_range(sc, 100, 107), to_texts, FST_PAIR(BYTES, BYTES));
-        fst_rdd *digits = fst_map_values(fst_filter(fst_map(fst_range(sc, 0, 3), to_texts, FST_PAIR(BYTES, BYTES)),
-                                                    is_short),
-                                         text_length, FST_I64);
+        fst_rdd *digits =
+                fst_map_values(fst_filter(fst_map(fst_range(sc, 0, 3), to_texts, FST_PAIR(BYTES, BYTES)), is_short),
+                               text_length, FST_I64);
         int64_t n;
         assert_int_equal(fst_count(fst_subtract_by_key(texts, digits), &n), 0);
         assert_int_equal(n, 4);
@@ -756,7 +757,8 @@ static void a_promise_saves_a_shuffle(void **state)
         fst_rdd *again = fst_reduce_by_key(joined, fst_sum);
         EXPECT(folded(again), 1002, 2004);
         assert_int_equal(shuffles_until(again, a), 0);
-        assert_int_equal(shuffles_until(fst_reduce_by_key(fst_join(a, a, same_key, FST_PAIR(I64, I64)), fst_sum), a), 1);
+        assert_int_equal(shuffles_until(fst_reduce_by_key(fst_join(a, a, same_key, FST_PAIR(I64, I64)), fst_sum), a),
+                         1);
 
         fst_rdd *sums = fst_preserves_partitioning(fst_flat_map_groups(a, group_sum, FST_PAIR(I64, I64)));
         assert_ptr_equal(sums->partitioner, a->partitioner);
@@ -793,9 +795,9 @@ static void partitioners_are_chosen_as_in_spark(void **state)
         /* What is placed stays where it is, by a hash or in order. */
         fst_rdd *sorted = fst_sort_by_key_n(many, FST_ASCENDING, 4);
         fst_rdd *by_key[] = {
-                fst_reduce_by_key(placed, fst_sum),     fst_fold_by_key(placed, &zero, fst_sum),
-                fst_group_by_key(placed),               fst_aggregate_by_key(placed, &none, add_to_mean, both_means),
-                fst_subtract_by_key(placed, few),       fst_reduce_by_key(sorted, fst_sum),
+                fst_reduce_by_key(placed, fst_sum), fst_fold_by_key(placed, &zero, fst_sum),
+                fst_group_by_key(placed),           fst_aggregate_by_key(placed, &none, add_to_mean, both_means),
+                fst_subtract_by_key(placed, few),   fst_reduce_by_key(sorted, fst_sum),
                 fst_group_by_key(sorted),
         };
         for (size_t i = 0; i < ARRAY_SIZE(by_key); i++) {
@@ -805,7 +807,8 @@ static void partitioners_are_chosen_as_in_spark(void **state)
         }
         EXPECT(folded(by_key[5]), 1002);
         assert_int_equal(shuffles_until(fst_reduce_by_key_n(placed, fst_sum, 6), placed), 1);
-        assert_refused(fst_count(fst_group_by_key_n(few, -1), &zero), -EINVAL, "Number of partitions cannot be negative");
+        assert_refused(fst_count(fst_group_by_key_n(few, -1), &zero), -EINVAL,
+                       "Number of partitions cannot be negative");
 }
 
 static void default_parallelism_counts(void **state)
@@ -826,18 +829,18 @@ static void default_parallelism_counts(void **state)
 }
 
 #define CASES                                                                                                          \
-        cmocka_unit_test_setup_teardown(keys_and_values, loud_setup, api_teardown),                                     \
-                cmocka_unit_test_setup_teardown(rows_with_keys_of_their_own, loud_setup, api_teardown),                 \
-                cmocka_unit_test_setup_teardown(values_are_flattened, loud_setup, api_teardown),                        \
-                cmocka_unit_test_setup_teardown(group_by_key_gives_lists, loud_setup, api_teardown),                    \
-                cmocka_unit_test_setup_teardown(rows_are_grouped_by_what_is_computed, loud_setup, api_teardown),        \
-                cmocka_unit_test_setup_teardown(groups_stream, loud_setup, api_teardown),                               \
-                cmocka_unit_test_setup_teardown(cogroups_have_every_key, loud_setup, api_teardown),                     \
-                cmocka_unit_test_setup_teardown(outer_joins, loud_setup, api_teardown),                                 \
-                cmocka_unit_test_setup_teardown(pairs_without_their_keys, loud_setup, api_teardown),                    \
-                cmocka_unit_test_setup_teardown(whole_rows_are_compared, loud_setup, api_teardown),                     \
-                cmocka_unit_test_setup_teardown(pairs_are_compared_as_a_whole, loud_setup, api_teardown),               \
-                cmocka_unit_test_setup_teardown(values_are_taken_into_accumulators, loud_setup, api_teardown),          \
+        cmocka_unit_test_setup_teardown(keys_and_values, loud_setup, api_teardown),                                    \
+                cmocka_unit_test_setup_teardown(rows_with_keys_of_their_own, loud_setup, api_teardown),                \
+                cmocka_unit_test_setup_teardown(values_are_flattened, loud_setup, api_teardown),                       \
+                cmocka_unit_test_setup_teardown(group_by_key_gives_lists, loud_setup, api_teardown),                   \
+                cmocka_unit_test_setup_teardown(rows_are_grouped_by_what_is_computed, loud_setup, api_teardown),       \
+                cmocka_unit_test_setup_teardown(groups_stream, loud_setup, api_teardown),                              \
+                cmocka_unit_test_setup_teardown(cogroups_have_every_key, loud_setup, api_teardown),                    \
+                cmocka_unit_test_setup_teardown(outer_joins, loud_setup, api_teardown),                                \
+                cmocka_unit_test_setup_teardown(pairs_without_their_keys, loud_setup, api_teardown),                   \
+                cmocka_unit_test_setup_teardown(whole_rows_are_compared, loud_setup, api_teardown),                    \
+                cmocka_unit_test_setup_teardown(pairs_are_compared_as_a_whole, loud_setup, api_teardown),              \
+                cmocka_unit_test_setup_teardown(values_are_taken_into_accumulators, loud_setup, api_teardown),         \
                 cmocka_unit_test_setup_teardown(a_promise_saves_a_shuffle, loud_setup, api_teardown)
 
 int main(void)

@@ -70,4 +70,5 @@ static inline void send_results(fst_context *sc, struct slot_run *run)
         stage_work_unref(decoded);
 }
 
-static const struct local_backend_probe by_wire __attribute__((unused)) = {.launched = send_stage, .done = send_results};
+static const struct local_backend_probe by_wire
+        __attribute__((unused)) = {.launched = send_stage, .done = send_results};

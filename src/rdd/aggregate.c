@@ -119,7 +119,8 @@ int aggregate_start(struct aggregate *a, const struct aggregate_options *options
         a->spilled = a->busy = false;
         a->pos = 0;
         a->table.seed = seed_of(options->side, 0);
-        a->table.may_overdraw = a->options.spill != NULL || options->values; /* who has other values cannot go past it */
+        a->table.may_overdraw =
+                a->options.spill != NULL || options->values; /* who has other values cannot go past it */
         memory_consumer_init(&a->memory, options->memory, "hash aggregate",
                              a->options.spill ? spill_for_others : shrink_for_others);
         r = a->options.spill ? memory_acquire(&a->memory, SET_ASIDE) : 0;

@@ -44,8 +44,9 @@ struct aggregate_options {
         struct memory_task *memory;
         fst_type type;  /* of rows in and out; a type that is no pair gives each distinct row once */
         fst_fn combine; /* of reduce's forms (function.h), or fst_sum, fst_min, fst_max (I64, F64), fst_first */
-        const struct aggregate_values *values; /* rows in have other values; NULL: they have not. Borrowed until reset */
-        fst_task *task; /* what the function is called with; `captured` is set here. NULL for the engine's own */
+        const struct aggregate_values
+                *values; /* rows in have other values; NULL: they have not. Borrowed until reset */
+        fst_task *task;  /* what the function is called with; `captured` is set here. NULL for the engine's own */
         /*
          * For a function of the application's that emits: what it emits into (rows of one accumulator), and how that is
          * emptied again after each call (rows and copied bytes). One row is expected of each call. NULL otherwise.

@@ -32,8 +32,8 @@ static int check_keys(const char *verb, const fst_type *sides, int n, struct fst
 }
 
 /* A value parameter of a join: @missing says whether there may be none, and it must be a pointer. */
-static int check_side(const char *verb, const fst_fn *fn, uint32_t key, uint32_t parameter, fst_type side,
-                      bool missing, const char *which, struct fst_error *error)
+static int check_side(const char *verb, const fst_fn *fn, uint32_t key, uint32_t parameter, fst_type side, bool missing,
+                      const char *which, struct fst_error *error)
 {
         char a[64], b[64];
         uint32_t kind = parameter & FST_POINTER && parameter != FST_KIND_FIXED ? parameter & ~FST_POINTER : parameter;
@@ -90,10 +90,9 @@ static int check_groups(const char *verb, const fst_type *sides, int n, const fs
 static int check_out(const char *verb, fst_type wanted, fst_type out, struct fst_error *error)
 {
         char a[64], b[64];
-        return fst_type_equal(wanted, out)
-                       ? 0
-                       : error_set(error, -EINVAL, "%s makes rows of %s, not of %s", verb, fst_type_name(wanted, a),
-                                   fst_type_name(out, b));
+        return fst_type_equal(wanted, out) ? 0
+                                           : error_set(error, -EINVAL, "%s makes rows of %s, not of %s", verb,
+                                                       fst_type_name(wanted, a), fst_type_name(out, b));
 }
 
 int cogroup_check(enum cogroup_mode mode, const char *verb, const fst_type *sides, int n, fst_type out,

@@ -19,8 +19,7 @@
         {                                                                                                              \
                 int (*f)(fst_task *, type, fst_iter *, fst_out *) =                                                    \
                         (int (*)(fst_task *, type, fst_iter *, fst_out *))self->fn.code;                               \
-                return f(&self->op.run->task, KEY_##kind(self->groups.key.key), self->groups.iters[0],                 \
-                         &self->op.out);                                                                               \
+                return f(&self->op.run->task, KEY_##kind(self->groups.key.key), self->groups.iters[0], &self->op.out); \
         }                                                                                                              \
         static int cogroup_##suffix(struct cogroup_op *self)                                                           \
         {                                                                                                              \
@@ -115,8 +114,7 @@ bool cogroup_iter_mismatch(fst_iter *iter, uint32_t tag)
         char wanted[64], have[64];
         if (!side)
                 return false;
-        task_run_fail(side->op.run, -EINVAL,
-                      "the values are %s, but %s reads them with fst_next into variables for %s",
+        task_run_fail(side->op.run, -EINVAL, "the values are %s, but %s reads them with fst_next into variables for %s",
                       fst_tag_name(iter->tag, have), *side->name ? *side->name : "a function",
                       fst_tag_name(tag, wanted));
         return true;

@@ -17,7 +17,7 @@
 
 #define ROOM_LEAST ((size_t)64 << 10)
 #define PUSH_AT ((size_t)1 << 20) /* bytes of lists, from which on a batch goes on */
-#define RESERVED 4             /* a fourth of the task's memory */
+#define RESERVED 4                /* a fourth of the task's memory */
 #define LIST_MOST ((size_t)INT_MAX)
 
 static int push_lists(struct cogroup_op *self)
@@ -53,12 +53,13 @@ static int push_complete(struct cogroup_op *self)
 
 static int too_large(struct cogroup_op *self)
 {
-        return error_set(&self->error, -ENOMEM,
-                         "the values of one key do not fit into memory (there are %zu bytes of them and more): "
-                         "group_by_key makes one row of them; fst_flat_map_groups reads them one after another instead. "
-                         "Or raise spark.executor.memory (spark.driver.memory in local mode), or run fewer tasks at a "
-                         "time",
-                         self->lists.used - self->lists.row);
+        return error_set(
+                &self->error, -ENOMEM,
+                "the values of one key do not fit into memory (there are %zu bytes of them and more): "
+                "group_by_key makes one row of them; fst_flat_map_groups reads them one after another instead. "
+                "Or raise spark.executor.memory (spark.driver.memory in local mode), or run fewer tasks at a "
+                "time",
+                self->lists.used - self->lists.row);
 }
 
 static int grow(struct cogroup_op *self, size_t wanted)
@@ -239,8 +240,5 @@ static void lists_init(struct cogroup_op *self)
         op_alloc_out(&self->op, self->op.type);
 }
 
-const struct cogroup_mode_class cogroup_lists_class = {.meet = lists_meet,
-                                                       .start = lists_start,
-                                                       .finish = lists_finish,
-                                                       .end = lists_end,
-                                                       .init = lists_init};
+const struct cogroup_mode_class cogroup_lists_class = {
+        .meet = lists_meet, .start = lists_start, .finish = lists_finish, .end = lists_end, .init = lists_init};

@@ -68,7 +68,7 @@ struct cogroup_op {
                         struct memory_consumer memory;
                         bool started;
                         size_t reserve; /* bytes held for lists until the sides are sorted */
-                        char *data; /* the lists of the rows in `out`, one after another */
+                        char *data;     /* the lists of the rows in `out`, one after another */
                         size_t used, room;
                         size_t row;    /* where the present one begins */
                         fst_bytes key; /* of the present row, for comparing */

@@ -162,8 +162,8 @@ static int take_into_bytes(struct combine_table *t, struct slot *slot, const fst
         t->out_reset(t->out);
 #define TAKE(kind, suffix, T)                                                                                          \
         if (batch->type.value == FST_KIND_##kind)                                                                      \
-                r = ((int (*)(fst_task *, fst_bytes, T, fst_out *))t->merge.code)(t->task, so_far, VALUE_##kind,    \
-                                                                                     t->out);
+                r = ((int (*)(fst_task *, fst_bytes, T, fst_out *))t->merge.code)(t->task, so_far, VALUE_##kind,       \
+                                                                                  t->out);
         FST_KEYS(TAKE)
 #undef TAKE
         r = check_emitted(t, &t->merge, r);
@@ -219,12 +219,12 @@ static inline __attribute__((always_inline)) int combine(struct combine_table *t
                 return 0;
 #define TAKE_NUMBER(kind, suffix, type)                                                                                \
         case OP_I64_##kind:                                                                                            \
-                s->value.i64 = ((int64_t(*)(fst_task *, int64_t, type))t->merge.code)(t->task, s->value.i64,           \
-                                                                                      VALUE_##kind);                   \
+                s->value.i64 =                                                                                         \
+                        ((int64_t(*)(fst_task *, int64_t, type))t->merge.code)(t->task, s->value.i64, VALUE_##kind);   \
                 return 0;                                                                                              \
         case OP_F64_##kind:                                                                                            \
-                s->value.f64 = ((double (*)(fst_task *, double, type))t->merge.code)(t->task, s->value.f64,            \
-                                                                                     VALUE_##kind);                    \
+                s->value.f64 =                                                                                         \
+                        ((double (*)(fst_task *, double, type))t->merge.code)(t->task, s->value.f64, VALUE_##kind);    \
                 return 0;                                                                                              \
         case OP_FIXED_##kind: {                                                                                        \
                 int r = ((int (*)(fst_task *, void *, type))t->merge.code)(t->task, fixed_of(t, s), VALUE_##kind);     \
@@ -331,7 +331,7 @@ static inline __attribute__((always_inline)) int rows_any(struct combine_table *
         return 0;
 }
 
-#define ROWS(name, op, take)                                                                                                 \
+#define ROWS(name, op, take)                                                                                           \
         static int name(struct combine_table *t, const struct table_group *g, uint32_t n, const fst_batch *batch,      \
                         uint32_t first, uint32_t *done)                                                                \
         {                                                                                                              \
@@ -484,7 +484,8 @@ typedef int (*create_fn)(struct combine_table *, const fst_batch *, uint32_t, ui
 /* What makes an accumulator of @to of a value of @from by @f; NULL if they do not go together. */
 static create_fn create_for(fst_type to, fst_type from, const fst_fn *f)
 {
-#define OF_KIND(kind, suffix, type) [FST_KIND_##kind] = {create_i64_##suffix, create_f64_##suffix, create_emit_##suffix},
+#define OF_KIND(kind, suffix, type)                                                                                    \
+        [FST_KIND_##kind] = {create_i64_##suffix, create_f64_##suffix, create_emit_##suffix},
         static const create_fn own[][3] = {FST_KEYS(OF_KIND)};
 #undef OF_KIND
         if (!f->code || FST_SHAPE_TAG(f->shape) != FST_TAG(from.key, FST_KIND_NONE))

@@ -132,8 +132,8 @@ static void cogroup_free(struct op *op)
 }
 
 /* The sides are ended with the cogroup: whoever computes it consumes nothing itself. */
-static const struct op_class cogroup_class = {
-        "cogroup", .end = cogroup_end, .abandon = cogroup_abandon, .free = cogroup_free};
+static const struct op_class cogroup_class = {"cogroup", .end = cogroup_end, .abandon = cogroup_abandon,
+                                              .free = cogroup_free};
 
 struct op *cogroup_op_new(struct task_run *run, enum cogroup_mode mode, const fst_type *sides, int n, fst_type out,
                           const fst_fn *fn)

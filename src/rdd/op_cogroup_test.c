@@ -354,8 +354,8 @@ static void check_joins(uint8_t kind, size_t pool)
                 fst_type type = fst_type_pair(key_type(kind), FST_I64);
                 size_t many = pool == TIGHT ? 60000 : 3000;
                 struct rows_of_side rows[] = {random_rows(kind, many, 20000, 0), random_rows(kind, many, 20000, 0)};
-                struct op *op = cogroup_new(&f, mode, (fst_type[]){type, type}, 2, f.sink.type,
-                                            join_function(mode, kind));
+                struct op *op =
+                        cogroup_new(&f, mode, (fst_type[]){type, type}, 2, f.sink.type, join_function(mode, kind));
                 /* Twice, as an operator is used for several partitions. */
                 for (int again = 0; again < 2; again++) {
                         f.seen.len = 0;
@@ -581,8 +581,9 @@ static void expect_failure(fst_fn fn, int status, const char *message)
 static void functions_of_groups_fail_with_their_reason(void **state)
 {
         expect_failure(FST_FN(refuses), 0, "not 3");
-        expect_failure(FST_FN(first_of_each), -EINVAL, "the values are I64, but first_of_each reads them with fst_next "
-                                                       "into variables for F64");
+        expect_failure(FST_FN(first_of_each), -EINVAL,
+                       "the values are I64, but first_of_each reads them with fst_next "
+                       "into variables for F64");
         expect_failure(FST_FN(stops), -ECANCELED, "cancelled");
 }
 

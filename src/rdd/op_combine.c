@@ -36,8 +36,7 @@ static bool emits(const fst_fn *fn)
         return FST_SHAPE_FORM(fn->shape) == FST_FORM_EMIT;
 }
 
-struct op *combine_out_for(struct task_run *run, fst_type type, const struct aggregate_values *values,
-                           const fst_fn *fn)
+struct op *combine_out_for(struct task_run *run, fst_type type, const struct aggregate_values *values, const fst_fn *fn)
 {
         if (!emits(fn) && !(values && (emits(&values->create) || emits(&values->merge))))
                 return NULL;

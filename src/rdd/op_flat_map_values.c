@@ -14,7 +14,7 @@ struct flat_op {
         struct op values; /* what the function emits into; pushes into `pairs` */
         struct op pairs;
         fst_fn fn;
-        fst_column keys;      /* of the rows in values.out, as far as `filled` */
+        fst_column keys; /* of the rows in values.out, as far as `filled` */
         uint32_t filled;
         const fst_batch *in;
         uint32_t at; /* the row whose value is flattened */

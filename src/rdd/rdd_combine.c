@@ -1,10 +1,10 @@
 /*
- * Combining by key: reduce_by_key, fold_by_key, aggregate_by_key, combine_by_key, and distinct, which combines whole rows
- * with nothing beside them.
+ * Combining by key: reduce_by_key, fold_by_key, aggregate_by_key, combine_by_key, and distinct, which combines whole
+ * rows with nothing beside them.
  *
- * It is a shuffle that combines on both sides; or, where the parent is placed as wanted, an operator in its task. A zero
- * value is what accumulators begin as, so as in Spark it counts once for each key of each partition, and it may count
- * oftener where memory runs short: it is meant to be neutral.
+ * It is a shuffle that combines on both sides; or, where the parent is placed as wanted, an operator in its task. A
+ * zero value is what accumulators begin as, so as in Spark it counts once for each key of each partition, and it may
+ * count oftener where memory runs short: it is meant to be neutral.
  */
 #include "rdd/rdd_place.h"
 #include "rdd/rdd_wire_class.h"
@@ -203,10 +203,12 @@ int rdd_wire_decode_values(struct rdd_wire_reader *reader, const Firesteel__Comb
         struct aggregate_values *values = wire_array(reader->memory, 1, sizeof(*values));
         if (!values)
                 return rdd_wire_too_big(error);
-        if (!in.value || m->kind > FST_KIND_FIXED || !m->merge)
+        if (!in.value || m->kind == FST_KIND_NONE || m->kind > FST_KIND_FIXED || !m->merge)
                 return rdd_wire_bad(rdd, error, "its values cannot become such accumulators");
         fst_type value = {.key = (uint8_t)m->kind,
-                          .key_size = m->kind == FST_KIND_FIXED ? m->size : m->kind == FST_KIND_BYTES ? 0 : 8};
+                          .key_size = m->kind == FST_KIND_FIXED   ? m->size
+                                      : m->kind == FST_KIND_BYTES ? 0
+                                                                  : 8};
         rdd->type = fst_type_pair(in, value);
         values->type = in;
         rdd->values = values;

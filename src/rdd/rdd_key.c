@@ -186,8 +186,7 @@ const struct rdd_class rdd_pack_class = {
         .op_new = pack_new,
 };
 
-static int unpack_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd,
-                         struct fst_error *error)
+static int unpack_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd, struct fst_error *error)
 {
         if (!rdd->type.value || !fst_type_equal(rdd_parent(rdd)->type, FST_BYTES))
                 return rdd_wire_bad(rdd, error, "it makes pairs of bytes");

@@ -19,5 +19,6 @@ struct partitioner *rdd_choose_partitioner(fst_rdd *const *rdds, int n, int want
 /* @rdd placed by @p, by a shuffle unless it is already. */
 fst_rdd *rdd_placed(fst_rdd *rdd, struct partitioner *p, fst_site site);
 
-/* The same for what is placed as @rdd is, whatever else there is: its partitioner, or *@hash with as many partitions. */
+/* The same for what is placed as @rdd is, whatever else there is: its partitioner, or *@hash with as many partitions.
+ */
 struct partitioner *rdd_own_partitioner(fst_rdd *rdd, int wanted, struct partitioner *hash);

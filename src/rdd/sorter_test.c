@@ -290,6 +290,34 @@ static void sorts_a_staircase(void **state)
         fixture_deinit(&f);
 }
 
+/* Rows that come in order, all of them or all but one: where that one is does not matter. */
+static void takes_what_is_in_order_as_it_is(void **state)
+{
+        enum { ROWS = 30000 };
+        for (int spill = 0; spill < 2; spill++) {
+                struct fixture f;
+                fixture_init(&f, spill ? 16 * PAGE_BLOCK : 256 << 20, true);
+                struct row *rows = bytes_rows(ROWS, 9, 40, 8, 5);
+                for (size_t i = 0; i < ROWS; i++)
+                        rows[i].i64 = (int64_t)(i / 3);
+                reference_kind = FST_KIND_BYTES;
+                reference_descending = false;
+                qsort(rows, ROWS, sizeof(*rows), row_compare);
+                sort_case(&f, FST_BYTES, rows, ROWS);
+                sort_case(&f, FST_I64, rows, ROWS);
+                static const size_t places[] = {1, 1023, 17000, ROWS - 1};
+                for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+                        struct row late = rows[places[i]];
+                        rows[places[i]] = rows[places[i] / 2];
+                        rows[places[i] / 2] = late;
+                        sort_case(&f, FST_BYTES, rows, ROWS);
+                        sort_case(&f, FST_I64, rows, ROWS);
+                }
+                rows_free(rows, ROWS);
+                fixture_deinit(&f);
+        }
+}
+
 static void spills(void **state)
 {
         struct fixture f;
@@ -418,10 +446,15 @@ static void gets_nothing_more(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(sorts_in_memory), cmocka_unit_test(sorts_a_staircase),
-                cmocka_unit_test(spills),          cmocka_unit_test(merges_in_rounds),
-                cmocka_unit_test(large_records),   cmocka_unit_test(refused_without_disk),
-                cmocka_unit_test(gives_way),       cmocka_unit_test(gets_nothing_more),
+                cmocka_unit_test(sorts_in_memory),
+                cmocka_unit_test(sorts_a_staircase),
+                cmocka_unit_test(spills),
+                cmocka_unit_test(merges_in_rounds),
+                cmocka_unit_test(large_records),
+                cmocka_unit_test(refused_without_disk),
+                cmocka_unit_test(gives_way),
+                cmocka_unit_test(gets_nothing_more),
+                cmocka_unit_test(takes_what_is_in_order_as_it_is),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

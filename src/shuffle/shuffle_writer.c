@@ -244,7 +244,7 @@ static int writer_begin(struct op *op)
         memory_consumer_init(&w->memory, task_run_memory(op->run), "shuffle write", spill_for_others);
         placing_begin(&w->placing, w->partitioner, op->run, op->run->task.info.partition);
         w->started = true;
-        w->complete = w->sparse = false;
+        w->complete = w->sparse = w->combining = false;
         w->aside = 0;
         int r = memory_acquire(&w->memory, SET_ASIDE);
         w->aside = r == 0 ? SET_ASIDE : 0;

@@ -3,12 +3,12 @@
 
 /* What *p is: a struct is FIXED. */
 #define FST_KIND_BEHIND(p)                                                                                             \
-        _Generic(*(p),                                                                                                 \
-                int64_t: FST_KIND_I64,                                                                                 \
-                long long: FST_KIND_I64,                                                                               \
-                double: FST_KIND_F64,                                                                                  \
-                fst_bytes: FST_KIND_BYTES,                                                                             \
-                default: FST_KIND_FIXED)
+        _Generic(*(p), int64_t                                                                                         \
+                 : FST_KIND_I64, long long                                                                             \
+                 : FST_KIND_I64, double                                                                                \
+                 : FST_KIND_F64, fst_bytes                                                                             \
+                 : FST_KIND_BYTES, default                                                                             \
+                 : FST_KIND_FIXED)
 
 /* A variable of the application's that a result is written to. */
 typedef struct fst_variable {
