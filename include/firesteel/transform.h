@@ -195,3 +195,10 @@ FST_API fst_rdd *fst_group_by_at(fst_rdd *rdd, fst_fn key, fst_type key_type, in
 FST_API fst_rdd *fst_distinct_at(fst_rdd *rdd, int partitions, fst_site site);
 FST_API fst_rdd *fst_intersection_at(fst_rdd *a, fst_rdd *b, int partitions, fst_site site);
 FST_API fst_rdd *fst_subtract_at(fst_rdd *a, fst_rdd *b, int partitions, fst_site site);
+
+/*
+ * fst_rdd *fst_glom(fst_rdd *rdd): each partition as one row, the list (BYTES; list.h) of its rows; of an empty one the
+ * empty list. A partition must fit into memory.
+ */
+#define fst_glom(rdd) fst_glom_at((rdd), FST_HERE("glom"))
+FST_API fst_rdd *fst_glom_at(fst_rdd *rdd, fst_site site);

@@ -360,6 +360,29 @@ static void places_rows(void **state)
         assert_true(last >= 0);
 }
 
+static void makes_lists_of_partitions(void **state)
+{
+        fst_iter *rows;
+        fst_bytes list = {0}, text = {0};
+        int64_t x = 0, n = 0, next = 0;
+        assert_int_equal(fst_collect(fst_glom(fst_range_n(*state, 0, 100000, 3)), &rows), 0);
+        for (; fst_next(rows, &list); n++)
+                for (fst_list l = fst_list_of(list, FST_I64); fst_list_next(&l, &x); next++)
+                        assert_int_equal(x, next);
+        assert_int_equal(n, 3);
+        assert_int_equal(next, 100000);
+
+        fst_rdd *pairs = fst_map(fst_range_n(*state, 0, 5, 7), pair_with_text, FST_PAIR(BYTES, I64));
+        assert_int_equal(fst_collect(fst_glom(pairs), &rows), 0);
+        for (n = next = 0; fst_next(rows, &list); n++)
+                for (fst_list l = fst_list_of(list, FST_PAIR(BYTES, I64)); fst_list_next(&l, &text, &x); next++) {
+                        assert_int_equal(x, next);
+                        assert_int_equal(text.len, 5);
+                }
+        assert_int_equal(n, 7);
+        assert_int_equal(next, 5);
+}
+
 static int64_t text_length(fst_task *task, fst_bytes text)
 {
         return (int64_t)text.len;
@@ -416,7 +439,8 @@ static void goes_to_disk(void **state)
         fst_rdd *three[] = {many, many, many};
         assert_int_equal(fst_count(fst_zip_partitions_all(sc, three, 3, alternate, FST_I64), &n), 0);
         assert_int_equal(n, 6000000);
-        assert_int_equal(fst_context_stop(sc), 0);
+        assert_int_equal(fst_count(fst_glom(many), &n), -EIO); /* one partition is more than a task may have */
+        assert_int_equal(fst_context_stop(sc), -EIO);
 }
 
 int main(void)
@@ -431,6 +455,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(crosses_rows, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(deals_rows_out_as_spark, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(places_rows, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(makes_lists_of_partitions, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(pipes_rows, setup, api_teardown),
                 cmocka_unit_test(goes_to_disk),
         };

@@ -38,12 +38,13 @@ enum rdd_op {
         RDD_CARTESIAN = 20,
         RDD_SORTED_WITHIN = 21, /* each partition by key */
         RDD_PIPED = 22,
+        RDD_GLOM = 23,             /* partitions as lists */
         RDD_COUNTED = 40,          /* (key or row, 1) */
         RDD_FOLDED = 41,           /* (partition, value of its rows): a stage of tree_aggregate */
         RDD_CHECKPOINTED = 50,     /* only on the wire: an RDD that is read from its checkpoint */
         RDD_LOCAL_CHECKPOINT = 51, /* what such a one is read from whose cached partitions are all there is */
-        RDD_COGROUP = 15,  /* rows of several parents with equal keys, which are partitioned alike: where they were not,
-                              it is RDD_SHUFFLED that it groups */
+        RDD_COGROUP = 15, /* rows of several parents with equal keys, which are partitioned alike: where they were not,
+                             it is RDD_SHUFFLED that it groups */
         RDD_KEYS = 70,
         RDD_FLAT_MAP_VALUES = 71,
         RDD_PACK = 72,   /* pairs as bytes (rdd/op_key.h) */
@@ -67,7 +68,7 @@ struct fst_rdd {
         fst_type type;
         fst_rdd **parents; /* borrowed RDDs (one may be there twice) in an array of its own; see rdd_parent */
         int n_parents;
-        fst_fn fn; /* its captured struct and name are copies */
+        fst_fn fn;                       /* its captured struct and name are copies */
         struct aggregate_values *values; /* combining takes them into accumulators (rdd/aggregate.h); else NULL */
         fst_site site;
         int status; /* not 0: the RDD cannot be; the action reports @error */

@@ -29,6 +29,7 @@ static const struct rdd_class *const classes[] = {
         [RDD_CARTESIAN] = &rdd_cartesian_class,
         [RDD_SORTED_WITHIN] = &rdd_sorted_within_class,
         [RDD_PIPED] = &rdd_piped_class,
+        [RDD_GLOM] = &rdd_glom_class,
         [RDD_COUNTED] = &rdd_counted_class,
         [RDD_FOLDED] = &rdd_folded_class,
         [RDD_CHECKPOINTED] = &rdd_checkpointed_class,
@@ -65,6 +66,7 @@ SAME(ZIPPED_PARTITIONS);
 SAME(CARTESIAN);
 SAME(SORTED_WITHIN);
 SAME(PIPED);
+SAME(GLOM);
 SAME(COUNTED);
 SAME(FOLDED);
 SAME(CHECKPOINTED);
