@@ -98,8 +98,8 @@ int main(int argc, char **argv)
 }
 """
 
-MASTERS = [("local[2]", "none"), ("local[2]", "process"), ("local-cluster[2,1,512]", "none"),
-           ("local-cluster[2,1,512]", "process")]
+MASTERS = [("local[2]", "none"), ("local[2]", "process"), ("local-cluster[2,1,1024]", "none"),
+           ("local-cluster[2,1,1024]", "process")]
 
 
 @pytest.fixture(scope="module")
