@@ -19,6 +19,7 @@ struct sample_sink {
         size_t room;
         uint64_t seen;
         struct drawn *drawn;
+        fst_task chance; /* only its random numbers: the same ones in every run, so that bounds are, as in Spark */
 };
 
 void drawn_free(struct drawn *d)
@@ -37,6 +38,7 @@ static int sample_begin(struct op *op)
         sink->drawn = new0(struct drawn);
         sink->drawn->keys = new_array(struct sample_key, sink->room);
         sink->seen = 0;
+        sink->chance.random_state = (uint64_t)op->run->task.info.partition;
         return 0;
 }
 
@@ -61,7 +63,7 @@ static int sample_consume(struct op *op, const struct rows *in)
                         keep(sink, &in->batch, i, sink->drawn->n++);
                         continue;
                 }
-                uint64_t at = fst_random_u64(&op->run->task) % (sink->seen + 1);
+                uint64_t at = fst_random_u64(&sink->chance) % (sink->seen + 1);
                 if (at < sink->room)
                         keep(sink, &in->batch, i, at);
         }
