@@ -3,7 +3,7 @@
  *
  * Most of them bring equal keys together, by a shuffle of what is not placed so already. Each has a form fst_…_n with a
  * number of partitions. Without one it is Spark's default: the partitioner that an RDD has (of several, the one with
- * most partitions), unless that has less than a tenth of the partitions of another or fewer than
+ * most partitions), unless that has both a tenth or less of the partitions of another and fewer than
  * spark.default.parallelism; otherwise spark.default.parallelism partitions by the hash of keys, or as many as the
  * largest RDD has. What keeps keys knows afterwards how they are placed; what has a function that emits keys does not,
  * unless it is promised: see fst_preserves_partitioning.
@@ -64,8 +64,9 @@ FST_API fst_rdd *fst_reduce_by_key_at(fst_rdd *pairs, fst_fn f, int partitions, 
  * fst_rdd *fst_sort_by_key(fst_rdd *pairs, enum fst_order order)
  * fst_rdd *fst_sort_by_key_n(fst_rdd *pairs, enum fst_order order, int partitions)
  *
- * All rows in the order of their keys: partition 0 before partition 1, sorted within. Numbers sort by value
- * (NaN last), bytes as unsigned bytes, FIXED keys as bytes. Building it runs no job; its first action samples.
+ * All rows in the order of their keys: partition 0 before partition 1, sorted within; as many partitions as @pairs has.
+ * Numbers sort by value (NaN last), bytes as unsigned bytes, FIXED keys as bytes. Building it runs no job; its first
+ * action samples.
  */
 #define fst_sort_by_key(pairs, order) fst_sort_by_key_n(pairs, order, 0)
 #define fst_sort_by_key_n(pairs, order, partitions)                                                                    \

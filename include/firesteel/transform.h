@@ -29,8 +29,8 @@ FST_API fst_rdd *fst_map_partitions_at(fst_rdd *rdd, fst_fn f, fst_type type, fs
  * fst_rdd *fst_sort_by(fst_rdd *rdd, FUNCTION key, fst_type key_type, enum fst_order order)
  * fst_rdd *fst_sort_by_n(fst_rdd *rdd, FUNCTION key, fst_type key_type, enum fst_order order, int partitions)
  *
- * Rows of any type in the order of a key computed from each; @key has a form of map, or is fst_identity for rows
- * that are no pairs.
+ * Rows of any type in the order of a key computed from each, in as many partitions as @rdd has; @key has a form of map,
+ * or is fst_identity for rows that are no pairs.
  */
 #define fst_sort_by(rdd, key, key_type, order) fst_sort_by_n(rdd, key, key_type, order, 0)
 #define fst_sort_by_n(rdd, key, key_type, order, partitions)                                                           \
@@ -52,9 +52,9 @@ FST_API fst_rdd *fst_union_at(fst_rdd *a, fst_rdd *b, fst_site site);
 FST_API fst_rdd *fst_union_all_at(fst_context *sc, fst_rdd *const *rdds, size_t n, fst_site site);
 
 /*
- * fst_rdd *fst_repartition(fst_rdd *rdd, int partitions): more partitions or fewer, of about equal size, by a shuffle that
- * deals out the rows of each partition in turn, from another place on for each, as Spark's does. Spark's coalesce with
- * shuffle = true is this, too.
+ * fst_rdd *fst_repartition(fst_rdd *rdd, int partitions): more partitions or fewer, of about equal size, by a shuffle
+ * that deals out the rows of each partition in turn, from another place on for each, as Spark's does. Spark's coalesce
+ * with shuffle = true is this, too.
  */
 #define fst_repartition(rdd, partitions) fst_repartition_at((rdd), (partitions), FST_HERE("repartition"))
 FST_API fst_rdd *fst_repartition_at(fst_rdd *rdd, int partitions, fst_site site);
@@ -67,8 +67,8 @@ FST_API fst_rdd *fst_coalesce_at(fst_rdd *rdd, int partitions, fst_site site);
 #define fst_map_batches(rdd, f, type) fst_map_partitions_at((rdd), FST_FN(f), (type), FST_HERE("map_batches"))
 
 /*
- * fst_rdd *fst_map_partitions_with_index(fst_rdd *rdd, FUNCTION f, fst_type type): map_partitions whose function is told
- * which partition of @rdd it has.
+ * fst_rdd *fst_map_partitions_with_index(fst_rdd *rdd, FUNCTION f, fst_type type): map_partitions whose function is
+ * told which partition of @rdd it has.
  */
 #define fst_map_partitions_with_index(rdd, f, type)                                                                    \
         fst_map_partitions_with_index_at((rdd), FST_FN(f), (type), FST_HERE("map_partitions_with_index"))
@@ -112,8 +112,8 @@ FST_API fst_rdd *fst_zip_with_unique_id_at(fst_rdd *rdd, fst_site site);
 /*
  * fst_rdd *fst_zip(fst_rdd *a, fst_rdd *b)
  *
- * The i-th row of the one with the i-th row of the other, as pairs. Neither has pairs; both have as many partitions, and
- * as many rows in each: the job fails if they have not.
+ * The i-th row of the one with the i-th row of the other, as pairs. Neither has pairs; both have as many partitions,
+ * and as many rows in each: the job fails if they have not.
  */
 #define fst_zip(a, b) fst_zip_at((a), (b), FST_HERE("zip"))
 FST_API fst_rdd *fst_zip_at(fst_rdd *a, fst_rdd *b, fst_site site);
@@ -126,8 +126,7 @@ FST_API fst_rdd *fst_zip_at(fst_rdd *a, fst_rdd *b, fst_site site);
  * @type. They have as many partitions, of rows of any types. The rows are set aside (on disk if need be) before the
  * function is called.
  */
-#define fst_zip_partitions(a, b, f, type)                                                                              \
-        fst_zip_partitions_at((a), (b), FST_FN(f), (type), FST_HERE("zip_partitions"))
+#define fst_zip_partitions(a, b, f, type) fst_zip_partitions_at((a), (b), FST_FN(f), (type), FST_HERE("zip_partitions"))
 #define fst_zip_partitions_all(sc, rdds, n, f, type)                                                                   \
         fst_zip_partitions_all_at((sc), (rdds), (n), FST_FN(f), (type), FST_HERE("zip_partitions"))
 FST_API fst_rdd *fst_zip_partitions_at(fst_rdd *a, fst_rdd *b, fst_fn f, fst_type type, fst_site site);
@@ -153,9 +152,9 @@ FST_API fst_rdd *fst_sort_within_partitions_at(fst_rdd *rdd, enum fst_order orde
  * fst_rdd *fst_pipe_with(fst_rdd *rdd, const char *const *words, const char *const *environment)
  *
  * The lines that a program prints, which is started for each partition and reads its rows as lines, in the form of
- * save_as_text_file. The words of @command are parted by spaces, without a shell; @words and @environment ("NAME=value",
- * besides the executor's; or NULL) end in NULL, and are copied. The task fails if the program cannot be started or ends
- * with a status that is not 0. It may stop reading before the rows end.
+ * save_as_text_file. The words of @command are parted by spaces, without a shell; @words and @environment
+ * ("NAME=value", besides the executor's; or NULL) end in NULL, and are copied. The task fails if the program cannot be
+ * started or ends with a status that is not 0. It may stop reading before the rows end.
  */
 #define fst_pipe(rdd, command) fst_pipe_at((rdd), (command), FST_HERE("pipe"))
 #define fst_pipe_with(rdd, words, environment) fst_pipe_with_at((rdd), (words), (environment), FST_HERE("pipe"))
@@ -167,8 +166,8 @@ FST_API fst_rdd *fst_pipe_with_at(fst_rdd *rdd, const char *const *words, const 
  * fst_rdd *fst_group_by(fst_rdd *rdd, FUNCTION key, fst_type key_type)
  * fst_rdd *fst_group_by_n(fst_rdd *rdd, FUNCTION key, fst_type key_type, int partitions)
  *
- * Rows of any type by a key that a form of map computes from each: pairs of a key and a list of its rows (BYTES; list.h),
- * which must fit into memory. See fst_group_by_key.
+ * Rows of any type by a key that a form of map computes from each: pairs of a key and a list of its rows (BYTES;
+ * list.h), which must fit into memory. See fst_group_by_key.
  */
 #define fst_group_by(rdd, key, key_type) fst_group_by_n(rdd, key, key_type, 0)
 #define fst_group_by_n(rdd, key, key_type, partitions)                                                                 \

@@ -821,6 +821,8 @@ static void default_parallelism_counts(void **state)
         assert_int_equal(fst_rdd_partitions(fst_cogroup(pairs, two, both_sides, FST_I64)), 2);
         assert_int_equal(fst_rdd_partitions(fst_intersection(fst_keys(pairs), fst_keys(two))), 4);
         assert_int_equal(fst_rdd_partitions(fst_distinct(pairs)), 9);
+        assert_int_equal(fst_rdd_partitions(fst_sort_by_key(pairs, FST_ASCENDING)), 9);
+        assert_int_equal(fst_rdd_partitions(fst_sort_by(fst_keys(pairs), fst_identity, FST_I64, FST_DESCENDING)), 9);
         assert_int_equal(fst_rdd_partitions(fst_subtract(pairs, two)), 9);
         assert_int_equal(fst_rdd_partitions(fst_subtract(two, pairs)), 2);
         assert_int_equal(fst_rdd_partitions(fst_subtract_by_key(pairs, two)), 9);

@@ -6,6 +6,12 @@
 
 #include <firesteel/pair.h>
 
+int rdd_parallelism_set(fst_context *sc)
+{
+        const char *set = fst_context_conf(sc, "spark.default.parallelism");
+        return set && *set ? fst_context_default_parallelism(sc) : 0;
+}
+
 /* Spark: less than an order of magnitude below @most, the greatest number of partitions. */
 static bool is_enough(const struct partitioner *p, int most, int set)
 {

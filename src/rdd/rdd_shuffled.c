@@ -11,14 +11,8 @@
 
 /* ---------------------------------------------------------------------------------------------------- building */
 
-int rdd_parallelism_set(fst_context *sc)
-{
-        const char *set = fst_context_conf(sc, "spark.default.parallelism");
-        return set && *set ? fst_context_default_parallelism(sc) : 0;
-}
-
-/* Spark's default: spark.default.parallelism if it is set, else as many as the parent has. */
-static int shuffle_partitions(fst_rdd *rdd, int wanted)
+/* Of a sort: as many as the parent has, whatever spark.default.parallelism says, as in Spark. */
+static int sorted_partitions(fst_rdd *rdd, int wanted)
 {
         if (wanted < 0) {
                 rdd_fail(rdd, -EINVAL, "Number of partitions cannot be negative");
@@ -26,9 +20,6 @@ static int shuffle_partitions(fst_rdd *rdd, int wanted)
         }
         if (wanted > 0)
                 return wanted;
-        int set = rdd_parallelism_set(rdd->sc);
-        if (set)
-                return set;
         if (rdd_plan(rdd_parent(rdd))) {
                 rdd_fail_as(rdd, rdd_parent(rdd));
                 return 1;
@@ -104,7 +95,7 @@ FST_API fst_rdd *fst_repartition_at(fst_rdd *parent, int partitions, fst_site si
 static fst_rdd *sorted(fst_rdd *parent, enum fst_order order, int partitions, fst_site site)
 {
         fst_rdd *rdd = rdd_new(parent->sc, RDD_SHUFFLED, parent->type, parent, site);
-        int n = rdd->status ? 1 : shuffle_partitions(rdd, partitions);
+        int n = rdd->status ? 1 : sorted_partitions(rdd, partitions);
         partitioner_init_range(&rdd->shuffle.partitioner, n, parent->type, order);
         rdd->shuffle.sort = true;
         rdd->shuffle.order = order;
