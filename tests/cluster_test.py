@@ -121,6 +121,10 @@ def measured(folder):
     ("pagerank", lambda folder: (links(folder), 4)),
     ("stations", lambda folder: (measured(folder), -20, 50)),
     ("spark_pi", lambda folder: (4,)),
+    ("logistic_regression", lambda folder: (3,)),
+    ("multi_broadcast", lambda folder: (4, 100000)),
+    ("transitive_closure", lambda folder: (3,)),
+    ("skewed_group_by", lambda folder: (3,)),
 ])
 def test_examples_print_what_they_print_locally(world, tmp_path, example, words):
     words = words(tmp_path)

@@ -1,7 +1,10 @@
 """The examples, run as a user runs them, give what another program computes."""
 import collections
+import itertools
+import math
 import os
 import re
+import statistics
 import subprocess
 
 import pytest
@@ -88,28 +91,184 @@ def test_stations(submit, tmp_path):
     assert 'parse in stations.so: "nonsense" is not STATION;DEGREES' in done.stderr
 
 
-def pagerank(links, rounds):
-    """The same by plain dictionaries; pages that nobody links to leave after the first round, as in Spark's example."""
-    ranks = {page: 1.0 for page in links}
-    for _ in range(rounds):
-        sums = {}
-        for page, targets in links.items():
-            for to in targets if page in ranks else []:
-                sums[to] = sums.get(to, 0) + ranks[page] / len(targets)
-        ranks = {page: 0.15 + 0.85 * s for page, s in sums.items()}
-    return sorted(ranks.items(), key=lambda r: -r[1])
-
-
-def test_pagerank(submit, tmp_path):
-    links = {f"page{i}": [f"page{i * i * k % 37}" for k in range(1, 2 + i % 5)] for i in range(100)}
-    lines = [f"{page} {to}\n" for page, targets in links.items() for to in targets]
-    (tmp_path / "links.txt").write_text("".join(lines))
-    done = submit("--master", "local[2]", os.path.join(TOP, "examples/pagerank.c"), tmp_path / "links.txt", 5)
+def example(submit, name, *words):
+    """The lines that it prints."""
+    done = submit("--master", "local[2]", os.path.join(TOP, f"examples/{name}.c"), *words)
     assert done.returncode == 0, done.stderr
-    got = [re.fullmatch(r"(\w+) has rank (\d+\.\d{6})", line).groups() for line in done.stdout.splitlines()]
-    expected = pagerank(links, 5)
-    assert len(got) == 10
-    for (page, rank), (_, wanted) in zip(got, expected):
-        assert abs(float(rank) - wanted) < 1e-6 and abs(dict(expected)[page] - wanted) < 1e-6
-    again = submit("--master", "local[2]", os.path.join(TOP, "examples/pagerank.c"), tmp_path / "links.txt", 5)
-    assert again.stdout == done.stdout
+    return done.stdout.splitlines()
+
+
+def pagerank(edges, rounds):
+    """The same by plain dictionaries; pages that nobody links to leave after the first round, as in Spark's example."""
+    links = collections.defaultdict(set)
+    for page, to in edges:
+        links[page].add(to)
+    ranks = dict.fromkeys(links, 1.0)
+    for _ in range(rounds):
+        sums = collections.Counter()
+        for page, targets in links.items():
+            for to in targets if page in ranks else ():
+                sums[to] += ranks[page] / len(targets)
+        ranks = {page: 0.15 + 0.85 * s for page, s in sums.items()}
+    return ranks
+
+
+def ranks_of(lines):
+    ranks = dict(re.fullmatch(r"(\w+) has rank: (\d+\.\d{6})\.", line).groups() for line in lines)
+    assert len(ranks) == len(lines)
+    return {page: float(rank) for page, rank in ranks.items()}
+
+
+@pytest.mark.parametrize("rounds", [1, 5])
+def test_pagerank(submit, tmp_path, rounds):
+    edges = [(f"page{i}", f"page{i * i * k % 37}") for i in range(100) for k in range(1, 2 + i % 5)]
+    (tmp_path / "links.txt").write_text("".join(f"{page}  {to}\n" for page, to in edges))
+    lines = example(submit, "pagerank", tmp_path / "links.txt", rounds)
+    assert ranks_of(lines) == pytest.approx(pagerank(edges, rounds), abs=1e-6)
+    assert example(submit, "pagerank", tmp_path / "links.txt", rounds) == lines
+
+
+def test_pagerank_of_links_that_are_made_up(submit):
+    pages = 1000 // 8 + 1
+    edges = [(str(i % pages), str(i * i // 3 % pages)) for i in range(1000)]
+    assert ranks_of(example(submit, "pagerank", 1000)) == pytest.approx(pagerank(edges, 10), abs=1e-6)
+
+
+def test_pagerank_names_a_line_that_is_no_link(submit, tmp_path):
+    (tmp_path / "links.txt").write_text("a b\nalone\n")
+    done = submit("--master", "local[2]", os.path.join(TOP, "examples/pagerank.c"), tmp_path / "links.txt")
+    assert done.returncode == 1
+    assert '"alone" is not PAGE LINKED_PAGE' in done.stderr
+
+
+class JavaRandom:
+    """java.util.Random, whose numbers Spark's examples use."""
+    def __init__(self, seed):
+        self.state = seed ^ 0x5DEECE66D
+
+    def bits(self, n):
+        self.state = (self.state * 0x5DEECE66D + 11) % (1 << 48)
+        return self.state >> 48 - n
+
+    def uniform(self):
+        high = self.bits(26)
+        return ((high << 27) + self.bits(27)) / (1 << 53)
+
+    def two_normal(self):
+        while True:
+            a, b = 2 * self.uniform() - 1, 2 * self.uniform() - 1
+            if 0 < a * a + b * b < 1:
+                root = math.sqrt(-2 * math.log(a * a + b * b) / (a * a + b * b))
+                return [a * root, b * root]
+
+
+@pytest.mark.parametrize("words", [(), (3,)])
+def test_transitive_closure(submit, words):
+    random, edges = JavaRandom(42), set()
+    while len(edges) < 200:
+        edge = random.bits(31) % 100, random.bits(31) % 100
+        if edge[0] != edge[1]:
+            edges.add(edge)
+    paths = set()
+    while paths != (more := paths | edges | {(x, z) for x, y in edges for w, z in paths if w == y}):
+        paths = more
+    assert example(submit, "transitive_closure", *words) == [f"TC has {len(paths)} edges."]
+
+
+def test_broadcast_test(submit):
+    lines = example(submit, "broadcast_test", 3, 5000, "1k")
+    for i in range(3):
+        part = lines[i * 13:][:13]
+        assert part[:12] == [f"Iteration {i}", "==========="] + ["5000"] * 10
+        assert re.fullmatch(rf"Iteration {i} took \d+ milliseconds", part[12])
+    assert len(lines) == 39
+
+
+def test_multi_broadcast(submit):
+    assert example(submit, "multi_broadcast", 4, 12345) == ["(12345,12345)"] * 10
+
+
+@pytest.mark.parametrize("name, words, pairs", [
+    ("group_by", (), 2000),
+    ("group_by", (3, 500, 17, 5), 1500),
+    ("skewed_group_by", (), 1500),
+    ("skewed_group_by", (3, 500, 17, 5), sum(int(500 * p / 3) for p in (1, 2, 3))),
+])
+def test_group_by(submit, name, words, pairs):
+    """Keys are random, but always the same ones; among so few of 2^31 no two are equal."""
+    assert example(submit, name, *words) == [str(pairs)]
+
+
+def test_logistic_regression(submit):
+    random = JavaRandom(42)
+    points = []
+    for i in range(10000):
+        y = 1 if i % 2 else -1
+        points.append(([x + 0.7 * y for _ in range(5) for x in random.two_normal()], y))
+    weights = [[2 * random.uniform() - 1 for _ in range(10)]]
+    for _ in range(5):
+        w = weights[-1]
+        total = [0.0] * 10
+        for x, y in points:
+            of = (1 / (1 + math.exp(min(-y * sum(a * b for a, b in zip(w, x)), 700))) - 1) * y
+            total = [t + a * of for t, a in zip(total, x)]
+        weights.append([a - t for a, t in zip(w, total)])
+    lines = example(submit, "logistic_regression", 3)
+    assert lines[1:-1] == [f"On iteration {i}" for i in range(1, 6)]
+    for line, name, wanted in ((lines[0], "Initial", weights[0]), (lines[-1], "Final", weights[-1])):
+        numbers = re.fullmatch(rf"{name} w: DenseVector\((.*)\)", line).group(1).split(", ")
+        assert [float(x) for x in numbers] == pytest.approx(wanted, rel=1e-9)
+
+
+def kmeans(points, centres, converged):
+    """What each round has moved, and the centres."""
+    moved = []
+    while not moved or moved[-1] > converged:
+        near = collections.defaultdict(list)
+        for p in points:
+            near[min(range(len(centres)), key=lambda i, p=p: math.dist(p, centres[i]) ** 2)].append(p)
+        new = [tuple(map(statistics.fmean, zip(*near[i]))) if near[i] else c for i, c in enumerate(centres)]
+        moved.append(sum(math.dist(a, b) ** 2 for a, b in zip(centres, new)))
+        centres = new
+    return moved, sorted(centres)
+
+
+@pytest.mark.parametrize("k, converged", [(1, 0.01), (3, 0.01), (3, 1e9)])
+def test_kmeans(submit, tmp_path, k, converged):
+    points = [(x + i * i % 7 / 4, y + i * 3 % 5 / 4, i / 8) for x, y in ((0, 0), (9, 1), (3, 8)) for i in range(5)]
+    (tmp_path / "points.txt").write_text("".join(f"{x} {y} {z}\n" for x, y, z in points))
+    lines = example(submit, "kmeans", tmp_path / "points.txt", k, converged)
+    moved = [float(re.fullmatch(r"Finished iteration \(delta = (.*)\)", line).group(1)) for line in lines[:-k - 1]]
+    assert lines[-k - 1] == "Final centers:"
+    rows = [tuple(map(float, line.split())) for line in lines[-k:]]
+    assert all(row[3:] == (0,) for row in rows)
+    centres = sorted(row[:3] for row in rows)
+    # Which points it begins with is the sample's business: it has to be some of them.
+    assert any(len(moved) == len(m) and moved == pytest.approx(m, abs=1e-9) and
+               [x for c in centres for x in c] == pytest.approx([x for c in cs for x in c])
+               for m, cs in (kmeans(points, list(some), converged) for some in itertools.combinations(points, k)))
+
+
+def test_kmeans_names_a_line_that_is_no_point(submit, tmp_path):
+    (tmp_path / "points.txt").write_text("1 2\n1 2 3 4 5\n")
+    done = submit("--master", "local[2]", os.path.join(TOP, "examples/kmeans.c"), tmp_path / "points.txt", 1, 0)
+    assert done.returncode == 1
+    assert '"1 2 3 4 5" is not up to 4 numbers' in done.stderr
+
+
+def test_log_query(submit, tmp_path):
+    key = '(10.10.10.10,"FRED",GET http://images.com/2013/Generic.jpg HTTP/1.1)'
+    assert example(submit, "log_query") == [f"{key}\tbytes=621\tn=2"]
+    wanted = collections.defaultdict(lambda: [0, 0])
+    with open(tmp_path / "access.log", "w", encoding="utf-8") as log:
+        for i in range(200):
+            ip, user, query = f"10.0.0.{i % 3}", ('"-"', '"ANN"', '"BOB"', "eve")[i % 4], f"GET /{i % 5} HTTP/1.1"
+            size = "-" if i % 11 == 0 else str(i * 7)
+            log.write(f'{ip} - {user} [18/Jan/2013:17:56:07 +1100] "{query}" 200 {size} "http://a/" "browser" "more"\n')
+            group = wanted["(null,null,null)" if user == '"-"' else f"({ip},{user},{query})"]
+            group[0] += 0 if size == "-" else i * 7
+            group[1] += 1
+        log.write("this is no line of a log\n")
+        wanted["(null,null,null)"][1] += 1
+    lines = example(submit, "log_query", tmp_path / "access.log")
+    assert sorted(lines) == sorted(f"{key}\tbytes={size}\tn={n}" for key, (size, n) in wanted.items())

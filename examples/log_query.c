@@ -1,0 +1,73 @@
+/*
+ * How many bytes did each user get by each query, and how often?   spark-submit log_query.c [FILE]
+ *
+ * Spark's LogQuery: lines of an Apache server's log, two of an example if no file is named. What has no user, or is no
+ * such line, counts as (null,null,null).
+ */
+#include <firesteel/firesteel.h>
+
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define EXAMPLE(time, bytes)                                                                                           \
+        "10.10.10.10 - \"FRED\" [18/Jan/2013:" time                                                                    \
+        " +1100] \"GET http://images.com/2013/Generic.jpg HTTP/1.1\" 304 " bytes                                       \
+        " \"http://referall.com/\" \"Mozilla/4.0 (compatible; MSIE 7.0)\" \"UD-1\" - \"image/jpeg\""
+
+#define LINE "^([0-9.]+) ([^ ]+) ([^ ]+) \\[[^]]+\\] \"([^\"]+)\" [0-9]{3} ([0-9-]+) \"[^\"]+\" \"[^\"]+\""
+#define PART(i) m[i].rm_eo - m[i].rm_so, line.data + m[i].rm_so
+
+struct stats {
+        int64_t bytes, n;
+};
+
+static int parse(fst_task *task, fst_iter *lines, fst_out *out)
+{
+        regex_t log;
+        fst_bytes line;
+        char key[8192];
+        if (regcomp(&log, LINE, REG_EXTENDED))
+                return fst_fail(task, "no memory for a regular expression");
+        while (fst_next(lines, &line)) {
+                regmatch_t m[6] = {{0, (regoff_t)line.len}};
+                struct stats stats = {0, 1};
+                int length = 0;
+                strcpy(key, "(null,null,null)");
+                if (regexec(&log, line.data, 6, m, REG_STARTEND) == 0) {
+                        stats.bytes = atoll(line.data + m[5].rm_so); /* a quote is behind it */
+                        if (strncmp(line.data + m[3].rm_so, "\"-\"", 3) != 0)
+                                length = snprintf(key, sizeof(key), "(%.*s,%.*s,%.*s)", PART(1), PART(3), PART(4));
+                }
+                if (length >= (int)sizeof(key)) {
+                        regfree(&log);
+                        return fst_fail(task, "a query of %d bytes is too long", length);
+                }
+                fst_emit(out, (const char *)key, &stats);
+        }
+        regfree(&log);
+        return 0;
+}
+
+static int add(fst_task *task, void *into, const void *from)
+{
+        ((struct stats *)into)->bytes += ((const struct stats *)from)->bytes;
+        ((struct stats *)into)->n += ((const struct stats *)from)->n;
+        return 0;
+}
+
+int main(int argc, char **argv)
+{
+        fst_context *sc = fst_context_new("Log Query");
+        fst_bytes examples[] = {fst_bytes_of(EXAMPLE("17:56:07", "315")), fst_bytes_of(EXAMPLE("18:02:37", "306"))};
+        fst_rdd *lines = argc > 1 ? fst_text_file(sc, argv[1]) : fst_parallelize(sc, examples, 2);
+        fst_rdd *stats = fst_map_partitions(lines, parse, FST_PAIR(BYTES, FIXED(sizeof(struct stats))));
+        fst_iter *rows;
+        fst_bytes key;
+        const void *value;
+        if (fst_collect(fst_reduce_by_key(stats, add), &rows) == 0)
+                for (const struct stats *s; fst_next(rows, &key, &value) && (s = value);)
+                        printf("%.*s\tbytes=%lld\tn=%lld\n", (int)key.len, key.data, (long long)s->bytes,
+                               (long long)s->n);
+        return fst_context_stop(sc);
+}
