@@ -115,10 +115,10 @@ int piped_command_start(struct piped_command *p, char *const *words, char *const
         return 0;
 }
 
-/* Hear what there is, or enough of it; at the end its descriptor is closed. */
-static int hear(struct piped_command *p, struct buf *said)
+/* Hear what there is, until @said is as long as @most; at the end its descriptor is closed. */
+static int hear(struct piped_command *p, struct buf *said, size_t most)
 {
-        while (said->len < PIPED_COMMAND_SAID) {
+        while (said->len < most) {
                 buf_reserve(said, READ_SIZE);
                 ssize_t n = read(p->out, said->data + said->len, READ_SIZE);
                 if (n < 0 && errno == EINTR)
@@ -168,6 +168,7 @@ static ssize_t write_quietly(int fd, const char *data, size_t len)
 
 int piped_command_feed(struct piped_command *p, const char **data, size_t *len, struct buf *said, const int *stop)
 {
+        size_t most = said->len + PIPED_COMMAND_SAID;
         int r = stopped(stop);
         while (r == 0 && *len > 0 && p->in >= 0) {
                 ssize_t n = write_quietly(p->in, *data, *len);
@@ -181,10 +182,10 @@ int piped_command_feed(struct piped_command *p, const char **data, size_t *len, 
                 } else {
                         r = await(p, true, stop);
                         if (r == 0 && p->out >= 0)
-                                r = hear(p, said);
+                                r = hear(p, said, most);
                 }
         }
-        return r == 0 && p->out >= 0 ? hear(p, said) : r;
+        return r == 0 && p->out >= 0 ? hear(p, said, most) : r;
 }
 
 /* It prints no more, and so will end. The group is forgotten before its number can be somebody else's. */
@@ -212,12 +213,13 @@ static int wait_for(struct piped_command *p, const int *stop, int *wait_status)
 
 int piped_command_end(struct piped_command *p, struct buf *said, const int *stop, int *wait_status)
 {
+        size_t most = said->len + PIPED_COMMAND_SAID;
         int r = 0;
         close_end(&p->in);
         while (r == 0 && p->out >= 0) {
                 r = await(p, false, stop);
                 if (r == 0)
-                        r = hear(p, said);
+                        r = hear(p, said, most);
         }
         return r ? r : wait_for(p, stop, wait_status);
 }

@@ -208,6 +208,12 @@ static void reliably(void **state)
         assert_int_equal(fst_count(kept, &n), 0);
         assert_int_equal(n, 1000);
         assert_int_equal(calls, 1000);
+        /* It stays where it is, whatever is asked for afterwards. */
+        assert_ptr_equal(fst_local_checkpoint(written), written);
+        assert_non_null(fst_checkpoint_file(written));
+        assert_string_equal(fst_checkpoint_file(fst_checkpoint(placed)), fst_checkpoint_file(placed));
+        assert_int_equal(fst_count(written, &n), 0);
+        assert_int_equal(n, 100000);
         nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
         assert_refused(fst_count(kept, &n), -EIO, "part-0000");
 }

@@ -69,12 +69,12 @@ fst_rdd *rdd_new_of(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *con
         rdd->call_site = mem_printf("%s at %s:%d", site.operation, base_name(site.file), site.line);
         rdd->lineage.call_site = rdd->call_site;
         rdd->lineage.name = site.operation;
-        rdd_registry_add(sc, rdd);
-        for (int i = 0; i < n; i++) {
+        for (int i = 0; i < n; i++)
                 rdd->parents[i] = parents[i];
+        rdd_registry_add(sc, rdd); /* from now on a cleaner of another thread follows its parents */
+        for (int i = 0; i < n; i++)
                 if (parents[i]->status)
                         rdd_fail_as(rdd, parents[i]);
-        }
         if (!rdd->status)
                 check_type(rdd);
         return rdd;

@@ -33,7 +33,8 @@ FST_API fst_rdd *fst_local_checkpoint(fst_rdd *rdd)
         if (!rdd->checkpoint.wanted)
                 rdd_registry_want_checkpoint(rdd->sc, 1);
         rdd->checkpoint.wanted = true;
-        rdd->checkpoint.local = true;
+        if (!rdd_is_checkpointed(rdd)) /* else it has forgotten what it was computed from, and its files stay it */
+                rdd->checkpoint.local = true;
         rdd_registry_unlock(rdd->sc);
         if (level == FST_STORAGE_NONE)
                 return fst_persist(rdd, with_disk(level));
@@ -54,8 +55,8 @@ FST_API fst_rdd *fst_checkpoint(fst_rdd *rdd)
         if (!rdd_is_checkpointed(rdd)) {
                 rdd->checkpoint.wanted = true;
                 rdd->checkpoint.local = false;
-                free(rdd->checkpoint.path);
-                rdd->checkpoint.path = steal(path);
+                if (!rdd->checkpoint.path) /* else another thread may be writing to it */
+                        rdd->checkpoint.path = steal(path);
         }
         rdd_registry_unlock(rdd->sc);
         free(path);

@@ -111,6 +111,7 @@ struct pipe_op {
         struct piped_command command;
         struct buf lines; /* to be given to it */
         struct buf said;  /* and not yet pushed on: the last line may be without its end */
+        size_t searched;  /* so many bytes of it have no end of a line */
         fst_bytes views[FST_BATCH_ROWS];
 };
 
@@ -130,6 +131,7 @@ static int pipe_begin(struct op *op)
 {
         struct pipe_op *self = pipe_of(op);
         buf_reset(&self->said);
+        self->searched = 0;
         int r = piped_command_start(&self->command, self->rdd->pipe.words, self->rdd->pipe.environment);
         return r ? task_run_fail(op->run, r, "Cannot run program \"%s\": %s", self->rdd->pipe.words[0], strerror(-r))
                  : 0;
@@ -140,16 +142,18 @@ static int push_lines(struct pipe_op *self, bool at_end)
 {
         char *at = self->said.data, *end = at + self->said.len;
         struct rows rows = {.batch = {.type = FST_BYTES, .key.bytes = self->views}};
+        char *search = at + self->searched; /* a long line is not searched from its start each time */
         int r = self->op.status;
         rows.stable[0] = (struct fst_stable){(uintptr_t)at, self->said.len};
         while (r == 0 && at < end) {
-                char *newline = memchr(at, '\n', (size_t)(end - at));
+                char *newline = memchr(search, '\n', (size_t)(end - search));
                 if (!newline && !at_end)
                         break;
                 size_t len = (size_t)((newline ? newline : end) - at);
                 size_t shown = len && at[len - 1] == '\r' ? len - 1 : len;
                 self->views[rows.batch.rows++] = (fst_bytes){at, shown};
                 at += newline ? len + 1 : len;
+                search = at;
                 if (rows.batch.rows == FST_BATCH_ROWS) {
                         r = op_push(&self->op, &rows);
                         rows.batch.rows = 0;
@@ -158,6 +162,7 @@ static int push_lines(struct pipe_op *self, bool at_end)
         if (r == 0 && rows.batch.rows > 0)
                 r = op_push(&self->op, &rows);
         size_t left = (size_t)(end - at);
+        self->searched = left;
         if (left)
                 memmove(self->said.data, at, left);
         if (self->said.data)

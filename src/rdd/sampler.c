@@ -187,9 +187,9 @@ static uint32_t poisson_one_at_least(struct sampler *s)
         return n;
 }
 
-static uint32_t poisson(struct sampler *s)
+static uint32_t poisson_of(struct sampler *s, double mean)
 {
-        double mean = s->plan.fraction, p = exp(-mean), r = 1.0;
+        double p = exp(-mean), r = 1.0;
         uint32_t n = 0;
         while (n < 1000 * mean) {
                 r *= well_f64(s);
@@ -198,6 +198,18 @@ static uint32_t poisson(struct sampler *s)
                 n++;
         }
         return n;
+}
+
+/* From this mean on Spark has another algorithm. Here large ones are sums of small ones, of which exp(-mean) is not 0. */
+#define POISSON_LARGE 40.0
+
+static uint32_t poisson(struct sampler *s)
+{
+        double mean = MIN(s->plan.fraction, (double)INT32_MAX); /* as many as an int of Java's is */
+        uint32_t n = 0;
+        for (; mean >= POISSON_LARGE; mean -= POISSON_LARGE / 2)
+                n += poisson_of(s, POISSON_LARGE / 2);
+        return n + poisson_of(s, mean);
 }
 
 static uint32_t skip_or_take(struct sampler *s)

@@ -80,6 +80,18 @@ static void takes_none_and_all(void **state)
         assert_int_equal(take(&(struct sampling_plan){.how = SAMPLING_REPLACED}).rows, 0);
 }
 
+/* 400 rows, each so often as is asked for on average: four standard deviations are 4 × sqrt(fraction × 400). */
+static void takes_rows_many_times(void **state)
+{
+        static const int fractions[] = {39, 40, 100, 800, 20000};
+        for (size_t i = 0; i < sizeof(fractions) / sizeof(fractions[0]); i++) {
+                int64_t wanted = 400 * (int64_t)fractions[i];
+                struct taken t = take(&(struct sampling_plan){
+                        .how = SAMPLING_REPLACED, .fraction = fractions[i], .seed = 7});
+                assert_true((t.rows - wanted) * (t.rows - wanted) < 16 * wanted);
+        }
+}
+
 static void draws_javas_and_sparks_numbers(void **state)
 {
         assert_int_equal(java_random_long(42, 0), -5025562857975149833);
@@ -99,6 +111,7 @@ int main(void)
                 cmocka_unit_test(takes_what_spark_takes_with_replacement),
                 cmocka_unit_test(splits_as_spark_splits),
                 cmocka_unit_test(takes_none_and_all),
+                cmocka_unit_test(takes_rows_many_times),
                 cmocka_unit_test(draws_javas_and_sparks_numbers),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
