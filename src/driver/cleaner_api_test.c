@@ -52,6 +52,40 @@ static void what_nobody_needs_goes(void **state)
         assert_int_equal(outputs(sc), 0);
 }
 
+static int64_t minus(fst_task *task, int64_t x)
+{
+        return -x;
+}
+
+static int left_of(fst_task *task, int64_t key, int64_t left, int64_t right, fst_out *out)
+{
+        fst_emit(out, key, left);
+        return 0;
+}
+
+/* What a function makes on the way to what it returns goes with that. */
+static void what_was_made_on_the_way_goes(void **state)
+{
+        fst_context *sc = *state;
+        int64_t n;
+        fst_rdd *numbers = fst_range_n(sc, 0, 1000, 4), *pairs = fst_map(numbers, keyed, FST_PAIR(I64, I64));
+        fst_rdd *made[] = {
+                fst_sort_by(numbers, minus, FST_I64, FST_ASCENDING),
+                fst_distinct(pairs),
+                fst_group_by(numbers, minus, FST_I64),
+                fst_subtract(pairs, pairs),
+                fst_join(fst_reduce_by_key(pairs, fst_sum), pairs, left_of, FST_PAIR(I64, I64)),
+        };
+        for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
+                assert_int_equal(fst_count(made[i], &n), 0);
+                assert_true(outputs(sc) > 0);
+        }
+        for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
+                fst_release(made[i]);
+        /* But for what the application made itself. */
+        assert_int_equal(outputs(sc), 4);
+}
+
 static void rounds_leave_nothing_behind(void **state)
 {
         fst_context *sc = *state;
@@ -161,6 +195,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(what_nobody_needs_goes, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(what_was_made_on_the_way_goes, api_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(rounds_leave_nothing_behind, api_setup, api_teardown),
                 cmocka_unit_test(not_without_tracking),
                 cmocka_unit_test(checkpoints_if_it_is_said),

@@ -85,6 +85,25 @@ fst_rdd *rdd_new(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *parent
         return rdd_new_of(sc, op, type, &parent, parent ? 1 : 0, site);
 }
 
+static void release_made(fst_rdd *rdd, int first)
+{
+        for (int i = 0; i < rdd->n_parents; i++) {
+                fst_rdd *parent = rdd->parents[i];
+                if (parent->lineage.id < first)
+                        continue;
+                parent->released = true;
+                release_made(parent, first);
+        }
+}
+
+fst_rdd *rdd_made_since(fst_rdd *rdd, int first)
+{
+        rdd_registry_lock(rdd->sc);
+        release_made(rdd, first);
+        rdd_registry_unlock(rdd->sc);
+        return rdd;
+}
+
 void rdd_copy_fn(fst_rdd *rdd, fst_fn *to, const fst_fn *fn)
 {
         struct fst_error error = FST_ERROR_INIT;

@@ -82,9 +82,9 @@ struct fst_rdd {
         } checkpoint;
         bool planned;   /* partitions are known */
         bool has_hosts; /* some partition is read from files of which hosts are known (rdd_class.hosts) */
-        bool released, needed,
-                cleaned; /* driver/cleaner.c: the application's handle is given up; under rdd_registry_lock */
-        bool preparing;  /* a thread finds out what it needs to know; under the context's lock `prepare` */
+        bool released;  /* the application has no handle, or gave it up; with the next under rdd_registry_lock */
+        bool needed;    /* driver/cleaner.c */
+        bool preparing; /* a thread finds out what it needs to know; under the context's lock `prepare` */
 
         struct partitioner *partitioner; /* where equal keys are, if that is known; borrowed from the shuffle */
 

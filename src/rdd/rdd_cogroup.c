@@ -6,6 +6,7 @@
  * CoGroupedRDD depends on the shuffles directly: the stages are the same.
  */
 #include "rdd/rdd_place.h"
+#include "rdd/rdd_registry.h"
 #include "rdd/rdd_wire_class.h"
 
 #include "base/mem.h"
@@ -53,7 +54,7 @@ static fst_rdd *cogroup(enum cogroup_mode mode, fst_rdd *const *rdds, int n, con
         struct fst_error error = FST_ERROR_INIT;
         struct partitioner hash, *p = NULL;
         fst_rdd *sides[COGROUP_SIDES_MOST];
-        int r = 0, room = MIN(n, COGROUP_SIDES_MOST);
+        int r = 0, room = MIN(n, COGROUP_SIDES_MOST), first = rdd_registry_next_id(rdds[0]->sc);
         bool sound = true;
         memcpy(sides, rdds, (size_t)room * sizeof(*rdds));
         for (int k = 0; k < room; k++)
@@ -72,7 +73,7 @@ static fst_rdd *cogroup(enum cogroup_mode mode, fst_rdd *const *rdds, int n, con
         if (cogroup_calls(mode))
                 rdd_set_fn(rdd, f);
         rdd_depend_narrowly(rdd, !cogroup_calls(mode));
-        return rdd;
+        return rdd_made_since(rdd, first);
 }
 
 FST_API fst_rdd *fst_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions, fst_site site)
@@ -134,9 +135,11 @@ FST_API fst_rdd *fst_group_by_at(fst_rdd *rows, fst_fn key, fst_type key_type, i
         struct partitioner hash;
         const struct partitioner *p =
                 rows->status || partitions ? NULL : rdd_choose_partitioner(&rows, 1, partitions, &hash);
+        int first = rdd_registry_next_id(rows->sc);
         fst_rdd *keyed = rdd_key_by(rows, &key, key_type, site);
-        return cogroup(rows->type.value ? COGROUP_ELEMENTS : COGROUP_LISTS, &keyed, 1, NULL,
-                       fst_type_pair(key_type, FST_BYTES), p ? p->partitions : partitions, site);
+        fst_rdd *groups = cogroup(rows->type.value ? COGROUP_ELEMENTS : COGROUP_LISTS, &keyed, 1, NULL,
+                                  fst_type_pair(key_type, FST_BYTES), p ? p->partitions : partitions, site);
+        return rdd_made_since(groups, first);
 }
 
 /* ------------------------------------------------------------------------------------------------ whole rows */
@@ -152,11 +155,12 @@ static fst_rdd *of_whole_rows(enum cogroup_mode mode, fst_rdd *a, fst_rdd *b, in
                 return rdd_fail_with(rdd_new_of(a->sc, RDD_COGROUP, a->type, (fst_rdd *[]){a, b}, 2, site), -EINVAL,
                                      &error);
         }
+        int first = rdd_registry_next_id(a->sc);
         fst_rdd *sides[] = {rdd_packed(a, site), a == b ? NULL : rdd_packed(b, site)};
         sides[1] = sides[1] ? sides[1] : sides[0];
         fst_rdd *kept = cogroup(mode, sides, 2, NULL, sides[0]->type, partitions, site);
         kept->partitioner = NULL; /* Spark knows none: only pairs have one */
-        return rdd_unpacked(kept, a->type, site);
+        return rdd_made_since(rdd_unpacked(kept, a->type, site), first);
 }
 
 /* Spark takes the rows with nothing beside them: a partitioner of pairs says how many partitions, and no more. */

@@ -7,6 +7,7 @@
  * count oftener where memory runs short: it is meant to be neutral.
  */
 #include "rdd/rdd_place.h"
+#include "rdd/rdd_registry.h"
 #include "rdd/rdd_wire_class.h"
 
 #include "base/mem.h"
@@ -139,6 +140,7 @@ FST_API fst_rdd *fst_fold_by_key_at(fst_rdd *pairs, fst_constant zero, fst_fn f,
 FST_API fst_rdd *fst_distinct_at(fst_rdd *rows, int partitions, fst_site site)
 {
         struct partitioner hash;
+        int first = rdd_registry_next_id(rows->sc);
         fst_rdd *packed = rdd_packed(rows, site);
         fst_rdd *rdd = rdd_new(packed->sc, RDD_SHUFFLED, packed->type, packed, site);
         rdd_set_fn(rdd, &fst_first);
@@ -154,7 +156,7 @@ FST_API fst_rdd *fst_distinct_at(fst_rdd *rows, int partitions, fst_site site)
         rdd = rdd_unpacked(rdd, rows->type, site);
         if (in_place)
                 rdd->partitioner = rows->partitioner;
-        return rdd;
+        return rdd_made_since(rdd, first);
 }
 
 /* ---------------------------------------------------------------------------------------- values on the wire */

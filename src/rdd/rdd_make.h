@@ -51,6 +51,12 @@ int rdd_parallelism_set(fst_context *sc);
 /* Partitions of a source: @wanted, or spark.default.parallelism for 0; fails it for less. */
 int rdd_source_partitions(fst_rdd *rdd, int wanted);
 
+/*
+ * What @rdd is computed from and has an id of @first or more (rdd_registry_next_id, when the public function began) was
+ * made on the way to it: the application has no handle, and so it goes when @rdd does (driver/cleaner.c). Returns @rdd.
+ */
+fst_rdd *rdd_made_since(fst_rdd *rdd, int first);
+
 /* (key of @key, row), the row as rdd/op_key.h has it; and the rows of @type that such pairs carry. */
 fst_rdd *rdd_key_by(fst_rdd *parent, const fst_fn *key, fst_type key_type, fst_site site);
 fst_rdd *rdd_rows_of(fst_rdd *keyed, fst_type type, fst_site site);

@@ -61,6 +61,15 @@ int rdd_registry_shuffle_id(fst_context *sc)
         return id;
 }
 
+int rdd_registry_next_id(fst_context *sc)
+{
+        struct rdd_registry *r = registry_of(sc);
+        pthread_mutex_lock(&r->lock);
+        int id = r->next_rdd_id;
+        pthread_mutex_unlock(&r->lock);
+        return id;
+}
+
 /* "@dir/<uuid>", made; owned by the caller. */
 static int own_directory(const char *dir, char **own, struct fst_error *error)
 {

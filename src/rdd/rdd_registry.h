@@ -48,6 +48,9 @@ void rdd_registry_deinit(struct rdd_registry *r);
 /* These take the context, whose first member is its registry. */
 void rdd_registry_add(fst_context *sc, fst_rdd *rdd);
 int rdd_registry_shuffle_id(fst_context *sc);
+
+/* The id of the next RDD, unless another thread makes one. */
+int rdd_registry_next_id(fst_context *sc);
 const fst_conf *rdd_registry_conf(fst_context *sc);
 int rdd_registry_describe(fst_context *sc, const fst_fn *fn, const char **name, struct fst_error *error);
 

@@ -116,8 +116,9 @@ FST_API fst_rdd *fst_sort_by_at(fst_rdd *parent, fst_fn key, fst_type key_type, 
                 fst_rdd *rdd = sorted(parent, order, partitions, site);
                 return parent->type.value ? rdd_fail(rdd, -EINVAL, "fst_identity sorts rows that are no pairs") : rdd;
         }
+        int first = rdd_registry_next_id(parent->sc);
         fst_rdd *rows = sorted(rdd_key_by(parent, &key, key_type, site), order, partitions, site);
-        return rdd_rows_of(rows, parent->type, site);
+        return rdd_made_since(rdd_rows_of(rows, parent->type, site), first);
 }
 
 /* ------------------------------------------------------------------------------------------------- SHUFFLED */
