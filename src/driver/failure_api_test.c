@@ -64,6 +64,26 @@ static int count_inside(fst_task *task, int64_t x)
         return fst_count(fst_range_n(the_context, 0, 10, 1), &n) == -EDEADLK ? 0 : fst_fail(task, "it ran");
 }
 
+/* Leaves a row out where it fails, and answers 0. */
+static int fail_and_drop(fst_task *task, int64_t x, fst_out *out)
+{
+        if (x % 1000 == 777 && fst_task_attempt(task) == 0)
+                fst_fail(task, "row %lld is unlucky", (long long)x);
+        else
+                fst_emit(out, x);
+        return 0;
+}
+
+static void rows_of_failed_attempts_are_not_kept(void **state)
+{
+        fst_rdd *kept = fst_cache(fst_flat_map(fst_range_n(*state, 0, 10000, 5), fail_and_drop, FST_I64));
+        for (int i = 0; i < 2; i++) {
+                int64_t n;
+                assert_int_equal(fst_count(kept, &n), 0);
+                assert_int_equal(n, 10000);
+        }
+}
+
 static void rows_of_failed_attempts_do_not_count(void **state)
 {
         fst_rdd *numbers = fst_range_n(*state, 0, 10000, 5);
@@ -180,6 +200,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(rows_of_failed_attempts_do_not_count),
+                cmocka_unit_test(rows_of_failed_attempts_are_not_kept),
                 cmocka_unit_test(shuffles_of_failed_attempts_are_forgotten),
                 cmocka_unit_test(a_failed_attempt_commits_no_file),
                 cmocka_unit_test(what_a_failed_call_emitted_is_forgotten),

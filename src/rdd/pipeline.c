@@ -242,6 +242,8 @@ static int feed_persisted(struct pipeline *p, struct node *node, int partition, 
         node->tee->next = to;
         tee_op_start(node->tee, r == FST_BLOCK_E_COMPUTE ? writer : NULL);
         r = compute(node, partition, node->tee);
+        if (r == 0 && task_run_check(run)) /* a function called fst_fail and answered 0: its rows are not kept */
+                r = run->status;
         tee_op_finish(node->tee, r == 0);
         if (r == 0 && p->env.remote && (p->env.remote->takes_all || storage_level_replicas(node->level) > 1) &&
             block_store_contains(p->env.blocks, id))
