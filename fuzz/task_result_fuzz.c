@@ -22,9 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct stats_action stats = {{.class = &stats_action_class}, false};
         struct histogram_action histogram = {{.class = &histogram_action_class}, .buckets = 3};
         struct distinct_action distinct = {{.class = &distinct_action_class}, .precision = 4};
-        struct action *const actions[] = {&count,       &foreach,      &reduce.action,   &rows.action,
-                                          &sample.action, &stats.action, &histogram.action,
-                                          &distinct.action};
+        struct action *const actions[] = {&count,         &foreach,      &reduce.action,    &rows.action,
+                                          &sample.action, &stats.action, &histogram.action, &distinct.action};
         struct fst_error error = FST_ERROR_INIT;
         struct task_result result;
         struct buf bytes = BUF_INIT;

@@ -239,8 +239,8 @@ FST_API int fst_lookup_at(fst_rdd *pairs, fst_key key, fst_iter **values, fst_si
  * int fst_take_sample(fst_rdd *rdd, bool with_replacement, int64_t n, int64_t seed, fst_iter **rows)
  *
  * @n rows drawn at random, or all there are if they are fewer (with replacement always @n, unless there are none), in
- * random order: for the same seed and partitions always the same ones, those that Spark draws. It runs a job that counts
- * and one that samples. -EINVAL for a negative @n.
+ * random order: for the same seed and partitions always the same ones, those that Spark draws. It runs a job that
+ * counts and one that samples. -EINVAL for a negative @n.
  */
 #define fst_take_sample(rdd, with_replacement, n, seed, rows)                                                          \
         fst_take_sample_at((rdd), (with_replacement), (n), (seed), (rows), FST_HERE("take_sample"))

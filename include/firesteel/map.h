@@ -22,8 +22,8 @@ FST_API int64_t fst_map_count(const fst_map *map);
  * bool fst_map_get(const fst_map *map, K key, V *value)
  *
  * Whether @key is there; then *@value is its value. A key is given as to fst_emit (integers of any width, doubles,
- * fst_bytes or C strings, a pointer to a struct), a value as to fst_reduce (int64_t *, double *, fst_bytes *, a struct).
- * Of other types than the map's: false, and that is logged.
+ * fst_bytes or C strings, a pointer to a struct), a value as to fst_reduce (int64_t *, double *, fst_bytes *, a
+ * struct). Of other types than the map's: false, and that is logged.
  */
 #define fst_map_get(map, key, value) fst_map_get_at((map), FST_KEY(key), FST_VARIABLE(value))
 

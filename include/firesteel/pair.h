@@ -259,7 +259,8 @@ FST_API fst_rdd *fst_preserves_partitioning(fst_rdd *rdd);
  *
  * Rows placed by their keys, so that equal keys are in the same partition: by hash; by order, in ranges that a sample
  * of the keys makes about equally large; or where @f says, which is called with a key and @partitions, and answers 0 …
- * @partitions - 1. By hash, and by the same function with equal captured values: nothing is done if they already are.
+ * @partitions - 1. By hash, and by the same function with equal captured values: @pairs itself if
+ * they already are (there is then nothing to release).
  */
 #define fst_partition_by(pairs, partitions) fst_partition_by_at((pairs), (partitions), FST_HERE("partition_by"))
 #define fst_partition_by_range(pairs, partitions, order)                                                               \

@@ -87,8 +87,9 @@ FST_API bool fst_is_checkpointed(const fst_rdd *rdd);
  * Say that an RDD is not used by the application any more: its cached partitions and map outputs are removed (and its
  * checkpoint, with spark.cleaner.referenceTracking.cleanCheckpoints=true) once none that is computed from it is in use
  * either, and no other thread has an action. A program that goes on for many rounds releases what a round has made, one
- * by one or all that was made since fst_scope_begin, by any thread, but for @keep (or NULL) and what that needs.
- * Everything is released when the context stops. The handle may not be used afterwards.
+ * by one or all that was made since fst_scope_begin, by any thread, but for @keep (or NULL) and what that needs. Where
+ * each round is computed from the one before, all are needed: a checkpoint now and then cuts that. Everything is
+ * released when the context stops. The handle may not be used afterwards.
  */
 FST_API void fst_release(fst_rdd *rdd);
 FST_API int fst_scope_begin(fst_context *sc);

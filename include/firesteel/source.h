@@ -65,19 +65,19 @@ FST_API fst_rdd *fst_object_file_at(fst_context *sc, const char *path, fst_type 
  * fst_rdd *fst_parallelize(fst_context *sc, const T *data, size_t count)
  * fst_rdd *fst_parallelize_n(fst_context *sc, const T *data, size_t count, int partitions)
  *
- * An array as an RDD; T is int64_t, double, fst_bytes, or a struct without pointers, of which rows are FIXED. The data is
- * copied, bytes and all.
+ * An array as an RDD; T is int64_t, double, fst_bytes, or a struct without pointers, of which rows are FIXED. The data
+ * is copied, bytes and all.
  */
 #define fst_parallelize(sc, data, count) fst_parallelize_n(sc, data, count, 0)
 #define fst_parallelize_n(sc, data, count, partitions)                                                                 \
         fst_parallelize_at((sc), (data), (count), FST_TYPE_BEHIND(data), (partitions), FST_HERE("parallelize"))
 #define FST_TYPE_BEHIND(p)                                                                                             \
-        _Generic(*(p),                                                                                                 \
-                int64_t: FST_I64,                                                                                      \
-                long long: FST_I64,                                                                                    \
-                double: FST_F64,                                                                                       \
-                fst_bytes: FST_BYTES,                                                                                  \
-                default: FST_FIXED(sizeof(*(p))))
+        _Generic(*(p), int64_t                                                                                         \
+                 : FST_I64, long long                                                                                  \
+                 : FST_I64, double                                                                                     \
+                 : FST_F64, fst_bytes                                                                                  \
+                 : FST_BYTES, default                                                                                  \
+                 : FST_FIXED(sizeof(*(p))))
 FST_API fst_rdd *fst_parallelize_at(fst_context *sc, const void *data, size_t count, fst_type type, int partitions,
                                     fst_site site);
 

@@ -1,6 +1,6 @@
 /*
- * What an application's jobs and stages do at the moment: for progress that a program shows itself, and for ids by which
- * to cancel (context.h).
+ * What an application's jobs and stages do at the moment: for progress that a program shows itself, and for ids by
+ * which to cancel (context.h).
  *
  * Answers are those of a moment ago. The latest jobs and stages that have ended are known, too. All of it may be asked
  * by any thread of the driver.
@@ -10,8 +10,8 @@
 #include <firesteel/context.h>
 
 /*
- * The ids of jobs of @group (NULL: of none), running or not; of jobs that run; of the stages that do; of the stages that
- * a job has. Up to @most of them into @ids; how many there are. -ENOENT for a job that is not known.
+ * The ids of jobs of @group (NULL: of none), running or not; of jobs that run; of the stages that do; of the stages
+ * that a job has. Up to @most of them into @ids; how many there are. -ENOENT for a job that is not known.
  */
 FST_API int fst_jobs_of_group(fst_context *sc, const char *group, int *ids, int most);
 FST_API int fst_active_jobs(fst_context *sc, int *ids, int most);

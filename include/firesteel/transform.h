@@ -79,7 +79,7 @@ FST_API fst_rdd *fst_map_partitions_with_index_at(fst_rdd *rdd, fst_fn f, fst_ty
  *
  * Some of the rows: each one or not, with the probability @fraction; or, with replacement, each as many times as a
  * Poisson distribution with that mean says. The same seed takes the same rows of the same partitions, and those that
- * Spark takes. The partitioner is kept.
+ * Spark takes (with replacement, for a @fraction below 40). The partitioner is kept.
  */
 #define fst_sample(rdd, with_replacement, fraction, seed)                                                              \
         fst_sample_at((rdd), (with_replacement), (fraction), (seed), FST_HERE("sample"))

@@ -35,8 +35,8 @@ int piped_command_start(struct piped_command *p, char *const *words, char *const
 /*
  * Give it *@len bytes at *@data, and add to @said what it prints meanwhile. 0 when that is done, also when it reads no
  * more: what is left is then dropped; PIPED_COMMAND_E_SAID when PIPED_COMMAND_SAID bytes or more were added to
- * @said: take away what can be used and go on, *@data and *@len are what is left; -ECANCELED when *@stop became other than 0 (atomic,
- * looked at several times a second); -errno.
+ * @said: take away what can be used and go on, *@data and *@len are what is left; -ECANCELED when *@stop became other
+ * than 0 (atomic, looked at several times a second); -errno.
  */
 int piped_command_feed(struct piped_command *p, const char **data, size_t *len, struct buf *said, const int *stop);
 

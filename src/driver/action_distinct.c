@@ -28,11 +28,10 @@ static void reset(struct action *action)
 
 static int count(fst_rdd *rdd, double deviation, int64_t *n, fst_site site, struct fst_error *error)
 {
-        struct distinct_job job = {
-                .distinct = {.action = {.class = &distinct_action_class,
-                                        .type = rdd->type,
-                                        .merge = merge,
-                                        .reset = reset}}};
+        struct distinct_job job = {.distinct = {.action = {.class = &distinct_action_class,
+                                                           .type = rdd->type,
+                                                           .merge = merge,
+                                                           .reset = reset}}};
         int r = action_check(rdd, error);
         if (r == 0 && !(deviation > 0.000017))
                 r = error_set(error, -EINVAL, "accuracy (%g) must be greater than 0.000017", deviation);
@@ -40,11 +39,12 @@ static int count(fst_rdd *rdd, double deviation, int64_t *n, fst_site site, stru
                 return r;
         job.distinct.precision = distinct_precision(deviation);
         if (job.distinct.precision > DISTINCT_PRECISION_MOST)
-                return error_set(error, -EINVAL,
-                                 "accuracy (%g) takes 2^%d registers of each task, and 2^%d are allowed: ask for %g, or "
-                                 "count fst_distinct",
-                                 deviation, job.distinct.precision, DISTINCT_PRECISION_MOST,
-                                 1.054 / sqrt(1 << DISTINCT_PRECISION_MOST));
+                return error_set(
+                        error, -EINVAL,
+                        "accuracy (%g) takes 2^%d registers of each task, and 2^%d are allowed: ask for %g, or "
+                        "count fst_distinct",
+                        deviation, job.distinct.precision, DISTINCT_PRECISION_MOST,
+                        1.054 / sqrt(1 << DISTINCT_PRECISION_MOST));
         job.registers = new_array(uint8_t, (size_t)1 << job.distinct.precision);
         r = action_run(rdd, &job.distinct.action, NULL, 0, site, error);
         if (r == 0)

@@ -24,8 +24,7 @@ static int need_pairs(fst_rdd *rdd, fst_site site, struct fst_error *error)
         char have[64];
         int r = action_check(rdd, error);
         if (r == 0 && !rdd->type.value)
-                r = error_set(error, -EINVAL, "%s needs pairs, not %s", site.operation,
-                              fst_type_name(rdd->type, have));
+                r = error_set(error, -EINVAL, "%s needs pairs, not %s", site.operation, fst_type_name(rdd->type, have));
         return r;
 }
 
@@ -101,8 +100,7 @@ static int feed(struct op *op, fst_type type, const struct page *pages)
         return r;
 }
 
-static int combine(fst_rdd *rdd, const fst_fn *fn, const struct page *sent, struct page **out,
-                   struct fst_error *error)
+static int combine(fst_rdd *rdd, const fst_fn *fn, const struct page *sent, struct page **out, struct fst_error *error)
 {
         struct task_run run;
         size_t bytes;

@@ -199,8 +199,8 @@ static int check_bounds(const double *bounds, int n, struct fst_error *error)
                 return error_set(error, -EINVAL, "a histogram has at most %d buckets", HISTOGRAM_MOST);
         for (int i = 0; bounds && i < n; i++)
                 if (bounds[i] != bounds[i] || (i > 0 && bounds[i] <= bounds[i - 1]))
-                        return error_set(error, -EINVAL,
-                                         "buckets should be sorted, without duplicates: bound %d is %g", i, bounds[i]);
+                        return error_set(error, -EINVAL, "buckets should be sorted, without duplicates: bound %d is %g",
+                                         i, bounds[i]);
         return 0;
 }
 

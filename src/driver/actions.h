@@ -19,7 +19,8 @@ int action_run(fst_rdd *rdd, struct action *action, const int *partitions, int n
 int action_run_job(fst_rdd *rdd, struct action *action, const int *partitions, int n, fst_site site,
                    struct fst_error *error);
 
-/* Write the partitions of @rdd as object files part-00000, … of @path, whole or not at all: 0, or negative with @error. */
+/* Write the partitions of @rdd as object files part-00000, … of @path, whole or not at all: 0, or negative with @error.
+ */
 int action_save_checkpoint(fst_rdd *rdd, const char *path, fst_site site, struct fst_error *error);
 
 /* Before the first job: whether the RDD and its context can be; as action_run. Sets the number of partitions. */

@@ -1,6 +1,6 @@
 /*
- * What a thread finds out or makes for an RDD, and others that want the same wait for. Waiting threads hold no claims,
- * so they form no circle.
+ * What a thread finds out or makes for an RDD, and others that want the same wait for. Who has a claim runs a job for
+ * it, whose lineage needs nothing more by then: so nobody waits for a claim while having one, and there is no circle.
  */
 #pragma once
 

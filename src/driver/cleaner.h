@@ -4,7 +4,8 @@
  *
  * An RDD is needed while it, or one that is computed from it, is not released. One that is computed anew afterwards (a
  * task's map output was lost, of a job that runs) computes its map outputs anew: nothing is wrong but late. So that
- * this does not happen, nothing is cleaned while other threads' actions run.
+ * this does not happen, nothing begins to be cleaned while other threads' actions run; those that begin meanwhile are
+ * of RDDs that are not released.
  */
 #pragma once
 

@@ -33,7 +33,8 @@ static fst_future *held_count(fst_context *sc)
         return fst_count_async(fst_map(fst_range_n(sc, 0, 1, 1), held, FST_I64));
 }
 
-/* --------------------------------------------------------------------------------------------- groups and cancelling */
+/* --------------------------------------------------------------------------------------------- groups and cancelling
+ */
 
 static void a_group_is_described_and_cleared(void **state)
 {
@@ -183,8 +184,7 @@ static void arrays_of_every_type(void **state)
         double halves[] = {0.5, 1.5, 2.5};
         assert_int_equal(fst_collect(fst_parallelize_pairs(*state, points, halves, 3), &rows), 0);
         for (int i = 0; i < 3; i++)
-                assert_true(fst_next(rows, &p, &x) && x == halves[i] &&
-                            memcmp(p, &points[i], sizeof(points[i])) == 0);
+                assert_true(fst_next(rows, &p, &x) && x == halves[i] && memcmp(p, &points[i], sizeof(points[i])) == 0);
         assert_int_equal(fst_collect(fst_parallelize_pairs(*state, halves, points, 3), &rows), 0);
         assert_true(fst_next(rows, &x, &p) && x == 0.5);
         assert_int_equal(fst_count(fst_parallelize_pairs(*state, halves, points, 0), &n), 0);

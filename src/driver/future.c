@@ -30,7 +30,7 @@ struct fst_future {
         struct job_request request;
         int job; /* atomic */
 
-        struct count_job count;     /* one of these is the action */
+        struct count_job count; /* one of these is the action */
         struct rows_job rows;
         struct foreach_action each;
         void *captured; /* what the function of `each` was given */

@@ -1,4 +1,5 @@
-/* Actions that do not wait: AsyncRDDActionsSuite's cases, several at a time, cancelled, failed, and the context's end. */
+/* Actions that do not wait: AsyncRDDActionsSuite's cases, several at a time, cancelled, failed, and the context's end.
+ */
 #include "base/mem.h"
 #include "driver/api_fixture.h"
 #include "driver/app_status.h"

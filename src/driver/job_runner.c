@@ -79,8 +79,8 @@ struct message {
         struct call_wait *call;
         struct slot_run *run;
         char *group, *tag;
-        int id;           /* of a job or a stage to be cancelled; or */
-        const int *noted; /* where that of a job is noted by now */
+        int id;                  /* of a job or a stage to be cancelled; or */
+        const int *noted;        /* where that of a job is noted by now */
         struct gang_asker asker; /* MESSAGE_GANG, with its question */
         struct buf question;
         int executor; /* MESSAGE_UNWANTED: who is to go, and why */
@@ -450,9 +450,8 @@ static void drop_result(struct job_runner *r, const struct slot_run *run, struct
         if (action && action->class->discard && t->state == OUTCOME_SUCCESS && !t->is_encoded)
                 action->class->discard(action, &t->result);
         if (run->work->shuffled && !t->shuffle_output)
-                r->backend->class->remove_output(r->backend, run->executor,
-                                                 run->work->shuffled->shuffle.id, t->info.partition,
-                                                 t->info.id);
+                r->backend->class->remove_output(r->backend, run->executor, run->work->shuffled->shuffle.id,
+                                                 t->info.partition, t->info.id);
         shuffle_output_unref(steal(t->shuffle_output));
 }
 
@@ -479,8 +478,8 @@ static bool use_accumulated(struct job_runner *r, struct slot_run *run, struct s
 {
         struct fst_error error = FST_ERROR_INIT;
         const fst_rdd *shuffled = run->work->shuffled;
-        int e = shuffled ? accumulators_merge_map(r->sc->accumulators, shuffled->shuffle.id,
-                                                  t->info.partition, t->accumulated, &error)
+        int e = shuffled ? accumulators_merge_map(r->sc->accumulators, shuffled->shuffle.id, t->info.partition,
+                                                  t->accumulated, &error)
                          : accumulators_merge(r->sc->accumulators, t->accumulated, &error);
         if (e == 0)
                 return true;
@@ -756,7 +755,8 @@ static void receive(struct job_runner *r, struct message *m)
                 free(m->tag);
                 break;
         case MESSAGE_CANCEL_JOB:
-                sched_cancel_job(r->sched, m->noted ? __atomic_load_n(m->noted, __ATOMIC_RELAXED) : m->id, NULL, now_ns());
+                sched_cancel_job(r->sched, m->noted ? __atomic_load_n(m->noted, __ATOMIC_RELAXED) : m->id, NULL,
+                                 now_ns());
                 break;
         case MESSAGE_CANCEL_STAGE:
                 sched_cancel_stage(r->sched, m->id, NULL, now_ns());

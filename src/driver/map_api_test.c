@@ -142,8 +142,8 @@ static bool get_wrongly(fst_map *map, int which)
 static void other_types_are_told(void **state)
 {
         fst_map *map;
-        assert_int_equal(
-                fst_collect_as_map(fst_map(fst_range_n(*state, 0, 10, 1), by_digit, FST_PAIR(I64, I64)), &map), 0);
+        assert_int_equal(fst_collect_as_map(fst_map(fst_range_n(*state, 0, 10, 1), by_digit, FST_PAIR(I64, I64)), &map),
+                         0);
         assert_refused(get_wrongly(map, 0), false, "the keys of PAIR(I64, I64) are not BYTES");
         assert_refused(get_wrongly(map, 1), false, "gives I64, but the variable is for F64");
 }
@@ -162,12 +162,11 @@ static void keys_are_reduced_in_order(void **state)
                 for (int key = 0; key < 10; key++)
                         assert_true(fst_map_get(map, key, &value) && value == 990 + key);
         }
-        assert_int_equal(fst_reduce_by_key_locally(
-                                 fst_map(fst_range_n(*state, 0, 0, 2), by_digit, FST_PAIR(I64, I64)), fst_sum, &map),
+        assert_int_equal(fst_reduce_by_key_locally(fst_map(fst_range_n(*state, 0, 0, 2), by_digit, FST_PAIR(I64, I64)),
+                                                   fst_sum, &map),
                          0);
         assert_int_equal(fst_map_count(map), 0);
-        assert_refused(fst_reduce_by_key_locally(fst_range_n(*state, 0, 3, 1), fst_sum, &map), -EINVAL,
-                       "needs pairs");
+        assert_refused(fst_reduce_by_key_locally(fst_range_n(*state, 0, 3, 1), fst_sum, &map), -EINVAL, "needs pairs");
 }
 
 /* ---------------------------------------------------------------------------------------------------------- lookup */
@@ -253,9 +252,9 @@ int main(void)
                 cmocka_unit_test(values_of_a_key),
         };
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(rows_are_counted_by_key),   cmocka_unit_test(rows_are_counted_by_value),
+                cmocka_unit_test(rows_are_counted_by_key),    cmocka_unit_test(rows_are_counted_by_value),
                 cmocka_unit_test(of_several_the_last_counts), cmocka_unit_test(other_types_are_told),
-                cmocka_unit_test(keys_are_reduced_in_order), cmocka_unit_test(values_of_a_key),
+                cmocka_unit_test(keys_are_reduced_in_order),  cmocka_unit_test(values_of_a_key),
         };
         const struct CMUnitTest own_context[] = {cmocka_unit_test(only_the_partition_that_can_have_it)};
         /* Processes are to be begun while there is no thread yet. */

@@ -21,8 +21,7 @@ static fst_rdd *doubles(fst_context *sc, const double *x, size_t n, int partitio
 {
         return fst_parallelize_n(sc, x, n, partitions);
 }
-#define DOUBLES(...)                                                                                                   \
-        doubles(*state, (const double[]){__VA_ARGS__}, sizeof((double[]){__VA_ARGS__}) / sizeof(double), 2)
+#define DOUBLES(...) doubles(*state, (const double[]){__VA_ARGS__}, sizeof((double[]){__VA_ARGS__}) / sizeof(double), 2)
 
 static fst_rdd *nothing(fst_context *sc)
 {
@@ -202,7 +201,11 @@ static void check_counts(fst_rdd *rdd, const double *bounds, int n, const int64_
         }
 }
 #define BOUNDS(...) (const double[]){__VA_ARGS__}, (int)(sizeof((double[]){__VA_ARGS__}) / sizeof(double))
-#define COUNTS(...) (const int64_t[]){__VA_ARGS__}
+#define COUNTS(...)                                                                                                    \
+        (const int64_t[])                                                                                              \
+        {                                                                                                              \
+                __VA_ARGS__                                                                                            \
+        }
 
 /* DoubleRDDSuite, one after another. */
 static void rows_fall_into_given_buckets(void **state)
@@ -260,7 +263,8 @@ static void rows_fall_into_even_buckets(void **state)
         assert_refused(fst_histogram(DOUBLES(1, 2), 0, &h), -EINVAL, "at least two elements");
 }
 
-/* --------------------------------------------------------------------------------------------------- first, is_empty */
+/* --------------------------------------------------------------------------------------------------- first, is_empty
+ */
 
 static int name(fst_task *task, int64_t x, fst_out *out)
 {

@@ -168,10 +168,8 @@ int main(void)
                 cmocka_unit_test(each_partition_is_seen_once),
         };
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(results_come_in_the_order_asked_for),
-                cmocka_unit_test(a_partition_that_is_not_there),
-                cmocka_unit_test(each_partition_is_seen_once),
-                cmocka_unit_test(one_partition_at_a_time),
+                cmocka_unit_test(results_come_in_the_order_asked_for), cmocka_unit_test(a_partition_that_is_not_there),
+                cmocka_unit_test(each_partition_is_seen_once),         cmocka_unit_test(one_partition_at_a_time),
                 cmocka_unit_test(a_failure_comes_where_it_is),
         };
         /* Processes are to be begun while there is no thread yet. */

@@ -417,10 +417,10 @@ static void pipes_rows(void **state)
         assert_int_equal(n, 5000);
 
         /* A line that is longer than what is heard at a time, while it is fed and at its end. */
-        const char *talking[] = {"sh", "-c",
-                                 "head -c 3000000 /dev/zero; cat >/dev/null; head -c 2000000 /dev/zero", NULL};
-        assert_int_equal(fst_reduce(fst_map(fst_pipe_with(numbers, talking, NULL), text_length, FST_I64), fst_sum, &sum),
-                         0);
+        const char *talking[] = {"sh", "-c", "head -c 3000000 /dev/zero; cat >/dev/null; head -c 2000000 /dev/zero",
+                                 NULL};
+        assert_int_equal(
+                fst_reduce(fst_map(fst_pipe_with(numbers, talking, NULL), text_length, FST_I64), fst_sum, &sum), 0);
         assert_int_equal(sum, 3 * 5000000);
 
         const char *failing[] = {"sh", "-c", "cat > /dev/null; exit 3", NULL},

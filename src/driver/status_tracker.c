@@ -35,9 +35,8 @@ FST_API int fst_active_stages(fst_context *sc, int *ids, int most)
 
 FST_API bool fst_job_info(fst_context *sc, int job, struct fst_job_info *info)
 {
-        static const enum fst_job_state states[] = {[JOB_RUNNING] = FST_JOB_RUNNING,
-                                                    [JOB_SUCCEEDED] = FST_JOB_SUCCEEDED,
-                                                    [JOB_FAILED] = FST_JOB_FAILED};
+        static const enum fst_job_state states[] = {
+                [JOB_RUNNING] = FST_JOB_RUNNING, [JOB_SUCCEEDED] = FST_JOB_SUCCEEDED, [JOB_FAILED] = FST_JOB_FAILED};
         struct job_status status;
         if (!sc->app_status || !app_status_job(sc->app_status, job, &status))
                 return false;

@@ -1,4 +1,5 @@
-/* What a task knows and has called: local properties and listeners; TaskContextSuite's cases, in worker processes too. */
+/* What a task knows and has called: local properties and listeners; TaskContextSuite's cases, in worker processes too.
+ */
 #include "base/mem.h"
 #include "driver/api_fixture.h"
 
@@ -168,7 +169,8 @@ static void a_cancelled_task_is_completed(void **state)
         assert_string_equal(order, "1");
 }
 
-/* -------------------------------------------------------------------------------------------------- local properties */
+/* -------------------------------------------------------------------------------------------------- local properties
+ */
 
 static int64_t number_of(fst_task *task, int64_t x)
 {
@@ -216,10 +218,9 @@ static void tasks_have_the_properties_of_their_jobs_thread(void **state)
         assert_int_equal(number_at(numbers), 28);
         /* in the map stage as well */
         assert_int_equal(
-                number_at(fst_map(fst_reduce_by_key(fst_map(fst_range_n(sc, 0, 6, 3), pair_number,
-                                                                FST_PAIR(I64, I64)),
-                                                        fst_sum),
-                                      value_of, FST_I64)),
+                number_at(fst_map(
+                        fst_reduce_by_key(fst_map(fst_range_n(sc, 0, 6, 3), pair_number, FST_PAIR(I64, I64)), fst_sum),
+                        value_of, FST_I64)),
                 42);
         fst_set_local_property(sc, "my.number", NULL);
         assert_int_equal(number_at(numbers), 0);

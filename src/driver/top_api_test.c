@@ -196,8 +196,10 @@ int main(void)
                 cmocka_unit_test(by_a_key),
         };
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(the_first_in_order), cmocka_unit_test(many_rows_are_as_if_sorted),
-                cmocka_unit_test(every_kind_of_row),  cmocka_unit_test(by_a_key),
+                cmocka_unit_test(the_first_in_order),
+                cmocka_unit_test(many_rows_are_as_if_sorted),
+                cmocka_unit_test(every_kind_of_row),
+                cmocka_unit_test(by_a_key),
         };
         const struct CMUnitTest own_context[] = {cmocka_unit_test(results_are_limited)};
         /* Processes are to be begun while there is no thread yet. */

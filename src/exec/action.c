@@ -8,10 +8,21 @@
 #include "base/mem.h"
 
 static const struct action_class *const classes[] = {
-        &combine_action_class,   &count_action_class,  &distinct_action_class, &foreach_action_class, &foreach_partition_action_class,
-        &histogram_action_class, &lookup_action_class, &reduce_action_class,  &rows_action_class,
-        &run_job_action_class,   &sample_action_class, &save_action_class,    &stats_action_class,
-        &save_objects_action_class, &top_action_class,
+        &combine_action_class,
+        &count_action_class,
+        &distinct_action_class,
+        &foreach_action_class,
+        &foreach_partition_action_class,
+        &histogram_action_class,
+        &lookup_action_class,
+        &reduce_action_class,
+        &rows_action_class,
+        &run_job_action_class,
+        &sample_action_class,
+        &save_action_class,
+        &stats_action_class,
+        &save_objects_action_class,
+        &top_action_class,
 };
 
 const struct action_class *action_class_of(const char *name)

@@ -69,7 +69,7 @@ struct rows_action {
         fst_type made;
         fst_fn fn; /* borrowed, with its captured struct */
         enum fst_order order;
-        bool keyed;                       /* top: `made` are rows with a key before them, which `fn` makes (rdd/op_key.h) */
+        bool keyed; /* top: `made` are rows with a key before them, which `fn` makes (rdd/op_key.h) */
         const struct reduce_value *value; /* borrowed */
 };
 

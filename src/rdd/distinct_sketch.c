@@ -1,4 +1,5 @@
-/* See distinct_sketch.h. The first bits of a hash choose the register, which keeps the most zeros that followed, + 1. */
+/* See distinct_sketch.h. The first bits of a hash choose the register, which keeps the most zeros that followed, + 1.
+ */
 #include "rdd/distinct_sketch.h"
 
 #include "base/mem.h"

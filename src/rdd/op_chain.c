@@ -49,8 +49,8 @@ static void chain_free(struct op *op)
 }
 
 static const struct op_class chain_class = {
-        "chain", .begin = chain_begin, .consume = chain_consume, .end = chain_end, .abandon = chain_abandon,
-        .free = chain_free,
+        "chain",          .begin = chain_begin,     .consume = chain_consume,
+        .end = chain_end, .abandon = chain_abandon, .free = chain_free,
 };
 
 struct op *chain_op_new(struct op *first, struct op *last)

@@ -80,8 +80,7 @@ static void body(void *arg)
                 int (*f)(fst_task *, fst_iter *) = (int (*)(fst_task *, fst_iter *))self->fn.code;
                 self->result = f(task, &self->iter);
         } else {
-                int (*f)(fst_task *, fst_iter *, fst_out *) =
-                        (int (*)(fst_task *, fst_iter *, fst_out *))self->fn.code;
+                int (*f)(fst_task *, fst_iter *, fst_out *) = (int (*)(fst_task *, fst_iter *, fst_out *))self->fn.code;
                 self->result = f(task, &self->iter, &self->op.out);
         }
         self->finished = true;

@@ -14,5 +14,6 @@
  */
 bool iter_op_mismatch(fst_iter *iter, uint32_t tag);
 
-/* @fn is of FST_FORM_ITER; ITER_AT, which is given the number of the RDD's partition, too; or EACH_ITER, without rows. */
+/* @fn is of FST_FORM_ITER; ITER_AT, which is given the number of the RDD's partition, too; or EACH_ITER, without rows.
+ */
 struct op *iter_op_new(struct task_run *run, fst_type in, fst_type out, const fst_fn *fn);

@@ -251,7 +251,8 @@ void partitioner_place(const struct partitioner *p, const fst_batch *batch, uint
         }
 }
 
-/* ------------------------------------------------------------------------------------- placing by a function, by turns */
+/* ------------------------------------------------------------------------------------- placing by a function, by turns
+ */
 
 /* The answer of function @code for row @row. */
 static int ask(void (*code)(void), fst_task *task, const fst_batch *batch, uint32_t row, int partitions)

@@ -4,7 +4,8 @@
  * HASH places by a hash of the key, so equal keys meet. RANGE places by order: keys below bound 0 go to partition
  * 0, …; its bounds come from a sample, as Spark's RangePartitioner takes them. Both are computed a batch at a
  * time. FUNCTION asks the application. ROUND_ROBIN looks at no key: rows go to one partition after another, those of
- * each map partition from another one on, as in Spark's repartition. A partitioner is immutable once its first job runs.
+ * each map partition from another one on, as in Spark's repartition. A partitioner is immutable once its first job
+ * runs.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * An RDD inside: a node of lineage. Built by the application's threads, never changed once a job uses it (but for
- * what is noted below), freed with its context.
+ * An RDD inside: a node of lineage. Built by the application's threads, never changed once a job uses it, but for
+ * what is noted below, its checkpoint, and its partitioner (fst_preserves_partitioning). Freed with its context.
  */
 #pragma once
 

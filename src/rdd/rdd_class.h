@@ -22,14 +22,14 @@ struct node {
         struct pipeline *pipeline;
         const fst_rdd *rdd;
         const struct rdd_class *class; /* the RDD's, or that of a checkpointed one */
-        const uint32_t *parents;      /* their nodes */
-        bool made;                    /* what follows is there */
-        bool active;                  /* it is being fed */
-        struct op *op;                /* NULL where rows pass unchanged */
-        struct op *tee;               /* behind op, where the RDD is persisted: rdd/op_tee.h */
-        enum fst_storage_level level; /* as it was when the pipeline was made: unpersist may come at any time */
-        void *state;                  /* what the class keeps from partition to partition */
-        struct page_cursor cursor;    /* for reading its blocks from other executors */
+        const uint32_t *parents;       /* their nodes */
+        bool made;                     /* what follows is there */
+        bool active;                   /* it is being fed */
+        struct op *op;                 /* NULL where rows pass unchanged */
+        struct op *tee;                /* behind op, where the RDD is persisted: rdd/op_tee.h */
+        enum fst_storage_level level;  /* as it was when the pipeline was made: unpersist may come at any time */
+        void *state;                   /* what the class keeps from partition to partition */
+        struct page_cursor cursor;     /* for reading its blocks from other executors */
 };
 
 /* What its tasks have to work with. */

@@ -195,8 +195,7 @@ static int folded_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m
 {
         const Firesteel__Fold *m = message->fold;
         fst_type value = rdd_value_type(rdd->type), parent = rdd_parent(rdd)->type;
-        if (!m || rdd->type.key != FST_KIND_I64 || !value.key ||
-            (m->values && !fst_type_equal(parent, rdd->type)) ||
+        if (!m || rdd->type.key != FST_KIND_I64 || !value.key || (m->values && !fst_type_equal(parent, rdd->type)) ||
             (m->has_zero && value.key != FST_KIND_BYTES && m->zero.len != value.key_size))
                 return rdd_wire_bad(rdd, error, "it takes no rows into a value");
         rdd->fold.values = m->values;

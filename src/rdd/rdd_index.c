@@ -106,8 +106,8 @@ static void index_op_free(struct op *op)
         free(self);
 }
 
-static const struct op_class index_op_class = {
-        "zip_with_index", .begin = index_begin, .consume = index_consume, .free = index_op_free};
+static const struct op_class index_op_class = {"zip_with_index", .begin = index_begin, .consume = index_consume,
+                                               .free = index_op_free};
 
 static struct op *index_op_new(const fst_rdd *rdd, struct task_run *run)
 {

@@ -122,8 +122,8 @@ static void sample_op_free(struct op *op)
         free(container_of(op, struct sample_op, op));
 }
 
-static const struct op_class sample_op_class = {
-        "sample", .begin = sample_begin, .consume = sample_consume, .free = sample_op_free};
+static const struct op_class sample_op_class = {"sample", .begin = sample_begin, .consume = sample_consume,
+                                                .free = sample_op_free};
 
 static struct op *sample_op_new(const fst_rdd *rdd, struct task_run *run)
 {

@@ -188,8 +188,7 @@ static int shuffled_feed(struct node *node, int partition, struct op *to)
         struct shuffle_input *input = NULL;
         const struct page *page;
         struct rows rows = {0};
-        int r = source->open(env->shuffle_owner, env->run, node->rdd->shuffle.id, partition,
-                             node->rdd->type, &input);
+        int r = source->open(env->shuffle_owner, env->run, node->rdd->shuffle.id, partition, node->rdd->type, &input);
         if (r)
                 return r;
         while ((r = source->next(input, &page)) == 0 && page) {

@@ -18,8 +18,7 @@ static int sorted_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Firestee
         return 0;
 }
 
-static int sorted_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd,
-                         struct fst_error *error)
+static int sorted_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd, struct fst_error *error)
 {
         rdd->sorted_within = m->descending ? FST_DESCENDING : FST_ASCENDING;
         int r = rdd_wire_check_partitions(rdd, error);

@@ -76,8 +76,7 @@ static int zip_consume(struct op *op, const struct rows *in)
                         return task_run_fail(op->run, -EINVAL, UNEQUAL);
                 struct rows left = {.batch = self->batch};
                 struct rows a = rows_part(&left, self->at, n), b = rows_part(in, at, n);
-                struct rows pairs = {
-                        .batch = {.rows = n, .type = op->type, .key = a.batch.key, .value = b.batch.key}};
+                struct rows pairs = {.batch = {.rows = n, .type = op->type, .key = a.batch.key, .value = b.batch.key}};
                 r = op_push(op, &pairs);
                 self->at += n;
                 at += n;
@@ -112,8 +111,8 @@ static void zip_free(struct op *op)
         free(self);
 }
 
-static const struct op_class zip_op_class = {
-        "zip", .consume = zip_consume, .end = zip_end, .abandon = zip_abandon, .free = zip_free};
+static const struct op_class zip_op_class = {"zip", .consume = zip_consume, .end = zip_end, .abandon = zip_abandon,
+                                             .free = zip_free};
 
 static struct op *zip_op_new(const fst_rdd *rdd, struct task_run *run)
 {

@@ -1,4 +1,5 @@
-/* A function that reads the partitions of several RDDs together: zip_partitions. All rows are set aside before it is called. */
+/* A function that reads the partitions of several RDDs together: zip_partitions. All rows are set aside before it is
+ * called. */
 #include "rdd/rdd_make.h"
 #include "rdd/rdd_wire_class.h"
 #include "rdd/rows_aside.h"
@@ -43,8 +44,7 @@ static int zip_partitions_decode(struct rdd_wire_reader *reader, const Firesteel
                                  struct fst_error *error)
 {
         uint32_t form = FST_SHAPE_FORM(rdd->fn.shape);
-        if (rdd->n_parents > PARTS_MOST ||
-            (form == FST_FORM_ITER_2 ? rdd->n_parents != 2 : form != FST_FORM_ITER_ALL))
+        if (rdd->n_parents > PARTS_MOST || (form == FST_FORM_ITER_2 ? rdd->n_parents != 2 : form != FST_FORM_ITER_ALL))
                 return rdd_wire_bad(rdd, error, "its function does not take as many iterators");
         return rdd_wire_check_partitions(rdd, error);
 }
@@ -158,8 +158,8 @@ static void zip_free(struct op *op)
         free(self);
 }
 
-static const struct op_class zip_op_class = {
-        "zip_partitions", .end = zip_end, .abandon = zip_abandon, .free = zip_free};
+static const struct op_class zip_op_class = {"zip_partitions", .end = zip_end, .abandon = zip_abandon,
+                                             .free = zip_free};
 
 static struct op *zip_op_new(const fst_rdd *rdd, struct task_run *run)
 {

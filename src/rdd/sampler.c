@@ -200,7 +200,8 @@ static uint32_t poisson_of(struct sampler *s, double mean)
         return n;
 }
 
-/* From this mean on Spark has another algorithm. Here large ones are sums of small ones, of which exp(-mean) is not 0. */
+/* From this mean on Spark has another algorithm. Here large ones are sums of small ones, of which exp(-mean) is not 0.
+ */
 #define POISSON_LARGE 40.0
 
 static uint32_t poisson(struct sampler *s)

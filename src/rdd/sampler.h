@@ -1,6 +1,6 @@
 /*
- * Which rows a sample takes: Spark's samplers, number for number, so that the same seed takes the same rows of the same
- * partition there and here.
+ * Which rows a sample takes: Spark's samplers, number for number (with replacement for means below 40, where Spark
+ * begins to draw in another way), so that the same seed takes the same rows of the same partition there and here.
  *
  *      without replacement     each row once or not: BernoulliSampler
  *      with replacement        each row so many times as a Poisson distribution says: PoissonSampler
@@ -29,9 +29,9 @@ struct sampling_plan {
 struct sampler {
         struct sampling_plan plan;
         uint64_t xorshift;
-        bool skipping;    /* rows are skipped by how many lie between two that are taken */
-        int64_t skip;     /* as many more */
-        bool begun;       /* the first gap was drawn */
+        bool skipping; /* rows are skipped by how many lie between two that are taken */
+        int64_t skip;  /* as many more */
+        bool begun;    /* the first gap was drawn */
         uint32_t well[WELL_WORDS];
         uint32_t well_at;
 };

@@ -86,8 +86,8 @@ static void takes_rows_many_times(void **state)
         static const int fractions[] = {39, 40, 100, 800, 20000};
         for (size_t i = 0; i < sizeof(fractions) / sizeof(fractions[0]); i++) {
                 int64_t wanted = 400 * (int64_t)fractions[i];
-                struct taken t = take(&(struct sampling_plan){
-                        .how = SAMPLING_REPLACED, .fraction = fractions[i], .seed = 7});
+                struct taken t =
+                        take(&(struct sampling_plan){.how = SAMPLING_REPLACED, .fraction = fractions[i], .seed = 7});
                 assert_true((t.rows - wanted) * (t.rows - wanted) < 16 * wanted);
         }
 }
