@@ -107,21 +107,6 @@ FST_API int fst_take_at(fst_rdd *rdd, int64_t count, fst_iter **iter, fst_site s
 
 /* ------------------------------------------------------------------------------------------------ first, is_empty */
 
-static struct reduce_value value_at(fst_type type, fst_column column, uint32_t row)
-{
-        struct reduce_value value = {.present = true};
-        if (type.key == FST_KIND_BYTES) {
-                value.data = (char *)column.bytes[row].data;
-                value.size = column.bytes[row].len;
-        } else if (type.key == FST_KIND_FIXED) {
-                value.data = column.fixed + (size_t)row * type.key_size;
-                value.size = type.key_size;
-        } else {
-                value.number = column.i64[row];
-        }
-        return value;
-}
-
 static void give_row(fst_rdd *rdd, const struct page *page, fst_variable key, fst_variable value)
 {
         fst_type key_type = {.key = rdd->type.key, .key_size = rdd->type.key_size};
@@ -131,10 +116,10 @@ static void give_row(fst_rdd *rdd, const struct page *page, fst_variable key, fs
         page_cursor_init(&cursor, rdd->type);
         page_cursor_start(&cursor, page);
         page_cursor_next(&cursor, &batch);
-        struct reduce_value k = value_at(key_type, batch.key, 0);
+        struct reduce_value k = reduce_value_at(key_type, batch.key, 0);
         action_give(rdd->sc, key_type, &k, key);
         if (value.kind) {
-                struct reduce_value v = value_at(value_type, batch.value, 0);
+                struct reduce_value v = reduce_value_at(value_type, batch.value, 0);
                 action_give(rdd->sc, value_type, &v, value);
         }
         page_cursor_deinit(&cursor);

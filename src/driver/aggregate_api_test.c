@@ -216,19 +216,6 @@ static void a_repeated_task_counts_once(void **state)
         assert_int_equal(n, 45);
 }
 
-static int setup_loud(void **state)
-{
-        *state = api_context("local[2,4]", "spark.log.level", "ERROR", NULL);
-        return 0;
-}
-
-static int setup_workers(void **state)
-{
-        *state = api_context("local[2,4]", "spark.log.level", "ERROR", "spark.firesteel.task.isolation", "process",
-                             NULL);
-        return 0;
-}
-
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -246,6 +233,6 @@ int main(void)
                 cmocka_unit_test(rows_and_results_are_of_any_type),
         };
         /* Processes are to be begun while there is no thread yet. */
-        int failed = cmocka_run_group_tests(in_processes, setup_workers, api_teardown);
-        return failed + cmocka_run_group_tests(tests, setup_loud, api_teardown);
+        int failed = cmocka_run_group_tests(in_processes, api_setup_workers, api_teardown);
+        return failed + cmocka_run_group_tests(tests, api_setup_loud, api_teardown);
 }

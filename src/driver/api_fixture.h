@@ -33,6 +33,21 @@ static inline int api_setup(void **state)
         return 0;
 }
 
+/* The same with errors in the log, for assert_refused. */
+static inline int api_setup_loud(void **state)
+{
+        *state = api_context("local[2,4]", "spark.log.level", "ERROR", NULL);
+        return 0;
+}
+
+/* The same with tasks in worker processes, which are to be begun while there is no thread yet. */
+static inline int api_setup_workers(void **state)
+{
+        *state = api_context("local[2,4]", "spark.log.level", "ERROR", "spark.firesteel.task.isolation", "process",
+                             NULL);
+        return 0;
+}
+
 static inline int api_teardown(void **state)
 {
         fst_context_stop(*state);

@@ -31,19 +31,10 @@ FST_API int fst_set_checkpoint_dir(fst_context *sc, const char *dir)
 
 /* ------------------------------------------------------------------------------------------------- kept partitions */
 
-static int no_merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
-{
-        return 0;
-}
-
-static void no_reset(struct action *action)
-{
-}
-
 /* Have every partition of a persisted RDD in the block store. */
 static int compute_missing(fst_rdd *rdd, fst_site site, struct fst_error *error)
 {
-        struct action action = {.class = &count_action_class, .type = rdd->type, .merge = no_merge, .reset = no_reset};
+        struct action action = {.class = &count_action_class, .type = rdd->type, .merge = action_no_merge};
         _cleanup_free_ int *missing = new_array(int, (size_t)rdd->lineage.partitions + 1);
         int n = 0;
         for (int p = 0; p < rdd->lineage.partitions; p++)

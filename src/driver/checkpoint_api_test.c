@@ -1,9 +1,8 @@
 /* Checkpoints: what is computed from is forgotten, what is read stays. */
 #include "base/mem.h"
+#include "base/remove_tree.h"
 #include "driver/api_fixture.h"
 #include "rdd/rdd.h"
-
-#include <ftw.h>
 
 static int setup(void **state)
 {
@@ -147,11 +146,6 @@ static void among_threads(void **state)
         }
 }
 
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *where)
-{
-        return remove(path);
-}
-
 static int text_row(fst_task *task, int64_t x, fst_out *out)
 {
         char text[64];
@@ -214,7 +208,7 @@ static void reliably(void **state)
         assert_string_equal(fst_checkpoint_file(fst_checkpoint(placed)), fst_checkpoint_file(placed));
         assert_int_equal(fst_count(written, &n), 0);
         assert_int_equal(n, 100000);
-        nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+        remove_tree(dir);
         assert_refused(fst_count(kept, &n), -EIO, "part-0000");
 }
 

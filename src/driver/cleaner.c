@@ -11,13 +11,22 @@
 
 /* ------------------------------------------------------------------------------------------------------ releasing */
 
-static bool tracking(const fst_context *sc)
+static bool setting(const fst_context *sc, const char *key)
 {
         struct fst_error ignored = FST_ERROR_INIT;
-        bool on = true;
-        if (conf_get_bool(sc->conf, "spark.cleaner.referenceTracking", &on, &ignored))
+        bool on = false;
+        if (conf_get_bool(sc->conf, key, &on, &ignored))
                 error_deinit(&ignored);
         return on;
+}
+
+/* RDDs were released. */
+static void run_soon(fst_context *sc)
+{
+        pthread_mutex_lock(&sc->lock);
+        sc->clean = true;
+        pthread_mutex_unlock(&sc->lock);
+        cleaner_run(sc);
 }
 
 FST_API void fst_release(fst_rdd *rdd)
@@ -26,10 +35,7 @@ FST_API void fst_release(fst_rdd *rdd)
         rdd_registry_lock(rdd->sc);
         rdd->released = true;
         rdd_registry_unlock(rdd->sc);
-        pthread_mutex_lock(&in->lock);
-        in->clean = true;
-        pthread_mutex_unlock(&in->lock);
-        cleaner_run(in);
+        run_soon(in);
 }
 
 FST_API int fst_scope_begin(fst_context *sc)
@@ -48,10 +54,7 @@ FST_API void fst_scope_end(fst_context *sc, int scope, const fst_rdd *keep)
                 if (rdd != keep)
                         rdd->released = true;
         rdd_registry_unlock(sc);
-        pthread_mutex_lock(&in->lock);
-        in->clean = true;
-        pthread_mutex_unlock(&in->lock);
-        cleaner_run(in);
+        run_soon(in);
 }
 
 /* ------------------------------------------------------------------------------------------------------- cleaning */
@@ -98,15 +101,6 @@ static void remove_checkpoint(const fst_rdd *rdd)
         error_deinit(&error);
 }
 
-static bool setting(const fst_context *sc, const char *key)
-{
-        struct fst_error ignored = FST_ERROR_INIT;
-        bool on = false;
-        if (conf_get_bool(sc->conf, key, &on, &ignored))
-                error_deinit(&ignored);
-        return on;
-}
-
 static void clean(fst_context *sc, fst_rdd *const *rdds, size_t n)
 {
         bool blocking = setting(sc, "spark.cleaner.referenceTracking.blocking");
@@ -140,7 +134,7 @@ static bool may_clean(fst_context *sc)
 void cleaner_run(fst_context *sc)
 {
         rdd_list gone = {0};
-        if (!may_clean(sc) || !tracking(sc))
+        if (!may_clean(sc) || !setting(sc, "spark.cleaner.referenceTracking"))
                 return;
         rdd_registry_lock(sc);
         mark(sc);

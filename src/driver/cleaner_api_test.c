@@ -1,11 +1,10 @@
 /* What goes when RDDs are released: cached partitions, map outputs, checkpoints; and what stays. */
 #include "base/mem.h"
+#include "base/remove_tree.h"
 #include "driver/api_fixture.h"
 #include "driver/context.h"
 #include "shuffle/shuffle_store.h"
 #include "store/block_store.h"
-
-#include <ftw.h>
 
 static int keyed(fst_task *task, int64_t x, fst_out *out)
 {
@@ -127,11 +126,6 @@ static void not_without_tracking(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *where)
-{
-        return remove(path);
-}
-
 static void checkpoints_if_it_is_said(void **state)
 {
         for (int clean = 0; clean < 2; clean++) {
@@ -151,7 +145,7 @@ static void checkpoints_if_it_is_said(void **state)
                 assert_int_equal(access(file, F_OK), clean ? -1 : 0);
                 free(file);
                 assert_int_equal(fst_context_stop(sc), 0);
-                nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+                remove_tree(dir);
         }
 }
 

@@ -260,12 +260,6 @@ static void samples_have_the_size_asked_for(void **state)
         assert_refused(fst_take_sample(rdd, false, 1ll << 40, 1, &rows), -EINVAL, "Cannot support a sample size");
 }
 
-static int setup_loud(void **state)
-{
-        *state = api_context("local[2,4]", "spark.log.level", "ERROR", NULL);
-        return 0;
-}
-
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -282,6 +276,6 @@ int main(void)
                 cmocka_unit_test(status_follows_a_job),
                 cmocka_unit_test(jobs_are_found_by_group),
         };
-        int failed = cmocka_run_group_tests(tests, setup_loud, api_teardown);
+        int failed = cmocka_run_group_tests(tests, api_setup_loud, api_teardown);
         return failed + cmocka_run_group_tests(own_context, NULL, NULL);
 }

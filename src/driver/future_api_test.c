@@ -231,12 +231,6 @@ static void any_thread_may_wait(void **state)
         }
 }
 
-static int setup_loud(void **state)
-{
-        *state = api_context("local[2,4]", "spark.log.level", "ERROR", NULL);
-        return 0;
-}
-
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -254,6 +248,6 @@ int main(void)
                 cmocka_unit_test(a_context_that_stops_ends_them),
                 cmocka_unit_test(a_context_that_is_none),
         };
-        int failed = cmocka_run_group_tests(tests, setup_loud, api_teardown);
+        int failed = cmocka_run_group_tests(tests, api_setup_loud, api_teardown);
         return failed + cmocka_run_group_tests(own_context, NULL, NULL);
 }

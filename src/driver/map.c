@@ -30,21 +30,6 @@ static void map_free(struct kept_result *kept)
         free(map);
 }
 
-static struct reduce_value key_value(fst_type type, fst_column column, uint32_t row)
-{
-        struct reduce_value value = {.present = true};
-        if (type.key == FST_KIND_BYTES) {
-                value.data = (char *)column.bytes[row].data;
-                value.size = column.bytes[row].len;
-        } else if (type.key == FST_KIND_FIXED) {
-                value.data = column.fixed + (size_t)row * type.key_size;
-                value.size = type.key_size;
-        } else {
-                value.number = column.i64[row];
-        }
-        return value;
-}
-
 /* The slot of a key: empty, or its row's. */
 static uint32_t *find(const fst_map *map, const struct reduce_value *key, uint64_t hash)
 {
@@ -65,7 +50,7 @@ static void add_rows(fst_map *map, size_t from, uint32_t n)
         fst_batch batch = row_table_rows(&map->rows, from, n);
         hash_keys(&batch, hashes);
         for (uint32_t i = 0; i < n; i++) {
-                struct reduce_value key = key_value(map->rows.type, batch.key, i);
+                struct reduce_value key = reduce_value_at(map->rows.type, batch.key, i);
                 uint32_t *slot = find(map, &key, hashes[i]);
                 if (*slot) {
                         row_table_copy_value(&map->rows, *slot - 1, from + i);
@@ -139,7 +124,7 @@ static bool get(const fst_map *map, fst_key key, fst_variable value, struct fst_
         uint32_t at = *find(map, &k, hash);
         if (!at)
                 return false;
-        struct reduce_value v = key_value(value_type, map->rows.value, at - 1);
+        struct reduce_value v = reduce_value_at(value_type, map->rows.value, at - 1);
         if (value.kind == FST_KIND_BYTES) /* the map keeps them already */
                 *(fst_bytes *)value.to = (fst_bytes){v.data, v.size};
         else

@@ -231,19 +231,6 @@ static void only_the_partition_that_can_have_it(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
-static int setup_loud(void **state)
-{
-        *state = api_context("local[2,4]", "spark.log.level", "ERROR", NULL);
-        return 0;
-}
-
-static int setup_workers(void **state)
-{
-        *state = api_context("local[2,4]", "spark.log.level", "ERROR", "spark.firesteel.task.isolation", "process",
-                             NULL);
-        return 0;
-}
-
 int main(void)
 {
         const struct CMUnitTest in_processes[] = {
@@ -258,7 +245,7 @@ int main(void)
         };
         const struct CMUnitTest own_context[] = {cmocka_unit_test(only_the_partition_that_can_have_it)};
         /* Processes are to be begun while there is no thread yet. */
-        int failed = cmocka_run_group_tests(in_processes, setup_workers, api_teardown);
-        failed += cmocka_run_group_tests(tests, setup_loud, api_teardown);
+        int failed = cmocka_run_group_tests(in_processes, api_setup_workers, api_teardown);
+        failed += cmocka_run_group_tests(tests, api_setup_loud, api_teardown);
         return failed + cmocka_run_group_tests(own_context, NULL, NULL);
 }

@@ -349,19 +349,6 @@ static void distinct_rows_are_counted_roughly(void **state)
         assert_refused(fst_count_approx_distinct(all, 0.0001, &n), -EINVAL, "registers of each task");
 }
 
-static int setup_loud(void **state)
-{
-        *state = api_context("local[2,4]", "spark.log.level", "ERROR", NULL);
-        return 0;
-}
-
-static int setup_workers(void **state)
-{
-        *state = api_context("local[2,4]", "spark.log.level", "ERROR", "spark.firesteel.task.isolation", "process",
-                             NULL);
-        return 0;
-}
-
 int main(void)
 {
         const struct CMUnitTest in_processes[] = {
@@ -386,6 +373,6 @@ int main(void)
                 cmocka_unit_test(distinct_rows_are_counted_roughly),
         };
         /* Processes are to be begun while there is no thread yet. */
-        int failed = cmocka_run_group_tests(in_processes, setup_workers, api_teardown);
-        return failed + cmocka_run_group_tests(tests, setup_loud, api_teardown);
+        int failed = cmocka_run_group_tests(in_processes, api_setup_workers, api_teardown);
+        return failed + cmocka_run_group_tests(tests, api_setup_loud, api_teardown);
 }

@@ -16,10 +16,6 @@ static int counts_merge(struct action *action, int output, struct task_result *r
         return 0;
 }
 
-static void counts_reset(struct action *action)
-{
-}
-
 bool row_starts_ready(const fst_rdd *rdd)
 {
         return rdd->op != RDD_INDEXED || rdd->index.unique || __atomic_load_n(&rdd->index.starts, __ATOMIC_ACQUIRE);
@@ -31,10 +27,7 @@ int row_starts_compute(fst_rdd *rdd, fst_site site, struct fst_error *error)
         int n = parent->lineage.partitions;
         uint64_t *starts = new_array(uint64_t, (size_t)n + 1);
         _cleanup_free_ int *partitions = new_array(int, (size_t)n);
-        struct counts_job job = {.action = {.class = &count_action_class,
-                                            .type = parent->type,
-                                            .merge = counts_merge,
-                                            .reset = counts_reset},
+        struct counts_job job = {.action = {.class = &count_action_class, .type = parent->type, .merge = counts_merge},
                                  .counts = starts + 1};
         for (int i = 0; i < n; i++)
                 partitions[i] = i;

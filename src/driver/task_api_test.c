@@ -248,19 +248,6 @@ static void listeners_work_wherever_tasks_run(void **state)
         assert_int_equal(fst_accumulator_sum_i64(*state, ended), 5);
 }
 
-static int setup_loud(void **state)
-{
-        *state = api_context("local[2,4]", "spark.log.level", "ERROR", NULL);
-        return 0;
-}
-
-static int setup_workers(void **state)
-{
-        *state = api_context("local[2,4]", "spark.log.level", "ERROR", "spark.firesteel.task.isolation", "process",
-                             NULL);
-        return 0;
-}
-
 int main(void)
 {
         const struct CMUnitTest in_processes[] = {
@@ -279,7 +266,7 @@ int main(void)
         };
         const struct CMUnitTest own_context[] = {cmocka_unit_test(a_cancelled_task_is_completed)};
         /* Processes are to be begun while there is no thread yet. */
-        int failures = cmocka_run_group_tests(in_processes, setup_workers, api_teardown);
-        failures += cmocka_run_group_tests(tests, setup_loud, api_teardown);
+        int failures = cmocka_run_group_tests(in_processes, api_setup_workers, api_teardown);
+        failures += cmocka_run_group_tests(tests, api_setup_loud, api_teardown);
         return failures + cmocka_run_group_tests(own_context, NULL, NULL);
 }

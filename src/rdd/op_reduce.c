@@ -49,6 +49,21 @@ static void set_data(struct reduce_op *self, const void *data, size_t size)
         self->value.size = size;
 }
 
+struct reduce_value reduce_value_at(fst_type type, fst_column column, uint32_t row)
+{
+        struct reduce_value value = {.present = true};
+        if (type.key == FST_KIND_BYTES) {
+                value.data = (char *)column.bytes[row].data;
+                value.size = column.bytes[row].len;
+        } else if (type.key == FST_KIND_FIXED) {
+                value.data = column.fixed + (size_t)row * type.key_size;
+                value.size = type.key_size;
+        } else {
+                value.number = column.i64[row];
+        }
+        return value;
+}
+
 void reduce_value_deinit(struct reduce_value *value)
 {
         free(value->data);

@@ -16,6 +16,9 @@ struct reduce_value {
         size_t size;
 };
 
+/* Row @row of @column, which is of @type's key: data is borrowed from the column. */
+struct reduce_value reduce_value_at(fst_type type, fst_column column, uint32_t row);
+
 void reduce_value_deinit(struct reduce_value *value);
 
 /* Make *@to, which holds nothing, a copy of @from. */

@@ -1,48 +1,22 @@
 /* Records of one length from files: binary_records. */
-#include "rdd/rdd_make.h"
-#include "rdd/rdd_registry.h"
-#include "rdd/splits_wire.h"
+#include "rdd/rdd_files.h"
 
 #include "base/mem.h"
 #include "io/binary_records.h"
 
-#include <limits.h>
-
 FST_API fst_rdd *fst_binary_records_at(fst_context *sc, const char *path, uint32_t record_length, fst_site site)
 {
-        fst_rdd *rdd = rdd_new(sc, RDD_BINARY_RECORDS, FST_FIXED(record_length), NULL, site);
-        rdd->text.paths = mem_strdup(path ? path : "");
-        if (!path || !*path)
-                rdd_fail(rdd, -EINVAL, "binary_records needs a path: Can not create a Path from an empty string");
-        return rdd;
+        return rdd_files_new(sc, RDD_BINARY_RECORDS, FST_FIXED(record_length), path, 0, site);
 }
 
-static void records_free(fst_rdd *rdd)
+static int find_splits(fst_rdd *rdd, const struct input_options *options, struct fst_error *error)
 {
-        free(rdd->text.paths);
-        input_splits_deinit(&rdd->text.splits);
+        return binary_records_plan(rdd->text.paths, rdd->type.key_size, options, &rdd->text.splits, error);
 }
 
 static int records_partitions(fst_rdd *rdd)
 {
-        struct fst_error error = FST_ERROR_INIT;
-        struct input_options options = INPUT_OPTIONS_INIT;
-        int r = input_options_read(rdd_registry_conf(rdd->sc), &options, &error);
-        if (r == 0)
-                r = binary_records_plan(rdd->text.paths, rdd->type.key_size, &options, &rdd->text.splits, &error);
-        if (r) {
-                rdd_fail_with(rdd, r, &error);
-                return rdd->status;
-        }
-        rdd->lineage.partitions = (int)MIN(rdd->text.splits.len, (size_t)INT_MAX);
-        rdd->has_hosts = rdd->text.splits.near_hosts;
-        return 0;
-}
-
-static int records_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Firesteel__Rdd *m, struct fst_error *error)
-{
-        m->text = splits_encode(w, &rdd->text.splits);
-        return 0;
+        return rdd_files_plan(rdd, find_splits);
 }
 
 static int records_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd,
@@ -50,7 +24,7 @@ static int records_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *
 {
         if (rdd->type.key != FST_KIND_FIXED || rdd->type.value || rdd->type.key_size == 0)
                 return rdd_wire_bad(rdd, error, "binary records are FIXED");
-        return splits_decode(reader, m->text, (size_t)rdd->lineage.partitions, rdd, &rdd->text.splits, error);
+        return rdd_files_decode(reader, m, rdd, error);
 }
 
 static void *records_state_new(const struct node *node)
@@ -93,10 +67,10 @@ static int records_feed(struct node *node, int partition, struct op *to)
 
 const struct rdd_class rdd_binary_records_class = {
         .spark = "MapPartitionsRDD",
-        .free = records_free,
+        .free = rdd_files_free,
         .plan = records_partitions,
-        .hosts = rdd_split_hosts,
-        .encode = records_encode,
+        .hosts = rdd_files_hosts,
+        .encode = rdd_files_encode,
         .decode = records_decode,
         .state_new = records_state_new,
         .state_free = records_state_free,

@@ -98,9 +98,6 @@ struct rdd_class {
         int (*feed)(struct node *node, int partition, struct op *to);
 };
 
-/* `hosts` of a class whose partitions are fst_rdd.text.splits. */
-const char *rdd_split_hosts(const fst_rdd *rdd, int partition);
-
 /* The class of @op, or NULL for a number that is no operator's. */
 const struct rdd_class *rdd_class_of(int op);
 

@@ -1,29 +1,14 @@
 /* Rows as fst_save_as_object_file has written them: object_file. */
 #include "rdd/object_file.h"
 
-#include "rdd/rdd_make.h"
-#include "rdd/rdd_registry.h"
-#include "rdd/splits_wire.h"
+#include "rdd/rdd_files.h"
 
 #include "base/mem.h"
 #include "io/text_plan.h"
 
-#include <limits.h>
-
 FST_API fst_rdd *fst_object_file_at(fst_context *sc, const char *path, fst_type type, int min_partitions, fst_site site)
 {
-        fst_rdd *rdd = rdd_new(sc, RDD_OBJECT_FILE, type, NULL, site);
-        rdd->text.paths = mem_strdup(path ? path : "");
-        rdd->text.min_partitions = min_partitions > 0 ? min_partitions : MIN(fst_context_default_parallelism(sc), 2);
-        if (!path || !*path)
-                rdd_fail(rdd, -EINVAL, "object_file needs a path: Can not create a Path from an empty string");
-        return rdd;
-}
-
-static void object_free(fst_rdd *rdd)
-{
-        free(rdd->text.paths);
-        input_splits_deinit(&rdd->text.splits);
+        return rdd_files_new(sc, RDD_OBJECT_FILE, type, path, min_partitions, site);
 }
 
 /* That the first file has such rows: a task checks each. */
@@ -41,33 +26,15 @@ static int check_rows(const fst_rdd *rdd, struct fst_error *error)
                          fst_type_name(rdd->type, wanted));
 }
 
+static int find_splits(fst_rdd *rdd, const struct input_options *options, struct fst_error *error)
+{
+        int r = plain_plan(rdd->text.paths, rdd->text.min_partitions, options, &rdd->text.splits, error);
+        return r ? r : check_rows(rdd, error);
+}
+
 static int object_partitions(fst_rdd *rdd)
 {
-        struct fst_error error = FST_ERROR_INIT;
-        struct input_options options = INPUT_OPTIONS_INIT;
-        int r = input_options_read(rdd_registry_conf(rdd->sc), &options, &error);
-        if (r == 0)
-                r = plain_plan(rdd->text.paths, rdd->text.min_partitions, &options, &rdd->text.splits, &error);
-        if (r == 0)
-                r = check_rows(rdd, &error);
-        if (r) {
-                rdd_fail_with(rdd, r, &error);
-                return rdd->status;
-        }
-        rdd->lineage.partitions = (int)MIN(rdd->text.splits.len, (size_t)INT_MAX);
-        rdd->has_hosts = rdd->text.splits.near_hosts;
-        return 0;
-}
-
-static int object_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Firesteel__Rdd *m, struct fst_error *error)
-{
-        m->text = splits_encode(w, &rdd->text.splits);
-        return 0;
-}
-
-static int object_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd, struct fst_error *error)
-{
-        return splits_decode(reader, m->text, (size_t)rdd->lineage.partitions, rdd, &rdd->text.splits, error);
+        return rdd_files_plan(rdd, find_splits);
 }
 
 static void *object_state_new(const struct node *node)
@@ -103,11 +70,11 @@ static int object_feed(struct node *node, int partition, struct op *to)
 
 const struct rdd_class rdd_object_file_class = {
         .spark = "MapPartitionsRDD",
-        .free = object_free,
+        .free = rdd_files_free,
         .plan = object_partitions,
-        .hosts = rdd_split_hosts,
-        .encode = object_encode,
-        .decode = object_decode,
+        .hosts = rdd_files_hosts,
+        .encode = rdd_files_encode,
+        .decode = rdd_files_decode,
         .state_new = object_state_new,
         .state_free = object_state_free,
         .feed = object_feed,

@@ -2,13 +2,13 @@
 #include "rdd/rdd_registry.h"
 
 #include "base/mem.h"
+#include "base/uuid.h"
 #include "io/file_system.h"
 #include "io/file_systems.h"
 #include "rdd/rdd.h"
 #include "store/block_store.h"
 
 #include <errno.h>
-#include <sys/random.h>
 
 static struct rdd_registry *registry_of(fst_context *sc)
 {
@@ -75,17 +75,12 @@ static int own_directory(const char *dir, char **own, struct fst_error *error)
 {
         _cleanup_free_ char *whole = NULL;
         const struct file_system *fs;
-        unsigned char b[16];
+        char name[UUID_TEXT];
         int r = file_system_resolve(dir, &whole, &fs, error);
         if (r)
                 return r;
-        if (getrandom(b, sizeof(b), 0) != sizeof(b))
-                return error_set(error, -errno, "no random bytes for a name in %s", dir);
-        b[6] = (b[6] & 0x0f) | 0x40;
-        b[8] = (b[8] & 0x3f) | 0x80;
-        char *path =
-                mem_printf("%s/%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", whole, b[0], b[1],
-                           b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+        uuid_draw(name);
+        char *path = mem_printf("%s/%s", whole, name);
         r = fs->mkdirs(fs, path, error);
         if (r)
                 free(path);

@@ -1,57 +1,23 @@
 /* Lines of text files: text_file. */
-#include "rdd/rdd_make.h"
-#include "rdd/rdd_registry.h"
-#include "rdd/splits_wire.h"
+#include "rdd/rdd_files.h"
 
 #include "base/mem.h"
 #include "io/text_plan.h"
 #include "io/text_reader.h"
 
-#include <limits.h>
-
 FST_API fst_rdd *fst_text_file_at(fst_context *sc, const char *path, int min_partitions, fst_site site)
 {
-        fst_rdd *rdd = rdd_new(sc, RDD_TEXT_FILE, FST_BYTES, NULL, site);
-        rdd->text.paths = mem_strdup(path ? path : "");
-        rdd->text.min_partitions = min_partitions > 0 ? min_partitions : MIN(fst_context_default_parallelism(sc), 2);
-        if (!path || !*path)
-                rdd_fail(rdd, -EINVAL, "text_file needs a path: Can not create a Path from an empty string");
-        return rdd;
+        return rdd_files_new(sc, RDD_TEXT_FILE, FST_BYTES, path, min_partitions, site);
 }
 
-static void text_free(fst_rdd *rdd)
+static int find_splits(fst_rdd *rdd, const struct input_options *options, struct fst_error *error)
 {
-        free(rdd->text.paths);
-        input_splits_deinit(&rdd->text.splits);
+        return text_plan(rdd->text.paths, rdd->text.min_partitions, options, &rdd->text.splits, error);
 }
 
 static int text_partitions(fst_rdd *rdd)
 {
-        struct fst_error error = FST_ERROR_INIT;
-        struct input_options options = INPUT_OPTIONS_INIT;
-        int r = input_options_read(rdd_registry_conf(rdd->sc), &options, &error);
-        if (r == 0)
-                r = text_plan(rdd->text.paths, rdd->text.min_partitions, &options, &rdd->text.splits, &error);
-        if (r) {
-                rdd_fail_with(rdd, r, &error);
-                return rdd->status;
-        }
-        rdd->lineage.partitions = (int)MIN(rdd->text.splits.len, (size_t)INT_MAX);
-        rdd->has_hosts = rdd->text.splits.near_hosts;
-        return 0;
-}
-
-const char *rdd_split_hosts(const fst_rdd *rdd, int partition)
-{
-        return rdd->text.splits.data[partition].hosts;
-}
-
-/* ------------------------------------------------------------------------------------------------- on the wire */
-
-static int text_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Firesteel__Rdd *m, struct fst_error *error)
-{
-        m->text = splits_encode(w, &rdd->text.splits);
-        return 0;
+        return rdd_files_plan(rdd, find_splits);
 }
 
 static int text_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *message, fst_rdd *rdd,
@@ -59,7 +25,7 @@ static int text_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *mes
 {
         if (rdd->type.key != FST_KIND_BYTES || rdd->type.value)
                 return rdd_wire_bad(rdd, error, "lines of text are BYTES");
-        return splits_decode(reader, message->text, (size_t)rdd->lineage.partitions, rdd, &rdd->text.splits, error);
+        return rdd_files_decode(reader, message, rdd, error);
 }
 
 /* ---------------------------------------------------------------------------------------------------- in tasks */
@@ -114,10 +80,10 @@ static int text_feed(struct node *node, int partition, struct op *to)
 
 const struct rdd_class rdd_text_file_class = {
         .spark = "MapPartitionsRDD",
-        .free = text_free,
+        .free = rdd_files_free,
         .plan = text_partitions,
-        .hosts = rdd_split_hosts,
-        .encode = text_encode,
+        .hosts = rdd_files_hosts,
+        .encode = rdd_files_encode,
         .decode = text_decode,
         .state_new = text_state_new,
         .state_free = text_state_free,

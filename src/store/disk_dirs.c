@@ -14,6 +14,7 @@
 #include "base/make_dirs.h"
 #include "base/mem.h"
 #include "base/remove_tree.h"
+#include "base/uuid.h"
 #include "base/vec.h"
 #include "store/file_cipher.h"
 
@@ -23,7 +24,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -31,7 +31,6 @@
 #define LOCK_NAME ".firesteel.lock"
 #define ROOT_PREFIX "blockmgr-"
 #define EXECUTORS_PREFIX "executor-"
-#define UUID_TEXT 37
 #define ROOM_LEAST ((uint64_t)1 << 20) /* with less, a directory is as good as full */
 
 struct disk_dir {
@@ -47,17 +46,6 @@ struct disk_dirs {
         bool lasting;         /* without locks */
         struct file_key *key; /* NULL: files are not encrypted */
 };
-
-static void uuid_text(char text[static UUID_TEXT])
-{
-        unsigned char u[16];
-        if (getrandom(u, sizeof(u), 0) != sizeof(u))
-                abort(); /* cannot happen for 16 bytes once the system has started */
-        u[6] = (u[6] & 0x0f) | 0x40;
-        u[8] = (u[8] & 0x3f) | 0x80;
-        snprintf(text, UUID_TEXT, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1],
-                 u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
-}
 
 /* Remove the roots in @base that processes left which are no more. By who begins to use it, and who ends. */
 static void sweep(const char *base)
@@ -102,7 +90,7 @@ static int root_lock(const char *root)
 static int dir_new(const char *base, const char *prefix, bool lasting, struct disk_dir **dir)
 {
         char uuid[UUID_TEXT];
-        uuid_text(uuid);
+        uuid_draw(uuid);
         int r = make_dirs(base, 0755);
         if (r < 0)
                 return r;
@@ -383,7 +371,7 @@ char *disk_dirs_find(const char *const *roots, size_t n, int subdirectories, con
 int disk_dirs_create_unique(struct disk_dirs *dirs, const char *prefix, int *fd, char **path, struct fst_error *error)
 {
         char uuid[UUID_TEXT];
-        uuid_text(uuid);
+        uuid_draw(uuid);
         _cleanup_free_ char *name = mem_printf("%s%s", prefix, uuid);
         return disk_dirs_create(dirs, name, fd, path, error);
 }
