@@ -13,20 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
+
+#include "clock.h"
 
 static int nothing(fst_task *task, int64_t i)
 {
         if (i % 10000 == 9999 && fst_task_attempt(task) == 0)
                 return fst_fail(task, "task %lld fails once, on purpose", (long long)i);
         return 0;
-}
-
-static double seconds(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 static double cpu_seconds(int who)
@@ -40,10 +34,10 @@ static double cpu_seconds(int who)
 static void empty_tasks(fst_context *sc, int tasks, int rounds)
 {
         for (int i = 0; i < rounds; i++) {
-                double start = seconds(), cpu = cpu_seconds(RUSAGE_SELF);
+                double start = now(), cpu = cpu_seconds(RUSAGE_SELF);
                 if (fst_foreach(fst_range_n(sc, 0, tasks, tasks), nothing))
                         return;
-                printf("rate: %.0f tasks/s\n", tasks / (seconds() - start));
+                printf("rate: %.0f tasks/s\n", tasks / (now() - start));
                 printf("driver: %.4f us/task\n", (cpu_seconds(RUSAGE_SELF) - cpu) / tasks * 1e6);
         }
 }
@@ -61,11 +55,11 @@ static void jobs(fst_context *sc, int n)
         double *took = calloc((size_t)n, sizeof(*took));
         int64_t count;
         for (int i = -n / 10; took && i < n; i++) {
-                double start = seconds();
+                double start = now();
                 if (fst_count(one, &count) || count != 1)
                         break;
                 if (i >= 0)
-                        took[i] = seconds() - start;
+                        took[i] = now() - start;
                 if (i == n - 1) {
                         qsort(took, (size_t)n, sizeof(*took), compare);
                         printf("jobs: %d, median %.4f ms, p99 %.4f ms\n", n, took[n / 2] * 1e3,
@@ -79,7 +73,7 @@ static void first_result(fst_context *sc)
 {
         int64_t count;
         if (fst_count(fst_range_n(sc, 0, 1000, 2), &count) == 0)
-                printf("result: %lld at %.6f\n", (long long)count, seconds());
+                printf("result: %lld at %.6f\n", (long long)count, now());
 }
 
 static void idle(void)
@@ -93,7 +87,7 @@ int main(int argc, char **argv)
         const char *mode = argc > 1 ? argv[1] : "";
         int n = argc > 2 ? atoi(argv[2]) : 0, rounds = argc > 3 ? atoi(argv[3]) : 0;
         if (strcmp(mode, "first_result") == 0)
-                printf("main at %.6f\n", seconds());
+                printf("main at %.6f\n", now());
         fst_context *sc = fst_context_new("cluster jobs");
 
         if (strcmp(mode, "empty_tasks") == 0)

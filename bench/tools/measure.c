@@ -27,17 +27,11 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-extern char **environ;
+#include "clock.h"
 
-static double now(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
+extern char **environ;
 
 /* The file's text in @buffer, or an empty text if it is gone. */
 static void read_proc(int pid, const char *name, char *buffer, size_t size)

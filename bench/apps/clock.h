@@ -1,0 +1,11 @@
+/* The time, for applications that say what a part of them took: seconds since some moment. */
+#pragma once
+
+#include <time.h>
+
+static inline double now(void)
+{
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}

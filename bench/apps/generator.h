@@ -1,0 +1,190 @@
+/*
+ * What the benchmarks compute with: numbers that follow from their index alone, the same ones in our applications, in
+ * the plain C of bench/reference, and (written again in Java) in bench/spark. Results are checked by them.
+ */
+#pragma once
+
+#include <stdint.h>
+#include <string.h>
+
+/* SplitMix64: another 64 bits for each 64 bits. Different indexes give different numbers. */
+static inline uint64_t mix(uint64_t i)
+{
+        uint64_t z = i + 0x9e3779b97f4a7c15u;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return z ^ (z >> 31);
+}
+
+/* One of 0 … n - 1, for n up to 2^31. */
+static inline int64_t below(uint64_t random, int64_t n)
+{
+        return (int64_t)((random >> 32) * (uint64_t)n >> 32);
+}
+
+static inline double unit(uint64_t random)
+{
+        return (double)(random >> 11) * 0x1p-53;
+}
+
+/* A number of rows and a sum over them that does not depend on their order: what a result is known by. */
+struct total {
+        int64_t rows;
+        uint64_t sum;
+};
+
+static inline void total_add(struct total *total, int64_t rows, uint64_t sum)
+{
+        total->rows += rows;
+        total->sum += sum;
+}
+
+/* ---------------------------------------------------------------------------------------------------- PageRank */
+
+static inline int64_t link_from(int64_t i, int64_t pages)
+{
+        return below(mix(2 * (uint64_t)i), pages);
+}
+
+static inline int64_t link_to(int64_t i, int64_t pages)
+{
+        return below(mix(2 * (uint64_t)i + 1), pages);
+}
+
+/* The pages that have a rank, the sum of ranks, and one in which it matters which page has which. */
+struct ranks {
+        double pages, sum, weighted;
+};
+
+static inline void ranks_add(struct ranks *ranks, int64_t page, double rank)
+{
+        ranks->pages++;
+        ranks->sum += rank;
+        ranks->weighted += rank * (double)(page % 1000);
+}
+
+/* ------------------------------------------------------------------------------------------------------ KMeans */
+
+enum { DIMENSIONS = 10, CENTRES = 10 };
+
+struct clouds {
+        double x[CENTRES][DIMENSIONS], n[CENTRES]; /* sums of n points each; centres are sums of one */
+};
+
+/* Point @i lies in one of CENTRES cubes, which overlap. The first CENTRES points are where the centres begin. */
+static inline void point_make(int64_t i, double *x)
+{
+        uint64_t cube = (uint64_t)below(mix(~(uint64_t)i), CENTRES);
+        for (uint64_t d = 0; d < DIMENSIONS; d++)
+                x[d] = 6 * unit(mix(~(cube * DIMENSIONS + d) << 32)) + 4 * unit(mix((uint64_t)i * DIMENSIONS + d));
+}
+
+static inline double distance(const double *a, const double *b)
+{
+        double sum = 0;
+        for (int d = 0; d < DIMENSIONS; d++)
+                sum += (a[d] - b[d]) * (a[d] - b[d]);
+        return sum;
+}
+
+/* Add a point to the sum of the centre that is nearest to it. */
+static inline void clouds_take(struct clouds *sums, const struct clouds *centres, const double *point)
+{
+        int best = 0;
+        double least = distance(point, centres->x[0]);
+        for (int i = 1; i < CENTRES; i++) {
+                double this = distance(point, centres->x[i]);
+                if (this < least) {
+                        least = this;
+                        best = i;
+                }
+        }
+        sums->n[best]++;
+        for (int d = 0; d < DIMENSIONS; d++)
+                sums->x[best][d] += point[d];
+}
+
+/* Move centres to the middle of their points; one without points stays. */
+static inline void clouds_move(struct clouds *centres, const struct clouds *sums)
+{
+        for (int i = 0; i < CENTRES; i++)
+                for (int d = 0; d < DIMENSIONS && sums->n[i] > 0; d++)
+                        centres->x[i][d] = sums->x[i][d] / sums->n[i];
+}
+
+/* -------------------------------------------------------------------------------- join, group_by_key, distinct */
+
+/* Of the keys on the left every other one is on the right, which has the even ones: 0, 2, …, once each. */
+static inline int64_t left_key(int64_t i, int64_t right)
+{
+        return below(mix((uint64_t)i), 2 * right);
+}
+
+static inline int64_t right_value(int64_t key)
+{
+        return (int64_t)(mix(~(uint64_t)key) >> 8);
+}
+
+/* Three of ten pairs have the key 0; the others have one of @keys. */
+static inline int64_t skewed_key(int64_t i, int64_t keys)
+{
+        uint64_t random = mix((uint64_t)i);
+        return below(random, 10) < 3 ? 0 : below(mix(random), keys);
+}
+
+static inline uint64_t group_digest(int64_t key, int64_t rows, uint64_t sum)
+{
+        return mix((uint64_t)key) * (uint64_t)rows + sum;
+}
+
+/* Each number that there is comes twice, if @n is even. */
+static inline int64_t twice(int64_t i, int64_t n)
+{
+        return (int64_t)mix((uint64_t)(i % (n / 2)));
+}
+
+/* ----------------------------------------------------------------------------------------- rows of 2 GiB of them */
+
+/* FACTORS: 1, 2, … of them are multiplied with the rows by cartesian. */
+enum { WORDS = 12, ROW = WORDS * 8, FACTORS = 4 };
+
+static inline void row_make(int64_t seed, uint64_t *words)
+{
+        for (uint64_t i = 0; i < WORDS; i++)
+                words[i] = mix((uint64_t)seed * WORDS + i);
+}
+
+static inline uint64_t row_digest(const char *row)
+{
+        uint64_t digest = 0, word;
+        for (int i = 0; i < WORDS; i++) {
+                memcpy(&word, row + i * 8, 8);
+                digest = digest * 31 + word;
+        }
+        return digest;
+}
+
+static inline int64_t joined_digest(int64_t key, uint64_t left, uint64_t right)
+{
+        return (int64_t)(mix((uint64_t)key) + left + 3 * right);
+}
+
+/*
+ * Pairs for join and cogroup, of @n rows in all: three quarters are on the left, with n / 4 keys three times each; the
+ * rest on the right, once each, of which the first half has keys of the left.
+ */
+static inline int64_t large_left_key(int64_t i, int64_t n)
+{
+        return (int64_t)mix((uint64_t)(i % (n / 4)));
+}
+
+static inline int64_t large_right_key(int64_t i, int64_t n)
+{
+        return (int64_t)mix((uint64_t)(n / 8 + i));
+}
+
+/* For group_by_key: each key sixteen times. */
+static inline int64_t large_group_key(int64_t i, int64_t n)
+{
+        return (int64_t)mix((uint64_t)(i % (n / 16)));
+}

@@ -1,0 +1,99 @@
+/*
+ * bench/apps/pairs.c without an engine, on one thread.         pairs join|group_by_key|distinct ROWS KEYS
+ *
+ * Keys are small numbers, so the join looks up an array and grouping is a counting sort; distinct is a hash table. This
+ * says what the result must be; it knows more about the keys than an engine may.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "clock.h"
+#include "generator.h"
+
+static void *room(size_t n, size_t size)
+{
+        void *memory = calloc(n, size);
+        if (!memory) {
+                perror("pairs");
+                exit(1);
+        }
+        return memory;
+}
+
+static void join(size_t left, size_t right, struct total *total)
+{
+        int64_t *values = room(right, sizeof(*values));
+        for (size_t i = 0; i < right; i++)
+                values[i] = right_value(2 * (int64_t)i);
+        for (size_t i = 0; i < left; i++) {
+                int64_t key = left_key((int64_t)i, (int64_t)right);
+                if (key % 2)
+                        continue;
+                total_add(total, 1, (uint64_t)((int64_t)i ^ values[key / 2]));
+        }
+        free(values);
+}
+
+static void group_by_key(size_t n, size_t keys, struct total *total)
+{
+        size_t *end = room(keys + 1, sizeof(*end)); /* of group k in end[k + 1] once all are counted and placed */
+        int64_t *values = room(n, sizeof(*values));
+        for (size_t i = 0; i < n; i++)
+                end[skewed_key((int64_t)i, (int64_t)keys) + 1]++;
+        for (size_t k = 0, at = 0; k < keys; k++) {
+                size_t rows = end[k + 1];
+                end[k + 1] = at;
+                at += rows;
+        }
+        for (size_t i = 0; i < n; i++)
+                values[end[skewed_key((int64_t)i, (int64_t)keys) + 1]++] = (int64_t)i;
+        for (size_t k = 0; k < keys; k++) {
+                uint64_t sum = 0;
+                if (end[k + 1] == end[k])
+                        continue;
+                for (size_t at = end[k]; at < end[k + 1]; at++)
+                        sum += (uint64_t)values[at];
+                total_add(total, 1, group_digest((int64_t)k, (int64_t)(end[k + 1] - end[k]), sum));
+        }
+        free(values);
+        free(end);
+}
+
+/* Open addressing; 0 stands for no number, and is not among them. */
+static void distinct(size_t n, struct total *total)
+{
+        size_t slots = 1;
+        while (slots < n)
+                slots *= 2;
+        uint64_t *table = room(slots, sizeof(*table));
+        for (size_t i = 0; i < n; i++) {
+                uint64_t x = (uint64_t)twice((int64_t)i, (int64_t)n);
+                size_t at = x & (slots - 1);
+                while (table[at] && table[at] != x)
+                        at = (at + 1) & (slots - 1);
+                if (table[at] == x)
+                        continue;
+                table[at] = x;
+                total_add(total, 1, x);
+        }
+        free(table);
+}
+
+int main(int argc, char **argv)
+{
+        if (argc != 4)
+                return fprintf(stderr, "usage: pairs join|group_by_key|distinct ROWS KEYS\n"), 2;
+        size_t n = strtoull(argv[2], NULL, 10), keys = strtoull(argv[3], NULL, 10);
+        struct total all = {0};
+        double start = now();
+        if (strcmp(argv[1], "join") == 0)
+                join(n, keys, &all);
+        else if (strcmp(argv[1], "group_by_key") == 0)
+                group_by_key(n, keys, &all);
+        else if (strcmp(argv[1], "distinct") == 0)
+                distinct(n, &all);
+        printf("job: %.4f\n", now() - start);
+        printf("total: %" PRId64 " %" PRIu64 "\n", all.rows, all.sum);
+        return 0;
+}
