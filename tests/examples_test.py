@@ -6,6 +6,7 @@ import os
 import re
 import statistics
 import subprocess
+import zlib
 
 import pytest
 
@@ -272,3 +273,44 @@ def test_log_query(submit, tmp_path):
         wanted["(null,null,null)"][1] += 1
     lines = example(submit, "log_query", tmp_path / "access.log")
     assert sorted(lines) == sorted(f"{key}\tbytes={size}\tn={n}" for key, (size, n) in wanted.items())
+
+
+def gensort(rows):
+    """The records of gensort, from its generator of 128 bits."""
+    random, records = 0, []
+    for row in range(rows):
+        random = (random * 0x2360ED051FC65DA44385DF649FCCF645 + int.from_bytes(b"JimGrayRIP     \1", "big")) % (1 << 128)
+        filler = "".join(digit * 4 for digit in f"{random:032X}"[20:])
+        records.append(random.to_bytes(16, "big")[:10] + b"\0\x11" + f"{row:032X}".encode() + b"\x88\x99\xaa\xbb" +
+                       filler.encode() + b"\xcc\xdd\xee\xff")
+    return records
+
+
+def parts_of(folder):
+    assert (folder / "_SUCCESS").exists()
+    parts = sorted(folder.glob("part-*"))
+    assert [part.name for part in parts] == [f"part-{i:05}" for i in range(len(parts))]
+    return [part.read_bytes() for part in parts]
+
+
+def test_terasort(submit, tmp_path):
+    records = gensort(5000)
+    example(submit, "teragen", 5000, tmp_path / "made", 3)
+    assert [len(part) for part in parts_of(tmp_path / "made")] == [166600, 166700, 166700]
+    assert b"".join(parts_of(tmp_path / "made")) == b"".join(records)
+    example(submit, "terasort", tmp_path / "made", tmp_path / "sorted", 4)
+    assert [bool(part) for part in parts_of(tmp_path / "sorted")] == [True] * 4
+    assert b"".join(parts_of(tmp_path / "sorted")) == b"".join(sorted(records))
+    found = ["5000 records", f"checksum\t{sum(map(zlib.crc32, records)):x}"]
+    assert example(submit, "teravalidate", tmp_path / "sorted") == found
+    done = submit("--master", "local[2]", os.path.join(TOP, "examples/teravalidate.c"), tmp_path / "made")
+    bad = sum(a > b for a, b in itertools.pairwise(records))
+    assert (done.returncode, done.stdout.splitlines()) == (1, found + [f"error\t{bad} misordered"])
+
+
+def test_terasort_wants_whole_records(submit, tmp_path):
+    (tmp_path / "in").write_bytes(b"x" * 250)
+    done = submit("--master", "local[2]", os.path.join(TOP, "examples/terasort.c"), tmp_path / "in", tmp_path / "out")
+    assert done.returncode == 1
+    assert "in has 250 bytes, which is no whole number of records of 100 bytes" in done.stderr
+    assert not (tmp_path / "out").exists()

@@ -39,20 +39,23 @@ static int length(fst_task *task, fst_bytes path, fst_bytes content, fst_out *ou
 /* Whole files, records of one length, objects and packed text, there and back. */
 static int others(const char *in, const char *out)
 {
-        char objects[1000], packed[1000];
+        char objects[1000], packed[1000], copies[1000];
         fst_context *sc = fst_context_new("others");
         fst_rdd *records = fst_binary_records(sc, in, 7);
-        int64_t bytes = 0, n = 0, again = 0, lines = 0;
+        int64_t bytes = 0, n = 0, again = 0, lines = 0, copied = 0;
         snprintf(objects, sizeof(objects), "%s-objects", out);
         snprintf(packed, sizeof(packed), "%s-packed", out);
+        snprintf(copies, sizeof(copies), "%s-copies", out);
         fst_reduce(fst_map(fst_whole_text_files(sc, in), length, FST_I64), fst_sum, &bytes);
         fst_count(records, &n);
         fst_save_as_object_file(records, objects);
         fst_count(fst_object_file_n(sc, objects, FST_FIXED(7), 5), &again);
         fst_save_as_text_file_codec(records, packed, "gzip");
         fst_count(fst_text_file(sc, packed), &lines);
-        printf("%lld bytes, %lld records in %d partitions, %lld objects, %lld lines\n", (long long)bytes, (long long)n,
-               fst_rdd_partitions(records), (long long)again, (long long)lines);
+        fst_save_as_binary_records(records, copies);
+        fst_count(fst_binary_records(sc, copies, 7), &copied);
+        printf("%lld bytes, %lld records in %d partitions, %lld objects, %lld copies, %lld lines\n", (long long)bytes, (long long)n,
+               fst_rdd_partitions(records), (long long)again, (long long)copied, (long long)lines);
         return fst_context_stop(sc);
 }
 
@@ -149,7 +152,9 @@ class Jobs:
             out = self.out()
             done = self.submit(*words, self.application, f"{self.root}/jobs/records", self.root + out)
             self.expect(f"{master}: whole files, records, objects and packed text", done, (done.returncode, done.stdout) == (
-                0, f"{7 * 300000} bytes, 300000 records in 2 partitions, 300000 objects, 300000 lines\n"))
+                0, f"{7 * 300000} bytes, 300000 records in 2 partitions, 300000 objects, 300000 copies, 300000 lines\n"))
+            copies = b"".join(self.read(f"{out}-copies/part-{i:05}") for i in range(2))
+            self.expect("… and records are as they were", len(copies), copies == self.read("/jobs/records/bytes"))
             names = sorted(self.names(f"{out}-packed"))
             self.expect("… in files that are called as they should be", names,
                         names == ["_SUCCESS", "part-00000.gz", "part-00001.gz"])

@@ -293,3 +293,14 @@ FST_API int fst_save_as_text_file_at(fst_rdd *rdd, const char *path, const char 
  */
 #define fst_save_as_object_file(rdd, path) fst_save_as_object_file_at((rdd), (path), FST_HERE("save_as_object_file"))
 FST_API int fst_save_as_object_file_at(fst_rdd *rdd, const char *path, fst_site site);
+
+/*
+ * int fst_save_as_binary_records(fst_rdd *rdd, const char *path)
+ *
+ * The rows one behind the other and nothing else, for fst_binary_records or any other program: FIXED as it is, I64 and
+ * F64 as 8 bytes in the order of this machine, of a pair the key and then the value. @path/part-00000, … and _SUCCESS as
+ * of save_as_text_file, but never packed. -EINVAL for rows with BYTES, which have no one length.
+ */
+#define fst_save_as_binary_records(rdd, path)                                                                          \
+        fst_save_as_binary_records_at((rdd), (path), FST_HERE("save_as_binary_records"))
+FST_API int fst_save_as_binary_records_at(fst_rdd *rdd, const char *path, fst_site site);

@@ -1,12 +1,13 @@
 /*
- * save_as_text_file and save_as_object_file: tasks write and commit their partitions (exec/action_save.c), the job's
- * commit here makes all of them the output (io/output_committer.h).
+ * save_as_text_file, save_as_binary_records and save_as_object_file: tasks write and commit their partitions
+ * (exec/action_save.c), the job's commit here makes all of them the output (io/output_committer.h).
  */
 #include "driver/actions.h"
 
 #include "base/mem.h"
 #include "exec/action_kinds.h"
 #include "io/output_committer.h"
+#include "io/part_writer.h"
 
 static int save_merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
 {
@@ -37,6 +38,17 @@ static int save(fst_rdd *rdd, struct save_action *self, run_fn run, fst_site sit
         return r;
 }
 
+static int check_records(const fst_rdd *rdd, struct fst_error *error)
+{
+        char text[64];
+        return part_records_of(rdd->type)
+                       ? 0
+                       : error_set(error, -EINVAL,
+                                   "rows that are %s have no fixed length: map them to FIXED, or save them as an object "
+                                   "file",
+                                   fst_type_name(rdd->type, text));
+}
+
 /* @codec NULL: what the configuration says. */
 static int save_rows(fst_rdd *rdd, const struct action_class *class, const char *path, const char *codec, fst_site site)
 {
@@ -49,6 +61,8 @@ static int save_rows(fst_rdd *rdd, const struct action_class *class, const char 
         if (r == 0 && (!path || !*path))
                 r = error_set(&error, -EINVAL, "%s needs a path: Can not create a Path from an empty string",
                               site.operation);
+        if (r == 0 && class == &save_records_action_class)
+                r = check_records(rdd, &error);
         if (r == 0)
                 r = output_options_read(rdd->sc->conf, &options, &error);
         if (r == 0 && codec)
@@ -87,4 +101,9 @@ FST_API int fst_save_as_text_file_at(fst_rdd *rdd, const char *path, const char 
 FST_API int fst_save_as_object_file_at(fst_rdd *rdd, const char *path, fst_site site)
 {
         return save_rows(rdd, &save_objects_action_class, path, "none", site);
+}
+
+FST_API int fst_save_as_binary_records_at(fst_rdd *rdd, const char *path, fst_site site)
+{
+        return save_rows(rdd, &save_records_action_class, path, "none", site);
 }

@@ -200,6 +200,24 @@ static int as_point(fst_task *task, int64_t i, fst_out *out)
         return 0;
 }
 
+static int as_record(fst_task *task, int64_t i, fst_out *out)
+{
+        struct point p = {(int32_t)i, (int32_t)-i};
+        fst_emit(out, &p);
+        return 0;
+}
+
+static int64_t by_number(fst_task *task, const void *record)
+{
+        return ((const struct point *)record)->x;
+}
+
+static int as_text(fst_task *task, int64_t n, const void *record, fst_out *out)
+{
+        fst_emit(out, n, "text");
+        return 0;
+}
+
 static void objects_come_back(void **state)
 {
         enum { N = 30000 };
@@ -240,6 +258,40 @@ static void objects_come_back(void **state)
                        "part-00001 is damaged: it ends too early");
 }
 
+/* Pairs are written as a struct of both; a configuration that packs files does not pack records. */
+static void records_come_back(void **state)
+{
+        enum { N = 30000 };
+        struct record {
+                int64_t n;
+                struct point p;
+        } expected;
+        fst_context *sc = api_context("local[2]", "spark.log.level", "ERROR",
+                                      "spark.hadoop.mapreduce.output.fileoutputformat.compress", "true", NULL);
+        fst_rdd *pairs = fst_key_by(fst_map(fst_range_n(sc, 0, N, 3), as_record, FST_FIXED(sizeof(struct point))),
+                                    by_number, FST_I64);
+        fst_iter *found;
+        const void *row;
+        int64_t n = 0;
+        assert_int_equal(fst_save_as_binary_records(pairs, path_of("records")), 0);
+        assert_int_equal(access(path_of("records/_SUCCESS"), F_OK), 0);
+        assert_int_equal(access(path_of("records/part-00002"), F_OK), 0);
+        assert_int_equal(fst_collect(fst_binary_records(sc, path_of("records"), sizeof(expected)), &found), 0);
+        for (; fst_next(found, &row); n++) {
+                expected = (struct record){n, {(int32_t)n, (int32_t)-n}};
+                assert_memory_equal(row, &expected, sizeof(expected));
+        }
+        assert_int_equal(n, N);
+        assert_refused(fst_save_as_binary_records(pairs, path_of("records")), -EEXIST, "already exists");
+        assert_refused(fst_save_as_binary_records(fst_text_file(sc, path_of("records")), path_of("other")), -EINVAL,
+                       "rows that are BYTES have no fixed length: map them to FIXED");
+        assert_refused(fst_save_as_binary_records(fst_map(pairs, as_text, FST_PAIR(I64, BYTES)), path_of("other")),
+                       -EINVAL, "rows that are PAIR(I64, BYTES) have no fixed length");
+        assert_refused(fst_save_as_binary_records(pairs, ""), -EINVAL, "save_as_binary_records needs a path");
+        assert_int_not_equal(access(path_of("other"), F_OK), 0);
+        fst_context_stop(sc);
+}
+
 static void what_is_saved_may_be_packed(void **state)
 {
         int64_t n;
@@ -258,7 +310,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(whole_files_are_rows), cmocka_unit_test(whole_files_go_through_shuffles),
                 cmocka_unit_test(records_are_structs),  cmocka_unit_test(records_are_sorted_by_a_sample),
-                cmocka_unit_test(objects_come_back),    cmocka_unit_test(what_is_saved_may_be_packed),
+                cmocka_unit_test(objects_come_back),    cmocka_unit_test(records_come_back),
+                cmocka_unit_test(what_is_saved_may_be_packed),
         };
         return cmocka_run_group_tests(tests, setup, teardown);
 }

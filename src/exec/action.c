@@ -20,6 +20,7 @@ static const struct action_class *const classes[] = {
         &run_job_action_class,
         &sample_action_class,
         &save_action_class,
+        &save_records_action_class,
         &stats_action_class,
         &save_objects_action_class,
         &top_action_class,

@@ -77,7 +77,7 @@ struct rows_action {
 extern const struct action_class foreach_partition_action_class;
 
 /* no result */
-extern const struct action_class save_action_class, save_objects_action_class;
+extern const struct action_class save_action_class, save_objects_action_class, save_records_action_class;
 struct save_action {
         struct action action;
         struct output_committer *committer; /* borrowed */

@@ -1,6 +1,6 @@
 /*
- * save_as_text_file and save_as_object_file: each task writes its partition to a file of its own attempt and commits
- * it. Of several attempts of a partition one may: exec_env.may_commit knows which, because attempts may run in
+ * save_as_text_file, save_as_binary_records and save_as_object_file: each task writes its partition to a file of its own
+ * attempt and commits it. Of several attempts of a partition one may: exec_env.may_commit knows which, because attempts may run in
  * processes that do not know of each other; the committer's table (io/output_committer.h) knows those of this process.
  */
 #include "exec/action_kinds.h"
@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "exec/stage_work.h"
 #include "io/output_committer.h"
-#include "io/text_writer.h"
+#include "io/part_writer.h"
 #include "rdd/object_file.h"
 #include "rdd/rdd_wire.h"
 #include "rpc/stage.pb-c.h"
@@ -18,8 +18,9 @@ struct save_sink {
         struct op op;
         struct save_action *save;
         const struct exec_env *env;
-        struct text_writer *text; /* one of the two: the other is NULL */
+        struct part_writer *part; /* one of the two: the other is NULL */
         struct object_writer *objects;
+        enum part_form form;
         bool open;
 };
 
@@ -39,7 +40,7 @@ static int save_begin(struct op *op)
         struct fst_error error = FST_ERROR_INIT;
         const struct fst_task_info *task = &op->run->task.info;
         _cleanup_free_ char *path = output_committer_task_path(sink->save->committer, task->partition, (int)task->id);
-        int r = sink->text ? text_writer_open(sink->text, path, &error)
+        int r = sink->part ? part_writer_open(sink->part, path, sink->form, &error)
                            : object_writer_open(sink->objects, path, op->type, &error);
         sink->open = r == 0;
         return r ? fail_with(op, r, &error) : 0;
@@ -51,7 +52,7 @@ static int save_consume(struct op *op, const struct rows *in)
         if (task_run_stopped(op->run))
                 return task_run_cancelled(op->run);
         struct save_sink *sink = sink_of(op);
-        int r = sink->text ? text_writer_write(sink->text, &in->batch, &error)
+        int r = sink->part ? part_writer_write(sink->part, &in->batch, &error)
                            : object_writer_write(sink->objects, &in->batch, &error);
         return r ? fail_with(op, r, &error) : 0;
 }
@@ -72,14 +73,14 @@ static int save_end(struct op *op)
         struct save_sink *sink = sink_of(op);
         struct fst_error error = FST_ERROR_INIT;
         const struct fst_task_info *task = &op->run->task.info;
-        int r = sink->text ? text_writer_close(sink->text, &error) : object_writer_close(sink->objects, &error);
+        int r = sink->part ? part_writer_close(sink->part, &error) : object_writer_close(sink->objects, &error);
         if (r)
                 return fail_with(op, r, &error);
         sink->open = false;
         op->run->counters.output_bytes +=
-                (int64_t)(sink->text ? text_writer_bytes(sink->text) : object_writer_bytes(sink->objects));
+                (int64_t)(sink->part ? part_writer_bytes(sink->part) : object_writer_bytes(sink->objects));
         op->run->counters.output_records +=
-                (int64_t)(sink->text ? text_writer_rows(sink->text) : object_writer_rows(sink->objects));
+                (int64_t)(sink->part ? part_writer_rows(sink->part) : object_writer_rows(sink->objects));
         r = may_commit(sink->env, task, &error);
         fault_point(FAULT_COMMIT);
         if (r == 0)
@@ -96,8 +97,8 @@ static void save_abandon(struct op *op)
         struct save_sink *sink = sink_of(op);
         struct fst_error error = FST_ERROR_INIT;
         const struct fst_task_info *task = &op->run->task.info;
-        if (sink->open && sink->text)
-                text_writer_abandon(sink->text);
+        if (sink->open && sink->part)
+                part_writer_abandon(sink->part);
         if (sink->open && sink->objects)
                 object_writer_abandon(sink->objects);
         sink->open = false;
@@ -108,7 +109,7 @@ static void save_abandon(struct op *op)
 static void save_free(struct op *op)
 {
         struct save_sink *sink = sink_of(op);
-        text_writer_free(sink->text);
+        part_writer_free(sink->part);
         object_writer_free(sink->objects);
         op_deinit(op);
         free(sink);
@@ -128,10 +129,19 @@ static struct save_sink *sink_new(struct action *action, struct task_run *run, c
         return sink;
 }
 
-static struct op *save_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
+static struct op *text_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
 {
         struct save_sink *sink = sink_new(action, run, env);
-        sink->text = text_writer_new();
+        sink->part = part_writer_new();
+        sink->form = PART_TEXT;
+        return &sink->op;
+}
+
+static struct op *records_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
+{
+        struct save_sink *sink = sink_new(action, run, env);
+        sink->part = part_writer_new();
+        sink->form = PART_RECORDS;
         return &sink->op;
 }
 
@@ -180,6 +190,14 @@ static int save_decode(struct rdd_wire_reader *reader, const Firesteel__Action *
         return r;
 }
 
+static int records_decode(struct rdd_wire_reader *reader, const Firesteel__Action *message, fst_type type,
+                          struct action **out, struct fst_error *error)
+{
+        if (!part_records_of(type))
+                return error_set(error, -EBADMSG, "records that are saved have a fixed length");
+        return save_decode(reader, message, type, out, error);
+}
+
 static void save_release(struct action *action)
 {
         output_committer_free(container_of(action, struct save_action, action)->committer);
@@ -187,10 +205,19 @@ static void save_release(struct action *action)
 
 const struct action_class save_action_class = {
         .name = "save_as_text_file",
-        .sink_new = save_sink_new,
+        .sink_new = text_sink_new,
         .result = save_result,
         .encode = save_encode,
         .decode = save_decode,
+        .release = save_release,
+};
+
+const struct action_class save_records_action_class = {
+        .name = "save_as_binary_records",
+        .sink_new = records_sink_new,
+        .result = save_result,
+        .encode = save_encode,
+        .decode = records_decode,
         .release = save_release,
 };
 

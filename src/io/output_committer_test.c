@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "io/file_systems.h"
 #include "io/paths.h"
-#include "io/text_writer.h"
+#include "io/part_writer.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -53,15 +53,15 @@ static int write_part(struct output_committer *c, int partition, int attempt, co
 {
         _cleanup_free_ char *path = output_committer_task_path(c, partition, attempt);
         struct fst_error error = FST_ERROR_INIT;
-        struct text_writer *w = text_writer_new();
+        struct part_writer *w = part_writer_new();
         fst_bytes line = fst_bytes_of(text);
         fst_batch batch = {.rows = 1, .type = FST_BYTES, .key.bytes = &line};
-        int r = text_writer_open(w, path, &error);
+        int r = part_writer_open(w, path, PART_TEXT, &error);
         if (r == 0)
-                r = text_writer_write(w, &batch, &error);
+                r = part_writer_write(w, &batch, &error);
         if (r == 0)
-                r = text_writer_close(w, &error);
-        text_writer_free(w);
+                r = part_writer_close(w, &error);
+        part_writer_free(w);
         error_deinit(&error);
         return r;
 }
@@ -261,8 +261,8 @@ static void test_full(void **state)
         struct rlimit before, limit;
         assert_int_equal(output_committer_setup_job(c, &error), 0);
         _cleanup_free_ char *path = output_committer_task_path(c, 0, 0);
-        struct text_writer *w = text_writer_new();
-        assert_int_equal(text_writer_open(w, path, &error), 0);
+        struct part_writer *w = part_writer_new();
+        assert_int_equal(part_writer_open(w, path, PART_TEXT, &error), 0);
 
         signal(SIGXFSZ, SIG_IGN);
         getrlimit(RLIMIT_FSIZE, &before);
@@ -274,14 +274,14 @@ static void test_full(void **state)
         for (int i = 0; i < 100; i++)
                 lines[i] = (fst_bytes){row, sizeof(row)};
         fst_batch batch = {.rows = 100, .type = FST_BYTES, .key.bytes = lines};
-        int r = text_writer_write(w, &batch, &error);
+        int r = part_writer_write(w, &batch, &error);
         setrlimit(RLIMIT_FSIZE, &before);
 
         assert_int_equal(r, -EFBIG);
         assert_non_null(strstr(error_message(&error), path));
-        assert_int_equal(text_writer_write(w, &batch, &error), -EFBIG);
-        assert_int_equal(text_writer_close(w, &error), -EFBIG);
-        text_writer_free(w);
+        assert_int_equal(part_writer_write(w, &batch, &error), -EFBIG);
+        assert_int_equal(part_writer_close(w, &error), -EFBIG);
+        part_writer_free(w);
         assert_int_equal(output_committer_abort_task(c, 0, 0, &error), 0);
         assert_int_equal(output_committer_abort_job(c, &error), 0);
         assert_names(out, "");

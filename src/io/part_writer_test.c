@@ -1,5 +1,5 @@
 /* Rows print as Spark's saveAsTextFile prints them, of every type and size. */
-#include "io/text_writer.h"
+#include "io/part_writer.h"
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -18,7 +18,7 @@ static char local[48], path[64];
 
 static int make_path(void **state)
 {
-        snprintf(local, sizeof(local), "/tmp/text_writer_test.%d", getpid());
+        snprintf(local, sizeof(local), "/tmp/part_writer_test.%d", getpid());
         snprintf(path, sizeof(path), "file:%s", local);
         return 0;
 }
@@ -42,13 +42,13 @@ static void read_back(struct buf *b)
 static void assert_printed(const fst_batch *batch, const char *want)
 {
         _cleanup_(buf_deinit) struct buf got = BUF_INIT;
-        struct text_writer *w = text_writer_new();
-        assert_int_equal(text_writer_open(w, path, NULL), 0);
-        assert_int_equal(text_writer_write(w, batch, NULL), 0);
-        assert_int_equal(text_writer_close(w, NULL), 0);
-        assert_int_equal(text_writer_rows(w), batch->rows);
-        assert_int_equal(text_writer_bytes(w), strlen(want));
-        text_writer_free(w);
+        struct part_writer *w = part_writer_new();
+        assert_int_equal(part_writer_open(w, path, PART_TEXT, NULL), 0);
+        assert_int_equal(part_writer_write(w, batch, NULL), 0);
+        assert_int_equal(part_writer_close(w, NULL), 0);
+        assert_int_equal(part_writer_rows(w), batch->rows);
+        assert_int_equal(part_writer_bytes(w), strlen(want));
+        part_writer_free(w);
         read_back(&got);
         assert_string_equal(buf_text(&got), want);
 }
@@ -81,8 +81,8 @@ static void test_sizes(void **state)
         memset(text, 'x', most);
         for (int pair = 0; pair <= 1; pair++) {
                 _cleanup_(buf_deinit) struct buf want = BUF_INIT, got = BUF_INIT;
-                struct text_writer *w = text_writer_new();
-                assert_int_equal(text_writer_open(w, path, NULL), 0);
+                struct part_writer *w = part_writer_new();
+                assert_int_equal(part_writer_open(w, path, PART_TEXT, NULL), 0);
                 for (int i = 0; i < 60; i++) {
                         fst_bytes rows[4];
                         int64_t values[4] = {0, 1, 2, 3};
@@ -102,12 +102,12 @@ static void test_sizes(void **state)
                                                  .type = pair ? FST_PAIR(BYTES, I64) : FST_BYTES,
                                                  .key.bytes = &rows[k],
                                                  .value.i64 = &values[k]};
-                                assert_int_equal(text_writer_write(w, &one, NULL), 0);
+                                assert_int_equal(part_writer_write(w, &one, NULL), 0);
                         }
                 }
-                assert_int_equal(text_writer_close(w, NULL), 0);
-                assert_int_equal(text_writer_bytes(w), want.len);
-                text_writer_free(w);
+                assert_int_equal(part_writer_close(w, NULL), 0);
+                assert_int_equal(part_writer_bytes(w), want.len);
+                part_writer_free(w);
                 read_back(&got);
                 assert_int_equal(got.len, want.len);
                 assert_memory_equal(got.data, want.data, want.len);
@@ -115,16 +115,51 @@ static void test_sizes(void **state)
         free(text);
 }
 
+/* Records that fit, that fill the buffer to the byte, and runs that go out on their own. */
+static void test_records(void **state)
+{
+        static const uint32_t sizes[][2] = {{1, 0}, {100, 0}, {8, 8}, {10, 90}, {65536, 65536}};
+        static char bytes[1024 * 140];
+        for (size_t i = 0; i < sizeof(bytes); i++)
+                bytes[i] = (char)(i * 7 + i / 251);
+        for (size_t s = 0; s < ARRAY_SIZE(sizes); s++) {
+                _cleanup_(buf_deinit) struct buf want = BUF_INIT, got = BUF_INIT;
+                uint32_t key = sizes[s][0], value = sizes[s][1];
+                fst_batch batch = {.type = value ? fst_type_pair(FST_FIXED(key), FST_FIXED(value)) : FST_FIXED(key),
+                                   .key.fixed = bytes,
+                                   .value.fixed = bytes + 1};
+                struct part_writer *w = part_writer_new();
+                uint32_t most = (uint32_t)(sizeof(bytes) - 1) / MAX(key, value);
+                uint64_t rows = 0;
+                assert_int_equal(part_writer_open(w, path, PART_RECORDS, NULL), 0);
+                for (uint32_t n = 0; n < 40; n++, rows += batch.rows) {
+                        batch.rows = MIN(n * n, most);
+                        assert_int_equal(part_writer_write(w, &batch, NULL), 0);
+                        for (size_t i = 0; i < batch.rows; i++) {
+                                buf_append(&want, bytes + i * key, key);
+                                buf_append(&want, bytes + 1 + i * value, value);
+                        }
+                }
+                assert_int_equal(part_writer_close(w, NULL), 0);
+                assert_int_equal(part_writer_bytes(w), want.len);
+                assert_int_equal(part_writer_rows(w), rows);
+                part_writer_free(w);
+                read_back(&got);
+                assert_int_equal(got.len, want.len);
+                assert_memory_equal(got.data, want.data, want.len);
+        }
+}
+
 static void test_cannot_create(void **state)
 {
         struct fst_error error = FST_ERROR_INIT;
-        struct text_writer *w = text_writer_new();
-        assert_true(text_writer_open(w, "file:/dev/null/x", &error) < 0);
+        struct part_writer *w = part_writer_new();
+        assert_true(part_writer_open(w, "file:/dev/null/x", PART_TEXT, &error) < 0);
         assert_non_null(strstr(error_message(&error), "file:/dev/null"));
-        assert_int_equal(text_writer_open(w, path, &error), 0);
-        text_writer_abandon(w);
-        assert_int_equal(text_writer_close(w, &error), 0);
-        text_writer_free(w);
+        assert_int_equal(part_writer_open(w, path, PART_TEXT, &error), 0);
+        part_writer_abandon(w);
+        assert_int_equal(part_writer_close(w, &error), 0);
+        part_writer_free(w);
         error_deinit(&error);
 }
 
@@ -133,6 +168,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_types),
                 cmocka_unit_test(test_sizes),
+                cmocka_unit_test(test_records),
                 cmocka_unit_test(test_cannot_create),
         };
         return cmocka_run_group_tests(tests, make_path, remove_path);

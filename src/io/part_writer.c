@@ -1,12 +1,12 @@
 /*
- * Part files of text (see text_writer.h).
+ * Part files (see part_writer.h).
  *
- * Rows are printed into one large buffer that goes out, packed if the file is to be, when a row might not fit. A row
- * that is larger than the buffer goes out on its own.
+ * Rows are written into one large buffer that goes out, packed if the file is to be, when a row might not fit. What is
+ * larger than the buffer goes out on its own: rows of text, and records that come as a long run of memory.
  *
  * Invariant: used <= BUFFER_SIZE; a row is in the buffer whole or not at all, except while a huge one is written.
  */
-#include "io/text_writer.h"
+#include "io/part_writer.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -14,36 +14,41 @@
 #include "io/file_systems.h"
 #include "io/row_text.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BUFFER_SIZE ((size_t)1 << 20)
+#define RUN_LEAST ((size_t)64 << 10) /* of records that are written from where they are */
 
-struct text_writer {
+static_assert(BUFFER_SIZE >= 2 * FST_FIXED_MOST, "a record fits into the buffer");
+
+struct part_writer {
         char *buffer;
         size_t used;
         struct open_file file;
         char *path;
         struct encoder *encoder; /* NULL: none was needed yet */
         bool packed;
+        enum part_form form;
         uint64_t bytes, rows;
         int failed; /* the status of a write that failed */
 };
 
-struct text_writer *text_writer_new(void)
+struct part_writer *part_writer_new(void)
 {
-        struct text_writer *w = new0(struct text_writer);
+        struct part_writer *w = new0(struct part_writer);
         w->buffer = mem_alloc(BUFFER_SIZE);
         w->file = OPEN_FILE_INIT;
         return w;
 }
 
-void text_writer_free(struct text_writer *w)
+void part_writer_free(struct part_writer *w)
 {
         if (!w)
                 return;
         int saved = errno;
-        text_writer_abandon(w);
+        part_writer_abandon(w);
         encoder_free(w->encoder);
         free(w->path);
         free(w->buffer);
@@ -51,18 +56,18 @@ void text_writer_free(struct text_writer *w)
         errno = saved;
 }
 
-void text_writer_abandon(struct text_writer *w)
+void part_writer_abandon(struct part_writer *w)
 {
         if (w->file.fs)
                 w->file.fs->discard(&w->file);
         w->used = 0;
 }
 
-int text_writer_open(struct text_writer *w, const char *path, struct fst_error *error)
+int part_writer_open(struct part_writer *w, const char *path, enum part_form form, struct fst_error *error)
 {
         const struct file_system *fs;
 
-        text_writer_abandon(w);
+        part_writer_abandon(w);
         int r = file_system_of(path, &fs, error);
         if (r < 0)
                 return r;
@@ -74,11 +79,12 @@ int text_writer_open(struct text_writer *w, const char *path, struct fst_error *
                 r = encoder_start(w->encoder, codec, &w->file, error);
         }
         if (r < 0) {
-                text_writer_abandon(w);
+                part_writer_abandon(w);
                 free(copy);
                 return r;
         }
         w->packed = codec != CODEC_NONE;
+        w->form = form;
         free(w->path);
         w->path = copy;
         w->bytes = w->rows = 0;
@@ -86,7 +92,7 @@ int text_writer_open(struct text_writer *w, const char *path, struct fst_error *
         return 0;
 }
 
-static int put_bytes(struct text_writer *w, const char *data, size_t len, struct fst_error *error)
+static int put_bytes(struct part_writer *w, const char *data, size_t len, struct fst_error *error)
 {
         w->bytes += len;
         if (w->packed)
@@ -94,21 +100,21 @@ static int put_bytes(struct text_writer *w, const char *data, size_t len, struct
         return len > 0 ? w->file.fs->write(&w->file, data, len, error) : 0;
 }
 
-static int flush(struct text_writer *w, struct fst_error *error)
+static int flush(struct part_writer *w, struct fst_error *error)
 {
         size_t used = w->used;
         w->used = 0;
         return put_bytes(w, w->buffer, used, error);
 }
 
-static int put_large(struct text_writer *w, const char *data, size_t len, struct fst_error *error)
+static int put_large(struct part_writer *w, const char *data, size_t len, struct fst_error *error)
 {
-        int r = flush(w, error);
+        int r = w->used > 0 ? flush(w, error) : 0;
         return r < 0 ? r : put_bytes(w, data, len, error);
 }
 
 /* A value that has no room in the buffer: only BYTES and FIXED can be that large. */
-static int put_value(struct text_writer *w, uint8_t kind, uint32_t size, const fst_column *column, uint32_t row,
+static int put_value(struct part_writer *w, uint8_t kind, uint32_t size, const fst_column *column, uint32_t row,
                      struct fst_error *error)
 {
         size_t need = value_text_size(kind, size, column, row);
@@ -130,7 +136,7 @@ static int put_value(struct text_writer *w, uint8_t kind, uint32_t size, const f
         return put_large(w, hex, need, error);
 }
 
-static int put_char(struct text_writer *w, char c, struct fst_error *error)
+static int put_char(struct part_writer *w, char c, struct fst_error *error)
 {
         if (w->used == BUFFER_SIZE) {
                 int r = flush(w, error);
@@ -142,7 +148,7 @@ static int put_char(struct text_writer *w, char c, struct fst_error *error)
 }
 
 /* One row of any size, in pieces. */
-static int put_row(struct text_writer *w, const fst_batch *batch, uint32_t row, struct fst_error *error)
+static int put_row(struct part_writer *w, const fst_batch *batch, uint32_t row, struct fst_error *error)
 {
         const fst_type *t = &batch->type;
         bool pair = t->value != FST_KIND_NONE;
@@ -159,7 +165,7 @@ static int put_row(struct text_writer *w, const fst_batch *batch, uint32_t row, 
 }
 
 /* Rows first … while they fit into the buffer; returns the row that did not. */
-static uint32_t fill(struct text_writer *w, const fst_batch *batch, uint32_t first)
+static uint32_t fill(struct part_writer *w, const fst_batch *batch, uint32_t first)
 {
         fst_type t = batch->type;
         bool pair = t.value != FST_KIND_NONE;
@@ -187,10 +193,41 @@ static uint32_t fill(struct text_writer *w, const fst_batch *batch, uint32_t fir
         return row;
 }
 
-int text_writer_write(struct text_writer *w, const fst_batch *batch, struct fst_error *error)
+/* Records first … while they fit, as fill. */
+static uint32_t fill_records(struct part_writer *w, const fst_batch *batch, uint32_t first)
 {
-        if (w->failed)
-                return error_set(error, w->failed, "writing %s: an earlier write failed", w->path);
+        size_t key = batch->type.key_size, value = batch->type.value_size;
+        size_t n = MIN((BUFFER_SIZE - w->used) / (key + value), (size_t)(batch->rows - first));
+        char *p = w->buffer + w->used;
+        w->used += n * (key + value);
+        if (value == 0) {
+                memcpy(p, batch->key.fixed + first * key, n * key);
+                return first + (uint32_t)n;
+        }
+        for (size_t row = first; row < first + n; row++) {
+                p = mempcpy(p, batch->key.fixed + row * key, key);
+                p = mempcpy(p, batch->value.fixed + row * value, value);
+        }
+        return first + (uint32_t)n;
+}
+
+static int write_records(struct part_writer *w, const fst_batch *batch, struct fst_error *error)
+{
+        size_t run = (size_t)batch->rows * batch->type.key_size;
+        if (batch->type.value == FST_KIND_NONE && run >= RUN_LEAST)
+                return put_large(w, batch->key.fixed, run, error);
+        for (uint32_t row = 0;;) {
+                row = fill_records(w, batch, row);
+                if (row == batch->rows)
+                        return 0;
+                int r = flush(w, error);
+                if (r < 0)
+                        return r;
+        }
+}
+
+static int write_text(struct part_writer *w, const fst_batch *batch, struct fst_error *error)
+{
         for (uint32_t row = 0;;) {
                 row = fill(w, batch, row);
                 if (row == batch->rows)
@@ -204,13 +241,22 @@ int text_writer_write(struct text_writer *w, const fst_batch *batch, struct fst_
                                 row = next;
                 }
                 if (r < 0)
-                        return w->failed = r;
+                        return r;
         }
-        w->rows += batch->rows;
         return 0;
 }
 
-int text_writer_close(struct text_writer *w, struct fst_error *error)
+int part_writer_write(struct part_writer *w, const fst_batch *batch, struct fst_error *error)
+{
+        if (w->failed)
+                return error_set(error, w->failed, "writing %s: an earlier write failed", w->path);
+        int r = w->form == PART_RECORDS ? write_records(w, batch, error) : write_text(w, batch, error);
+        if (r == 0)
+                w->rows += batch->rows;
+        return w->failed = r;
+}
+
+int part_writer_close(struct part_writer *w, struct fst_error *error)
 {
         if (!w->file.fs)
                 return 0;
@@ -228,12 +274,12 @@ int text_writer_close(struct text_writer *w, struct fst_error *error)
         return r < 0 ? r : w->file.fs->close(&w->file, error);
 }
 
-uint64_t text_writer_bytes(const struct text_writer *w)
+uint64_t part_writer_bytes(const struct part_writer *w)
 {
         return w->bytes + w->used;
 }
 
-uint64_t text_writer_rows(const struct text_writer *w)
+uint64_t part_writer_rows(const struct part_writer *w)
 {
         return w->rows;
 }
