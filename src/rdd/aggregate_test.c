@@ -665,6 +665,43 @@ static void spills(void **state)
         fixture_deinit(&f);
 }
 
+/* Each of @keys numbers @each times, those that a table keeps apart from the others among them: once each, in all. */
+static void numbers_case(struct fixture *f, int64_t keys, int64_t each)
+{
+        int64_t key[FST_BATCH_ROWS], value[FST_BATCH_ROWS];
+        fst_batch out, batch = {.type = FST_PAIR(I64, I64), .key.i64 = key, .value.i64 = value};
+        int64_t *sums = new_array(int64_t, (size_t)keys), n = 0;
+        fixture_start(f);
+        for (int64_t i = 0; i < keys * each; i++) {
+                key[batch.rows] = i % keys ^ (int64_t)NUMBER_FREE;
+                value[batch.rows++] = i;
+                if (batch.rows < FST_BATCH_ROWS && i + 1 < keys * each)
+                        continue;
+                add_all(f, &batch, NULL);
+                batch.rows = 0;
+        }
+        for (; next_one(f, &out); n += out.rows)
+                for (uint32_t i = 0; i < out.rows; i++)
+                        sums[out.key.i64[i] ^ (int64_t)NUMBER_FREE] += out.value.i64[i];
+        assert_int_equal(n, keys);
+        for (int64_t i = 0; i < keys; i++)
+                assert_int_equal(sums[i], i * each + keys * (each * (each - 1) / 2));
+        free(sums);
+}
+
+static void spills_numbers(void **state)
+{
+        struct fixture f;
+        fixture_init(&f, 5 * PAGE_BLOCK, AGGREGATE_REDUCE, FST_PAIR(I64, I64), sum);
+        fixture_may_spill(&f);
+        numbers_case(&f, 1, 5);
+        assert_int_equal(aggregate_stats(f.a).spills, 0);
+        numbers_case(&f, 200000, 3); /* buckets are spilled in turn */
+        assert_true(aggregate_stats(f.a).spills > 1);
+        numbers_case(&f, 1000, 3);
+        fixture_deinit(&f);
+}
+
 static void spills_bytes_values(void **state)
 {
         enum { KEYS = 5000, EACH = 40 };
@@ -824,6 +861,7 @@ int main(void)
                 cmocka_unit_test(hashes_well),
                 cmocka_unit_test(order_of_another_table),
                 cmocka_unit_test(spills),
+                cmocka_unit_test(spills_numbers),
                 cmocka_unit_test(spills_bytes_values),
                 cmocka_unit_test(gives_way),
                 cmocka_unit_test(crowded_table),

@@ -107,10 +107,10 @@ static int new_value(struct combine_table *t, fst_column column, uint32_t row, u
         return r;
 }
 
-/* What was emitted becomes the accumulator of @slot. */
-static int keep_bytes(struct combine_table *t, struct slot *slot)
+/* What was emitted becomes the accumulator. */
+static int keep_bytes(struct combine_table *t, union slot_value *value)
 {
-        struct table_cell *cell = slot->value.out;
+        struct table_cell *cell = value->out;
         fst_bytes result = t->out->key.bytes[0];
         if (result.len <= cell->cap) {
                 if (result.len)
@@ -123,40 +123,40 @@ static int keep_bytes(struct combine_table *t, struct slot *slot)
         if (r == FST_MEMORY_E_DENIED)
                 r = new_cell(t, result, result.len, &cell);
         if (!r)
-                slot->value.out = cell;
+                value->out = cell;
         return r;
 }
 
-static int combine_bytes(struct combine_table *t, struct slot *slot, fst_bytes b)
+static int combine_bytes(struct combine_table *t, union slot_value *value, fst_bytes b)
 {
-        struct table_cell *cell = slot->value.out;
+        struct table_cell *cell = value->out;
         int (*f)(fst_task *, fst_bytes, fst_bytes, fst_out *) =
                 (int (*)(fst_task *, fst_bytes, fst_bytes, fst_out *))t->combine.code;
         t->out_reset(t->out);
         int r = check_emitted(t, &t->combine, f(t->task, (fst_bytes){cell->data, cell->len}, b, t->out));
-        return r ? r : keep_bytes(t, slot);
+        return r ? r : keep_bytes(t, value);
 }
 
-static void *fixed_of(struct combine_table *t, struct slot *slot)
+static void *fixed_of(struct combine_table *t, union slot_value *value)
 {
-        return t->type.value_size > sizeof(slot->value.small) ? slot->value.out : slot->value.small;
+        return t->type.value_size > sizeof(value->small) ? value->out : value->small;
 }
 
-static int combine_other(struct combine_table *t, struct slot *slot, const fst_batch *batch, uint32_t row)
+static int combine_other(struct combine_table *t, union slot_value *value, const fst_batch *batch, uint32_t row)
 {
         if (!t->combine.code)
                 return 0; /* fst_first */
         if (t->type.value == FST_KIND_BYTES)
-                return combine_bytes(t, slot, batch->value.bytes[row]);
+                return combine_bytes(t, value, batch->value.bytes[row]);
         int (*f)(fst_task *, void *, const void *) = (int (*)(fst_task *, void *, const void *))t->combine.code;
-        int r = f(t->task, fixed_of(t, slot), VALUE_FIXED);
+        int r = f(t->task, fixed_of(t, value), VALUE_FIXED);
         return r ? failed(t, &t->combine, r) : 0;
 }
 
 /* A value of any kind into an accumulator of BYTES. */
-static int take_into_bytes(struct combine_table *t, struct slot *slot, const fst_batch *batch, uint32_t row)
+static int take_into_bytes(struct combine_table *t, union slot_value *value, const fst_batch *batch, uint32_t row)
 {
-        struct table_cell *cell = slot->value.out;
+        struct table_cell *cell = value->out;
         fst_bytes so_far = {cell->data, cell->len};
         int r = 0;
         t->out_reset(t->out);
@@ -167,7 +167,7 @@ static int take_into_bytes(struct combine_table *t, struct slot *slot, const fst
         FST_KEYS(TAKE)
 #undef TAKE
         r = check_emitted(t, &t->merge, r);
-        return r ? r : keep_bytes(t, slot);
+        return r ? r : keep_bytes(t, value);
 }
 
 /* Whether @a sorts before @b: -0.0 before 0.0, NaN last. */
@@ -182,7 +182,7 @@ static inline bool f64_before(double a, double b)
         return !isnan(a);
 }
 
-static inline __attribute__((always_inline)) int combine(struct combine_table *t, struct slot *s,
+static inline __attribute__((always_inline)) int combine(struct combine_table *t, union slot_value *value,
                                                          const fst_batch *batch, uint32_t row, enum combine_op op)
 {
         switch (op) {
@@ -190,55 +190,71 @@ static inline __attribute__((always_inline)) int combine(struct combine_table *t
         case OP_FIRST:
                 return 0;
         case OP_SUM_I64:
-                s->value.bits += (uint64_t)batch->value.i64[row];
+                value->bits += (uint64_t)batch->value.i64[row];
                 return 0;
         case OP_MIN_I64:
-                s->value.i64 = MIN(s->value.i64, batch->value.i64[row]);
+                value->i64 = MIN(value->i64, batch->value.i64[row]);
                 return 0;
         case OP_MAX_I64:
-                s->value.i64 = MAX(s->value.i64, batch->value.i64[row]);
+                value->i64 = MAX(value->i64, batch->value.i64[row]);
                 return 0;
         case OP_SUM_F64:
-                s->value.f64 += batch->value.f64[row];
+                value->f64 += batch->value.f64[row];
                 return 0;
         case OP_MIN_F64:
-                if (f64_before(batch->value.f64[row], s->value.f64))
-                        s->value.f64 = batch->value.f64[row];
+                if (f64_before(batch->value.f64[row], value->f64))
+                        value->f64 = batch->value.f64[row];
                 return 0;
         case OP_MAX_F64:
-                if (f64_before(s->value.f64, batch->value.f64[row]))
-                        s->value.f64 = batch->value.f64[row];
+                if (f64_before(value->f64, batch->value.f64[row]))
+                        value->f64 = batch->value.f64[row];
                 return 0;
         case OP_USER_I64:
-                s->value.i64 = ((int64_t(*)(fst_task *, int64_t, int64_t))t->combine.code)(t->task, s->value.i64,
+                value->i64 = ((int64_t(*)(fst_task *, int64_t, int64_t))t->combine.code)(t->task, value->i64,
                                                                                            batch->value.i64[row]);
                 return 0;
         case OP_USER_F64:
-                s->value.f64 = ((double (*)(fst_task *, double, double))t->combine.code)(t->task, s->value.f64,
+                value->f64 = ((double (*)(fst_task *, double, double))t->combine.code)(t->task, value->f64,
                                                                                          batch->value.f64[row]);
                 return 0;
 #define TAKE_NUMBER(kind, suffix, type)                                                                                \
         case OP_I64_##kind:                                                                                            \
-                s->value.i64 =                                                                                         \
-                        ((int64_t(*)(fst_task *, int64_t, type))t->merge.code)(t->task, s->value.i64, VALUE_##kind);   \
+                value->i64 =                                                                                         \
+                        ((int64_t(*)(fst_task *, int64_t, type))t->merge.code)(t->task, value->i64, VALUE_##kind);   \
                 return 0;                                                                                              \
         case OP_F64_##kind:                                                                                            \
-                s->value.f64 =                                                                                         \
-                        ((double (*)(fst_task *, double, type))t->merge.code)(t->task, s->value.f64, VALUE_##kind);    \
+                value->f64 =                                                                                         \
+                        ((double (*)(fst_task *, double, type))t->merge.code)(t->task, value->f64, VALUE_##kind);    \
                 return 0;                                                                                              \
         case OP_FIXED_##kind: {                                                                                        \
-                int r = ((int (*)(fst_task *, void *, type))t->merge.code)(t->task, fixed_of(t, s), VALUE_##kind);     \
+                int r = ((int (*)(fst_task *, void *, type))t->merge.code)(t->task, fixed_of(t, value), VALUE_##kind);     \
                 return unlikely(r) ? failed(t, &t->merge, r) : 0;                                                      \
         }
                 FST_KEYS(TAKE_NUMBER)
 #undef TAKE_NUMBER
         case OP_BYTES:
-                return take_into_bytes(t, s, batch, row);
+                return take_into_bytes(t, value, batch, row);
         case OP_OTHER:
                 break;
         }
-        return combine_other(t, s, batch, row);
+        return combine_other(t, value, batch, row);
 }
+
+/* The accumulator of a new key, but for what row @row adds to it: bits of a slot's value. */
+static inline __attribute__((always_inline)) int begin_value(struct combine_table *t, const fst_batch *batch,
+                                                             uint32_t row, enum combine_op op, bool take,
+                                                             uint64_t *bits)
+{
+        if (take)
+                return t->create_value(t, batch, row, bits);
+        if (op == OP_OTHER)
+                return new_value(t, batch->value, row, bits);
+        if (op != OP_NONE)
+                memcpy(bits, &batch->value.i64[row], sizeof(*bits));
+        return 0;
+}
+
+/* ------------------------------------------------------------------------------------------ keys of any kind */
 
 /* Row @i of the group begins a new key in slot @s. */
 static inline __attribute__((always_inline)) int insert(struct combine_table *t, struct slot *s,
@@ -257,23 +273,12 @@ static inline __attribute__((always_inline)) int insert(struct combine_table *t,
                 memcpy(key, (const void *)(uintptr_t)lo, len);
                 lo = (uintptr_t)key;
         }
-        if (take) {
-                int r = t->create_value(t, batch, row, &bits);
-                if (r)
-                        return r;
-        } else if (op == OP_OTHER) {
-                int r = new_value(t, batch->value, row, &bits);
-                if (r)
-                        return r;
-        } else if (op != OP_NONE) {
-                memcpy(&bits, &batch->value.i64[row], sizeof(bits));
-        }
-        s->meta = g->meta[i];
-        s->lo = lo;
-        s->hi = g->hi[i];
-        s->value.bits = bits;
+        int r = begin_value(t, batch, row, op, take, &bits);
+        if (r)
+                return r;
+        *s = (struct slot){.meta = g->meta[i], .lo = lo, .hi = g->hi[i], .value.bits = bits};
         t->count++;
-        return take && t->zero ? combine(t, s, batch, row, op) : 0;
+        return take && t->zero ? combine(t, &s->value, batch, row, op) : 0;
 }
 
 static inline bool slot_is(const struct slot *s, const struct table_group *g, uint32_t i)
@@ -302,26 +307,78 @@ static __attribute__((noinline)) struct slot *search(const struct combine_table 
  * Which of the two slots of the line it is, is chosen by arithmetic: a branch would be guessed wrong for every
  * fourth word of a text, at the price of all the rest.
  */
-static inline __attribute__((always_inline)) int rows_any(struct combine_table *t, const struct table_group *g,
-                                                          uint32_t n, const fst_batch *batch, uint32_t first,
-                                                          uint32_t *done, enum combine_op op, bool take)
+static inline __attribute__((always_inline)) int rows_of_any(struct combine_table *t, const struct table_group *g,
+                                                             uint32_t n, const fst_batch *batch, uint32_t first,
+                                                             uint32_t *done, enum combine_op op, bool take)
 {
         for (uint32_t i = 0; i < n; i++) {
                 struct slot *s = g->home[i];
                 int r;
                 s += s[1].meta == g->meta[i];
-                if (unlikely(!slot_is(s, g, i))) {
+                if (unlikely(!slot_is(s, g, i)))
                         s = search(t, g, i);
-                        if (!s->meta) {
-                                r = insert(t, s, g, i, batch, first + i, op, take);
-                                if (unlikely(r)) {
-                                        *done = i;
-                                        return r;
-                                }
-                                continue;
-                        }
+                if (unlikely(!s->meta))
+                        r = insert(t, s, g, i, batch, first + i, op, take);
+                else
+                        r = combine(t, &s->value, batch, first + i, op);
+                if (unlikely(r)) {
+                        *done = i;
+                        return r;
                 }
-                r = combine(t, s, batch, first + i, op);
+        }
+        *done = n;
+        return 0;
+}
+
+/* ---------------------------------------------------------------------------------------- keys that are numbers */
+
+static inline __attribute__((always_inline)) int insert_number(struct combine_table *t, struct number_slot *s,
+                                                               uint64_t key, const fst_batch *batch, uint32_t row,
+                                                               enum combine_op op, bool take)
+{
+        uint64_t bits = 0;
+        int r = begin_value(t, batch, row, op, take, &bits);
+        if (r)
+                return r;
+        *s = (struct number_slot){key, {bits}};
+        t->has_aside = t->has_aside || !key;
+        t->count++;
+        return take && t->zero ? combine(t, &s->value, batch, row, op) : 0;
+}
+
+/* The slot of @key, which is not in the line at @home but for a free slot, or the free one where it belongs. */
+static __attribute__((noinline)) struct number_slot *search_number(const struct combine_table *t,
+                                                                   struct number_slot *home, uint64_t key)
+{
+        struct number_slot *s = home, *end = t->numbers + t->capacity;
+        while (s->key && s->key != key)
+                if (++s == end)
+                        s = t->numbers;
+        return s;
+}
+
+/* Each of the four slots of a line is compared, so that nothing depends on a branch but whether it is there. */
+static inline __attribute__((always_inline)) int rows_of_numbers(struct combine_table *t, const struct table_group *g,
+                                                                 uint32_t n, const fst_batch *batch, uint32_t first,
+                                                                 uint32_t *done, enum combine_op op, bool take)
+{
+        for (uint32_t i = 0; i < n; i++) {
+                struct number_slot *s = g->number_home[i];
+                uint64_t key = g->lo[i];
+                unsigned at = (unsigned)(s[0].key == key) | (unsigned)(s[1].key == key) << 1 |
+                              (unsigned)(s[2].key == key) << 2 | (unsigned)(s[3].key == key) << 3;
+                bool found = true;
+                if (likely(at && key)) {
+                        s += __builtin_ctz(at);
+                } else if (key) {
+                        s = search_number(t, s, key);
+                        found = s->key;
+                } else {
+                        s = &t->aside;
+                        found = t->has_aside;
+                }
+                int r = likely(found) ? combine(t, &s->value, batch, first + i, op)
+                                      : insert_number(t, s, key, batch, first + i, op, take);
                 if (unlikely(r)) {
                         *done = i;
                         return r;
@@ -335,7 +392,8 @@ static inline __attribute__((always_inline)) int rows_any(struct combine_table *
         static int name(struct combine_table *t, const struct table_group *g, uint32_t n, const fst_batch *batch,      \
                         uint32_t first, uint32_t *done)                                                                \
         {                                                                                                              \
-                return rows_any(t, g, n, batch, first, done, op, take);                                                \
+                return t->is_number ? rows_of_numbers(t, g, n, batch, first, done, op, take)                           \
+                                    : rows_of_any(t, g, n, batch, first, done, op, take);                              \
         }
 ROWS(rows_none, OP_NONE, false)
 ROWS(rows_first, OP_FIRST, false)

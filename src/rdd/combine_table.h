@@ -2,12 +2,13 @@
  * The hash table inside an aggregate: keys and their accumulators, in memory only. Everything about memory that is
  * refused is decided by rdd/aggregate.c; here it is an answer.
  *
- * A slot has 32 bytes: half of the hash and the length of the key, the key itself up to 16 bytes, and the
- * accumulator. Longer keys, and accumulators that are BYTES or larger than 8 bytes, lie in pages that live as long
- * as the content. Slots are found by the upper bits of (half of the hash × seed), and collisions go to the next
- * slot; a search begins at the first slot of a cache line, which holds two. So the slots in their order are ordered by
- * that product: a growing table is copied from front to back, and the content can be written out bucket by bucket
- * without sorting it.
+ * There are two kinds of slots. Keys that are numbers have slots of 16 bytes: the key and the accumulator. Any other
+ * key has one of 32: half of the hash and the length of the key, the key itself up to 16 bytes, and the accumulator.
+ * Longer keys, and accumulators that are BYTES or larger than 8 bytes, lie in pages that live as long as the content.
+ *
+ * Slots are found by the upper bits of (half of the hash × seed), and collisions go to the next slot; a search begins
+ * at the first slot of a cache line, which holds four or two. So the slots in their order are ordered by that product: a
+ * growing table is copied from front to back, and the content can be written out bucket by bucket without sorting it.
  *
  * The seed differs between tables that read what others wrote out: rows that arrive in the order of the table's
  * own product would all push into the same few slots.
@@ -21,17 +22,26 @@
 #define TABLE_BUCKETS_LOG2 4
 #define TABLE_BUCKETS (1u << TABLE_BUCKETS_LOG2)
 
+union slot_value {
+        uint64_t bits;
+        int64_t i64;
+        double f64;
+        char small[8];
+        void *out; /* FIXED of more than 8 bytes, or struct table_cell */
+};
+
 struct slot {
         uint64_t meta;   /* upper half of the hash << 32 | length of the key + 1; 0 is a free slot */
         uint64_t lo, hi; /* the key; if it is longer: pointer, and all of the hash */
-        union {
-                uint64_t bits;
-                int64_t i64;
-                double f64;
-                char small[8];
-                void *out; /* FIXED of more than 8 bytes, or struct table_cell */
-        } value;
+        union slot_value value;
 };
+
+/* The slot of a key that is a number: its bits ^ NUMBER_FREE, 0 in a free slot. The key NUMBER_FREE is aside. */
+struct number_slot {
+        uint64_t key;
+        union slot_value value;
+};
+#define NUMBER_FREE 0x9d4b8e5f3a61c720u
 
 /* An accumulator that is BYTES. */
 struct table_cell {
@@ -53,8 +63,11 @@ static inline bool meta_is_long(uint64_t meta)
 
 /* What the rows of a group look for, and the slots at which each begins to look. */
 struct table_group {
-        uint64_t meta[TABLE_GROUP], lo[TABLE_GROUP], hi[TABLE_GROUP];
-        struct slot *home[TABLE_GROUP];
+        uint64_t meta[TABLE_GROUP], lo[TABLE_GROUP], hi[TABLE_GROUP]; /* of a number: lo, as in its slot */
+        union {
+                struct slot *home[TABLE_GROUP];
+                struct number_slot *number_home[TABLE_GROUP];
+        };
 };
 
 struct combine_table;
@@ -64,8 +77,15 @@ typedef int (*table_rows_fn)(struct combine_table *t, const struct table_group *
                              const fst_batch *batch, uint32_t first, uint32_t *done);
 
 struct combine_table {
-        struct slot *slots;
-        size_t capacity;     /* of slots: a power of 2, or 0 */
+        union {
+                char *memory_of_slots;
+                struct slot *slots;
+                struct number_slot *numbers;
+        };
+        bool is_number;           /* keys are: `numbers` */
+        bool has_aside;           /* of them NUMBER_FREE is there: */
+        struct number_slot aside; /* its slot */
+        size_t capacity;          /* of slots: a power of 2, or 0 */
         size_t count, limit; /* used; grow beyond */
         size_t peak;         /* the largest count since the last table_start */
         uint32_t seed;
@@ -91,6 +111,12 @@ struct combine_table {
         uint64_t rows_in, keys;
         struct fst_error *error; /* of the call that is under way */
 };
+
+/* Bytes that the slots of a table of @capacity take. */
+static inline size_t table_bytes(const struct combine_table *t, size_t capacity)
+{
+        return capacity * (t->is_number ? sizeof(struct number_slot) : sizeof(struct slot));
+}
 
 /* -EINVAL when the function does not combine such values. */
 int table_init(struct combine_table *t, const struct aggregate_options *options, struct memory_consumer *memory,
