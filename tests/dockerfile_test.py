@@ -10,6 +10,7 @@ import pytest
 
 import dockerfile
 from sanitizers import SANITIZED
+from unpack import unpack
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
@@ -33,8 +34,7 @@ def archive(tmp_path_factory):
         pytest.skip("a sanitizer's library is no part of an image")
     folder = tmp_path_factory.mktemp("image")
     build(folder, "-t", "app:1", "-o", "image.tar")
-    with tarfile.open(folder / "image.tar") as tar:
-        tar.extractall(folder, filter="data")
+    unpack(folder / "image.tar", folder)
     return folder
 
 

@@ -4,11 +4,11 @@ import json
 import os
 import shutil
 import subprocess
-import tarfile
 
 import pytest
 
 from sanitizers import SANITIZED
+from unpack import unpack
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
@@ -30,8 +30,7 @@ def image(tmp_path_factory):
                  "--add", f"{TOP}/examples/wordcount.c:/opt/wordcount.so", "--add", f"{TOP}/conf:/opt/more")
     assert done.returncode == 0, done.stderr
     (folder / "said").write_text(done.stdout)
-    with tarfile.open(folder / "fire-1.tar") as archive:
-        archive.extractall(folder / "layout", filter="data")
+    unpack(folder / "fire-1.tar", folder / "layout")
     return folder
 
 
@@ -76,8 +75,7 @@ def root(image):
     folder = image / "root"
     folder.mkdir()
     for layer in json.loads((image / "layout" / "manifest.json").read_text())[0]["Layers"]:
-        with tarfile.open(image / "layout" / layer) as archive:
-            archive.extractall(folder, filter=lambda entry, _: entry)
+        unpack(image / "layout" / layer, folder, trusted=True)
     (folder / "proc").mkdir()
     (folder / "dev").mkdir()
     (folder / "dev" / "null").touch()
