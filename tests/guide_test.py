@@ -1,0 +1,174 @@
+"""The guide (docs/guide/) tells the truth: its programs are compiled and run, and print what it shows.
+
+In a page, a block of C whose first line is a comment "/* name.c: … */" is a whole program, which is written to name.c. A
+block of console is what somebody types in a folder with these programs, behind "$ ", and what then stands on standard
+output ("…" is anything). Every other block of C is a fragment: those of a page are compiled together, definitions as they
+are and statements in a function, with the names below for what the text has introduced.
+"""
+import os
+import re
+import subprocess
+
+import pytest
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BIN = os.environ.get("FIRESTEEL_BIN", os.path.join(TOP, "bin"))
+GUIDE = os.path.join(TOP, "docs/guide")
+HEADERS = os.path.join(TOP, "include/firesteel")
+PAGES = sorted(name for name in os.listdir(GUIDE) if name.endswith(".md"))
+
+# What fragments may use without saying what it is.
+NAMES = """
+#include <firesteel/firesteel.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+extern fst_context *sc;
+extern fst_rdd *lines;                                  /* BYTES */
+extern fst_rdd *numbers, *more;                         /* I64 */
+extern fst_rdd *words, *pairs, *left, *right, *counts;  /* pairs */
+extern fst_rdd *users, *orders;                         /* pairs by user */
+extern fst_rdd *rdd, *rdds[4];
+extern fst_iter *rows;
+extern fst_task *task;
+extern fst_out *out;
+extern int64_t n;
+extern int status;
+"""
+
+
+def read(page):
+    with open(os.path.join(GUIDE, page), encoding="utf-8") as file:
+        return file.read()
+
+
+def blocks(page, language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", read(page), re.M | re.S)
+
+
+def programs(page):
+    found = {}
+    for text in blocks(page, "c"):
+        name = re.match(r"/\* (\w+\.c): ", text)
+        if name:
+            assert "int main(" in text, f"{page}: {name[1]} is no program"
+            found[name[1]] = text
+    return found
+
+
+def fragments(page):
+    return [text for text in blocks(page, "c") if not re.match(r"/\* (\w+\.c): ", text)]
+
+
+def sessions(page):
+    """(command, what it prints) of all blocks of console."""
+    steps = []
+    for text in blocks(page, "console"):
+        command, more = None, False
+        for line in text.splitlines():
+            if more:
+                command += "\n" + line
+                steps[-1][0] = command
+            elif line.startswith("$ "):
+                command = line[2:]
+                steps.append([command, []])
+            else:
+                assert steps, f"{page}: output without a command: {line}"
+                steps[-1][1].append(line)
+                continue
+            more = command.endswith("\\")
+    return steps
+
+
+def matches(expected, line):
+    return re.fullmatch(".*".join(map(re.escape, expected.split("…"))), line)
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    nothing = tmp_path_factory.mktemp("conf")
+    return dict(os.environ, PATH=f"{BIN}:{os.environ['PATH']}", XDG_CACHE_HOME=str(tmp_path_factory.mktemp("cache")),
+                SPARK_CONF_DIR=str(nothing), LC_ALL="C.UTF-8")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if sessions(page)])
+def test_programs_print_what_the_guide_shows(page, environment, tmp_path):
+    for name, text in programs(page).items():
+        (tmp_path / name).write_text(text)
+    for command, shown in sessions(page):
+        done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, check=False, timeout=100)
+        printed = done.stdout.splitlines()
+        assert len(printed) == len(shown) and all(map(matches, shown, printed)), (
+            f"{page}: $ {command}\nprints\n{done.stdout}and not\n" + "\n".join(shown) + f"\n\n{done.stderr[-3000:]}")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_program_is_run(page):
+    typed = "\n".join(command for command, _ in sessions(page))
+    assert [name for name in programs(page) if name not in typed] == []
+
+
+def with_warnings(source):
+    return subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-unused", "-Wno-unused-parameter",
+                           "-Wno-missing-field-initializers", "-fsyntax-only", f"-I{os.path.join(TOP, 'include')}",
+                           str(source)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+
+
+def is_definitions(text):
+    """Whether a fragment stands by itself, outside of functions."""
+    return re.match(r"(/\*.*?\*/\s*)?(static |struct \w+ \{|int main\()", text, re.S) is not None
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "c")])
+def test_fragments_compile(page, tmp_path):
+    source = NAMES
+    for number, text in enumerate(fragments(page)):
+        source += text if is_definitions(text) else f"static void fragment_{number}(void)\n{{\n{text}}}\n"
+    (tmp_path / "fragments.c").write_text(source)
+    done = with_warnings(tmp_path / "fragments.c")
+    assert done.returncode == 0, done.stdout
+    for name, text in programs(page).items():
+        (tmp_path / name).write_text(text)
+        done = with_warnings(tmp_path / name)
+        assert done.returncode == 0, done.stdout
+
+
+def declared():
+    """Names in the public headers, and the functions and macros among them that an application calls."""
+    names, calls = set(), set()
+    for folder, _, files in os.walk(HEADERS):
+        for header in files:
+            with open(os.path.join(folder, header), encoding="utf-8") as file:
+                text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
+            names.update(re.findall(r"\b(?:fst|FST)_\w+", text))
+            if os.path.basename(folder) == "detail":  # not meant to be called by name, but for fst_emit and fst_next
+                continue
+            calls.update(re.findall(r"^FST_API [\w \*]*?\b(fst_\w+)\(", text, re.M))
+            calls.update(re.findall(r"^static inline [\w \*]*?\b(fst_\w+)\(", text, re.M))
+            calls.update(re.findall(r"^#define (fst_\w+)\(", text, re.M))
+    return names, calls
+
+
+def test_names_are_those_of_the_headers():
+    names, _ = declared()
+    for page in PAGES:
+        own = set(re.findall(r"\b(?:fst|FST)_\w+", read(page)))
+        unknown = {name for name in own if name not in names and not name.endswith("_")}
+        assert unknown == set(), page
+
+
+def test_every_function_is_in_the_guide():
+    _, calls = declared()
+    text = "\n".join(read(page) for page in PAGES)
+    told = set(re.findall(r"\bfst_\w+", text))
+    # fst_map_at is what the macro fst_map calls, fst_reduce_by_key_n the form of fst_reduce_by_key with a number.
+    plain = {name for name in calls if not re.search(r"_(at|of)$", name) and name != "fst_out_more"}
+    missing = {name for name in plain if name not in told and re.sub("_n$", "", name) not in told}
+    assert missing == set()
+
+
+def test_links_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", read(page)):
+            assert os.path.exists(os.path.join(GUIDE, target)), f"{page}: {target}"
