@@ -53,6 +53,7 @@ check-spark: build ## genuine Spark (SPARK_HOME, or PyPI's pyspark) reads what w
 	@tests/spark/check_spark_submit $(BUILD)
 	@tests/spark/check_packages $(BUILD)
 	@tests/spark/check_files $(BUILD)
+	@tests/spark/check_api $(BUILD)
 	@tests/spark/check_pages $(BUILD)
 	@ninja -C $(BUILD) tests/pods_from_conf
 	@tests/spark/check_pods $(BUILD)

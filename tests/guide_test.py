@@ -37,6 +37,13 @@ extern int status;
 """
 
 
+# What only macros and inline functions call, which the guide names.
+BEHIND_MACROS = {
+    "fst_accumulate_f64", "fst_accumulate_i64", "fst_accumulator_own_of", "fst_context_broadcast", "fst_context_file",
+    "fst_iter_more", "fst_likely", "fst_out_copy", "fst_out_more", "fst_task_broadcast", "fst_task_file", "fst_type_pair",
+}
+
+
 def read(page):
     with open(os.path.join(GUIDE, page), encoding="utf-8") as file:
         return file.read()
@@ -142,7 +149,8 @@ def declared():
             with open(os.path.join(folder, header), encoding="utf-8") as file:
                 text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
             names.update(re.findall(r"\b(?:fst|FST)_\w+", text))
-            if os.path.basename(folder) == "detail":  # not meant to be called by name, but for fst_emit and fst_next
+            # detail/ is not meant to be called by name; submitting and pods are chapters of their own.
+            if os.path.basename(folder) == "detail" or header in ("submit.h", "pod_step.h"):
                 continue
             calls.update(re.findall(r"^FST_API [\w \*]*?\b(fst_\w+)\(", text, re.M))
             calls.update(re.findall(r"^static inline [\w \*]*?\b(fst_\w+)\(", text, re.M))
@@ -163,9 +171,8 @@ def test_every_function_is_in_the_guide():
     text = "\n".join(read(page) for page in PAGES)
     told = set(re.findall(r"\bfst_\w+", text))
     # fst_map_at is what the macro fst_map calls, fst_reduce_by_key_n the form of fst_reduce_by_key with a number.
-    plain = {name for name in calls if not re.search(r"_(at|of)$", name) and name != "fst_out_more"}
-    missing = {name for name in plain if name not in told and re.sub("_n$", "", name) not in told}
-    assert missing == set()
+    missing = {name for name in calls if not told & {name, re.sub("_(at|n|n_at)$", "", name)}}
+    assert missing - BEHIND_MACROS == set()
 
 
 def test_links_lead_somewhere():
