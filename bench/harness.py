@@ -35,10 +35,14 @@ class Parameters:
     FULL = {"RUNS": 3, "TEXT_BYTES": 512 << 20, "RECORD_BYTES": 500_000_000, "LARGE_BYTES": 2 << 30,
             "DARTS": 100_000_000, "CACHED": 50_000_000, "SLICES": 8, "TASKS": 200_000, "LOGGED_TASKS": 50_000, "SPARK_TASKS": 10_000,
             "ROUNDS": 4, "START_RUNS": 20, "JOBS": 5000, "SPARK_JOBS": 500, "IDLE_SECONDS": 5,
-            "SIMULATED_TASKS": 1_000_000}
+            "SIMULATED_TASKS": 1_000_000, "PAGES": 1_000_000, "LINKS": 10_000_000, "ITERATIONS": 10,
+            "POINTS": 5_000_000, "JOIN_LEFT": 5_000_000, "JOIN_RIGHT": 1_000_000, "GROUPED": 10_000_000,
+            "GROUP_KEYS": 1_000_000, "DISTINCT": 20_000_000, "TERA_BYTES": 1_000_000_000}
     QUICK = {"RUNS": 1, "TEXT_BYTES": 32 << 20, "RECORD_BYTES": 20_000_000, "LARGE_BYTES": 256 << 20,
              "DARTS": 10_000_000, "CACHED": 5_000_000, "TASKS": 20_000, "LOGGED_TASKS": 10_000, "ROUNDS": 2, "JOBS": 500, "SPARK_JOBS": 50,
-             "IDLE_SECONDS": 2, "SIMULATED_TASKS": 100_000}
+             "IDLE_SECONDS": 2, "SIMULATED_TASKS": 100_000, "PAGES": 50_000, "LINKS": 500_000,
+             "POINTS": 500_000, "JOIN_LEFT": 500_000, "JOIN_RIGHT": 100_000, "GROUPED": 1_000_000,
+             "GROUP_KEYS": 100_000, "DISTINCT": 2_000_000, "TERA_BYTES": 50_000_000}
 
     def __init__(self):
         usual = dict(self.FULL)
@@ -126,7 +130,11 @@ class Harness:
             if not os.path.exists(os.path.join(path, "_SUCCESS")):
                 raise BenchError(f"{path} has no _SUCCESS")
             files = sorted(glob.glob(os.path.join(path, "part-*")))
-        return json.loads(subprocess.run([self.path("bin", "lines"), *files], stdout=subprocess.PIPE,
+        return self.told("lines", *files)
+
+    def told(self, tool, *arguments):
+        """The JSON that a program of bench/tools prints."""
+        return json.loads(subprocess.run([self.path("bin", tool), *arguments], stdout=subprocess.PIPE,
                                          check=True).stdout)
 
     # ----------------------------------------------------------------------------------------- genuine Spark

@@ -109,6 +109,9 @@ public final class SparkBench {
                                 case "sort":
                                         System.out.printf("job: %.4f%n", seconds(() -> sort(sc, args[1], args[2])));
                                         break;
+                                case "terasort":
+                                        System.out.printf("job: %.4f%n", seconds(() -> TeraBench.sort(sc, args[1], args[2])));
+                                        break;
                                 case "darts":
                                         System.out.printf("job: %.4f%n", seconds(
                                                 () -> darts(sc, Long.parseLong(args[1]), Integer.parseInt(args[2]))));
@@ -142,6 +145,9 @@ public final class SparkBench {
                                         while (System.in.read() >= 0) {}
                                         break;
                                 default:
+                                        if (RddBench.run(sc, args)) {
+                                                break;
+                                        }
                                         throw new IllegalArgumentException("no such mode: " + args[0]);
                         }
                 }
