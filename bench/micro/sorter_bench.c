@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "rdd/sorter.h"
+#include "store/page.h"
 
 #include <stdbool.h>
 
@@ -59,7 +60,7 @@ static void measure(const char *name, fst_type type)
                 if (sorter_start(s, &options, NULL))
                         abort();
                 for (uint64_t made = 0; made < ROWS; made += page->rows) {
-                        if (sorter_page_new(s, 0, &page, NULL))
+                        if (page_new(NULL, type, 0, &page))
                                 abort();
                         if (type.key == FST_KIND_I64)
                                 fill_i64(page, &random);
@@ -68,17 +69,24 @@ static void measure(const char *name, fst_type type)
                         page->next = pages;
                         pages = page;
                 }
+                fst_batch batch;
+                struct page_cursor cursor;
+                page_cursor_init(&cursor, type);
                 double start = bench_now();
                 while ((page = pages)) {
                         pages = page->next;
-                        if (sorter_add_page(s, page, NULL))
-                                abort();
+                        page->next = NULL;
+                        page_cursor_start(&cursor, page);
+                        while (page_cursor_next(&cursor, &batch))
+                                if (sorter_add_batch(s, &batch, NULL))
+                                        abort();
+                        page_free(NULL, page);
                 }
                 double added = bench_now();
+                page_cursor_deinit(&cursor);
                 if (sorter_finish(s, NULL))
                         abort();
                 double sorted = bench_now();
-                fst_batch batch;
                 while (sorter_next(s, &batch, NULL) == 0 && batch.rows) {
                         for (uint32_t i = 0; i < batch.rows; i++)
                                 check += type.key == FST_KIND_I64 ? (uint64_t)batch.key.i64[i] & 1

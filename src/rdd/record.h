@@ -83,6 +83,17 @@ static inline uint64_t record_f64_prefix(double x)
         return bits >> 63 ? ~bits : bits | 1ull << 63;
 }
 
+/* What they are the prefixes of: the number, and its bits. */
+static inline int64_t record_i64_of(uint64_t prefix)
+{
+        return (int64_t)(prefix ^ 1ull << 63);
+}
+
+static inline uint64_t record_f64_bits_of(uint64_t prefix)
+{
+        return prefix >> 63 ? prefix ^ 1ull << 63 : ~prefix;
+}
+
 /* The prefix of a record's key, of which @readable bytes from its beginning may be read. */
 static inline uint64_t record_prefix(const struct record_order *order, const struct record_view *r, size_t readable)
 {

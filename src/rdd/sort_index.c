@@ -81,6 +81,7 @@ void sort_index_start(struct sort_index *ix, struct record_order order, struct m
         size_t kept = ix->room;
         ix->room = ix->n = 0;
         ix->in_order = true;
+        ix->whole = sort_index_holds(order.type);
         ix->order = order;
         ix->memory = memory;
         bool useful = kept && ix->peak >= kept / 16;
@@ -162,6 +163,14 @@ static bool come_in_order(const struct sort_index *ix, size_t at, size_t end)
         return true;
 }
 
+static void added(struct sort_index *ix, uint32_t rows)
+{
+        if (ix->in_order)
+                ix->in_order = come_in_order(ix, ix->n, ix->n + rows);
+        ix->n += rows;
+        ix->peak = MAX(ix->peak, ix->n);
+}
+
 const unsigned char *sort_index_add(struct sort_index *ix, const struct page *page, const unsigned char *record,
                                     uint32_t rows)
 {
@@ -170,14 +179,32 @@ const unsigned char *sort_index_add(struct sort_index *ix, const struct page *pa
         struct sort_entry *entry = ix->entries + ix->n;
         for (uint32_t i = 0; i < rows; i++) {
                 struct record_view r = record_read(order.type, record);
-                *entry++ = (struct sort_entry){record_prefix(&order, &r, (size_t)(end - r.key)), record};
+                *entry++ = (struct sort_entry){record_prefix(&order, &r, (size_t)(end - r.key)), {record}};
                 record = record_end(&r);
         }
-        if (ix->in_order)
-                ix->in_order = come_in_order(ix, ix->n, ix->n + rows);
-        ix->n += rows;
-        ix->peak = MAX(ix->peak, ix->n);
+        added(ix, rows);
         return record;
+}
+
+void sort_index_add_rows(struct sort_index *ix, const fst_batch *batch, uint32_t first, uint32_t rows)
+{
+        const uint64_t flip = ix->order.descending ? ~0ull : 0;
+        const size_t size = batch->type.value_size;
+        struct sort_entry *entry = ix->entries + ix->n;
+        if (batch->type.key == FST_KIND_I64)
+                for (uint32_t i = 0; i < rows; i++)
+                        entry[i].prefix = record_i64_prefix(batch->key.i64[first + i]) ^ flip;
+        else
+                for (uint32_t i = 0; i < rows; i++)
+                        entry[i].prefix = record_f64_prefix(batch->key.f64[first + i]) ^ flip;
+        if (size == sizeof(entry->value))
+                for (uint32_t i = 0; i < rows; i++)
+                        memcpy(&entry[i].value, batch->value.fixed + (first + i) * sizeof(entry->value),
+                               sizeof(entry->value));
+        else
+                for (uint32_t i = 0; i < rows && size; i++)
+                        memcpy(&entry[i].value, batch->value.fixed + (first + i) * size, size);
+        added(ix, rows);
 }
 
 /* ------------------------------------------------------------------------------------------------ sorting */
@@ -332,26 +359,46 @@ void sort_index_sort(struct sort_index *ix)
 
 #define AHEAD 24
 
-uint32_t sort_index_read(const struct sort_index *ix, size_t first, uint32_t room, fst_batch *batch)
+uint64_t sort_index_key(const struct sort_index *ix, const struct sort_entry *entry)
 {
-        uint32_t rows = (uint32_t)MIN((size_t)room, ix->n - first);
-        const struct sort_entry *entries = ix->entries + first;
-        fst_type type = ix->order.type;
-        batch->rows = rows;
-        if (type.key == FST_KIND_I64 && type.value == FST_KIND_NONE) {
-                uint64_t flip = ix->order.descending ? ~(1ull << 63) : 1ull << 63;
+        uint64_t prefix = ix->order.descending ? ~entry->prefix : entry->prefix;
+        return ix->order.type.key == FST_KIND_I64 ? (uint64_t)record_i64_of(prefix) : record_f64_bits_of(prefix);
+}
+
+static void read_rows(const struct sort_index *ix, const struct sort_entry *entries, uint32_t rows, fst_batch *batch)
+{
+        const size_t size = ix->order.type.value_size;
+        for (uint32_t i = 0; i < rows; i++)
+                batch->key.i64[i] = (int64_t)sort_index_key(ix, &entries[i]);
+        if (size == sizeof(entries->value))
                 for (uint32_t i = 0; i < rows; i++)
-                        batch->key.i64[i] = (int64_t)(entries[i].prefix ^ flip);
-                return rows;
-        }
-        size_t left = ix->n - first;
+                        memcpy(batch->value.fixed + i * sizeof(entries->value), &entries[i].value,
+                               sizeof(entries->value));
+        else
+                for (uint32_t i = 0; i < rows && size; i++)
+                        memcpy(batch->value.fixed + i * size, &entries[i].value, size);
+}
+
+static void read_records(const struct sort_index *ix, const struct sort_entry *entries, uint32_t rows, size_t left,
+                         fst_batch *batch)
+{
         for (uint32_t i = 0; i < rows; i++) {
                 if (i + AHEAD < left) {
                         __builtin_prefetch(entries[i + AHEAD].record);
                         __builtin_prefetch(entries[i + AHEAD].record + 64);
                 }
-                struct record_view r = record_read(type, entries[i].record);
+                struct record_view r = record_read(ix->order.type, entries[i].record);
                 record_to_row(batch, i, &r);
         }
+}
+
+uint32_t sort_index_read(const struct sort_index *ix, size_t first, uint32_t room, fst_batch *batch)
+{
+        uint32_t rows = (uint32_t)MIN((size_t)room, ix->n - first);
+        batch->rows = rows;
+        if (ix->whole)
+                read_rows(ix, ix->entries + first, rows, batch);
+        else
+                read_records(ix, ix->entries + first, rows, ix->n - first, batch);
         return rows;
 }

@@ -50,6 +50,15 @@ static void look_at_index(struct sort_merge *m, struct merge_source *s)
                 return;
         }
         const struct sort_entry *entry = &m->index->entries[m->index_at];
+        if (m->index->whole) {
+                s->key = sort_index_key(m->index, entry);
+                s->row = (struct record_view){.key = (const unsigned char *)&s->key,
+                                              .value = (const unsigned char *)&entry->value,
+                                              .key_len = sizeof(s->key),
+                                              .value_len = m->order.type.value_size};
+                s->prefix = entry->prefix;
+                return;
+        }
         if (m->index_at + 8 < m->index->n)
                 __builtin_prefetch(entry[8].record);
         s->row = record_read(m->order.type, entry->record);

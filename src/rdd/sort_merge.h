@@ -12,6 +12,7 @@
 struct merge_source {
         uint64_t prefix; /* of the present row */
         struct record_view row;
+        uint64_t key;            /* of a row that is whole in the index: what `row` views */
         const unsigned char *at; /* the next record of the page */
         struct page *page;       /* NULL for the index */
         uint32_t left;           /* rows of the page not yet taken, the present one included */

@@ -92,6 +92,14 @@ static void free_pages(struct sorter *s, struct page *first)
         memory_release(&s->memory, bytes - unreserved);
 }
 
+static void give_page(struct sorter *s, struct page *page)
+{
+        if (!page)
+                return;
+        page->next = NULL;
+        free_pages(s, page);
+}
+
 void sorter_reset(struct sorter *s)
 {
         if (s->state == SORTER_IDLE)
@@ -100,7 +108,7 @@ void sorter_reset(struct sorter *s)
                 sort_merge_deinit(&s->merge);
         s->merging = false;
         free_pages(s, steal(s->pages));
-        sorter_page_free(s, steal(s->open));
+        give_page(s, steal(s->open));
         run_writer_deinit(&s->writer);
         s->runs.len = 0;
         sort_index_release(&s->index);
@@ -191,7 +199,8 @@ static int make_room(struct sorter *s, struct fst_error *error)
         return 0;
 }
 
-int sorter_page_new(struct sorter *s, size_t record, struct page **page, struct fst_error *error)
+/* A page with room for a record of @record bytes. */
+static int take_page(struct sorter *s, size_t record, struct page **page, struct fst_error *error)
 {
         int r;
         while ((r = page_new(&s->memory, s->options.type, record, page)) == FST_MEMORY_E_DENIED)
@@ -203,14 +212,6 @@ int sorter_page_new(struct sorter *s, size_t record, struct page **page, struct 
                         s->unreserved += (*page)->block;
         }
         return r == FST_MEMORY_E_DENIED ? no_memory(error) : r;
-}
-
-void sorter_page_free(struct sorter *s, struct page *page)
-{
-        if (!page)
-                return;
-        page->next = NULL;
-        free_pages(s, page);
 }
 
 /* The index has no room for the rows of @page, and there is nothing else in it: one run after another. */
@@ -226,7 +227,8 @@ static int write_in_parts(struct sorter *s, const struct page *page, struct fst_
         return r;
 }
 
-int sorter_add_page(struct sorter *s, struct page *page, struct fst_error *error)
+/* Into the index, also where this fails; the page goes with it. */
+static int add_page(struct sorter *s, struct page *page, struct fst_error *error)
 {
         int r;
         while ((r = sort_index_reserve(&s->index, page->rows)) == FST_MEMORY_E_DENIED)
@@ -243,18 +245,47 @@ int sorter_add_page(struct sorter *s, struct page *page, struct fst_error *error
                 s->stats.rows += page->rows;
                 r = write_in_parts(s, page, error);
         }
-        sorter_page_free(s, page);
+        give_page(s, page);
         return r == FST_MEMORY_E_DENIED ? no_memory(error) : r;
 }
 
 static int close_page(struct sorter *s, struct fst_error *error)
 {
         struct page *page = steal(s->open);
-        return page ? sorter_add_page(s, page, error) : 0;
+        return page ? add_page(s, page, error) : 0;
+}
+
+/* Room for @rows further rows in the index, or for some of them: how many. Negative as sorter_add_batch. */
+static int64_t make_room_for(struct sorter *s, uint32_t rows, struct fst_error *error)
+{
+        int r;
+        while ((r = sort_index_reserve(&s->index, rows)) == FST_MEMORY_E_DENIED)
+                if ((r = make_room(s, error)))
+                        break;
+        if (r < 0)
+                return r;
+        if (r == 0)
+                return rows;
+        return s->index.room ? (int64_t)MIN(s->index.room, (size_t)rows) : no_memory(error);
+}
+
+static int add_whole_rows(struct sorter *s, const fst_batch *batch, struct fst_error *error)
+{
+        for (uint32_t row = 0; row < batch->rows;) {
+                int64_t n = make_room_for(s, batch->rows - row, error);
+                if (n < 0)
+                        return (int)n;
+                sort_index_add_rows(&s->index, batch, row, (uint32_t)n);
+                row += (uint32_t)n;
+        }
+        s->stats.rows += batch->rows;
+        return 0;
 }
 
 int sorter_add_batch(struct sorter *s, const fst_batch *batch, struct fst_error *error)
 {
+        if (s->index.whole)
+                return add_whole_rows(s, batch, error);
         for (uint32_t row = 0;;) {
                 if (s->open)
                         row += page_append(s->open, batch, row);
@@ -262,7 +293,7 @@ int sorter_add_batch(struct sorter *s, const fst_batch *batch, struct fst_error 
                         return 0;
                 int r = close_page(s, error);
                 if (!r)
-                        r = sorter_page_new(s, page_record_size(batch, row), &s->open, error);
+                        r = take_page(s, page_record_size(batch, row), &s->open, error);
                 if (r)
                         return r;
         }

@@ -3,7 +3,7 @@
  *
  *      struct sorter *s = sorter_new();                        once for a task slot
  *      sorter_start(s, &options, error);                       for each task
- *      sorter_add_page(s, fst_steal(page), error);             or sorter_add_batch(s, batch, error)
+ *      for each batch: sorter_add_batch(s, batch, error)
  *      sorter_finish(s, error);
  *      while ((r = sorter_next(s, &batch, error)) == 0 && batch.rows) … use
  *      sorter_reset(s);
@@ -11,7 +11,8 @@
  *
  * Orders are those of fst_sort_by_key: I64 by value; F64 as Java's Double.compare (-0.0 before 0.0, NaN last);
  * BYTES as unsigned bytes, the shorter first where one begins the other; FIXED as unsigned bytes. Descending is
- * the reverse of that. Rows with equal keys stay in the order in which they were added.
+ * the reverse of that. Rows with equal keys stay in the order in which they were added. NaNs that are keys
+ * beside nothing or eight bytes come out as one NaN.
  *
  * A sorter belongs to one thread at a time. Its index is kept from task to task as an aggregate's table is (see
  * rdd/aggregate.h): between sorter_reset and sorter_start it is not reserved from anyone.
@@ -43,22 +44,7 @@ void sorter_free(struct sorter *s);
 /* Make ready for a task; @options is copied. -ENOMEM when the task may not have the least that a sort needs. */
 int sorter_start(struct sorter *s, const struct sorter_options *options, struct fst_error *error);
 
-/*
- * A page for sorter_add_page with room for a record of @record bytes, reserved in the sorter's name: writes a run
- * if there is no other way. -ENOMEM when nothing helps, or the status of writing.
- */
-int sorter_page_new(struct sorter *s, size_t record, struct page **page, struct fst_error *error);
-
-/* Give back a page of sorter_page_new that was not added. */
-void sorter_page_free(struct sorter *s, struct page *page);
-
-/*
- * Add the rows of @page, which came from sorter_page_new and was filled and is valid. Steals it, also on failure.
- * Only the index is built; rows are not copied. Negative: as sorter_page_new.
- */
-int sorter_add_page(struct sorter *s, struct page *page, struct fst_error *error);
-
-/* Add copies of the rows of @batch. Negative: as sorter_page_new. */
+/* Add copies of the rows of @batch. Negative: -ENOMEM when nothing helps, or the status of writing a run. */
 int sorter_add_batch(struct sorter *s, const fst_batch *batch, struct fst_error *error);
 
 /* No more rows: sort. Negative: memory for merging is refused (-ENOMEM), or writing or reading runs failed. */

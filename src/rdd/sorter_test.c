@@ -70,7 +70,6 @@ struct fixture {
         struct memory_task *memory;
         struct spill_space space;
         struct sorter *s;
-        bool adopt; /* hand over pages instead of batches */
 };
 
 static void fixture_init(struct fixture *f, size_t pool, bool may_spill)
@@ -106,20 +105,7 @@ static void start(struct fixture *f, fst_type type, enum fst_order order)
 static void add(struct fixture *f, const fst_batch *batch)
 {
         struct fst_error error = FST_ERROR_INIT;
-        int r = 0;
-        if (!f->adopt) {
-                r = sorter_add_batch(f->s, batch, &error);
-        } else {
-                for (uint32_t row = 0; row < batch->rows && !r;) {
-                        struct page *page;
-                        r = sorter_page_new(f->s, page_record_size(batch, row), &page, &error);
-                        if (r)
-                                break;
-                        row += page_append(page, batch, row);
-                        r = sorter_add_page(f->s, page, &error);
-                }
-        }
-        if (r)
+        if (sorter_add_batch(f->s, batch, &error) != 0)
                 fail_msg("%s", error_message(&error));
 }
 
@@ -226,7 +212,7 @@ static void bytes_case(struct fixture *f, size_t n, size_t shortest, size_t long
         rows_free(rows, n);
 }
 
-static void all_kinds(struct fixture *f, size_t n)
+static void numbers_case(struct fixture *f, size_t n)
 {
         static const double special[] = {0.0, -0.0, NAN, INFINITY, -INFINITY, 1, -1, 5e-324, -5e-324, 1.5};
         static const int64_t extreme[] = {INT64_MIN, INT64_MAX, 0, -1, 1, INT64_MIN + 1};
@@ -241,6 +227,11 @@ static void all_kinds(struct fixture *f, size_t n)
         sort_case(f, FST_I64, rows, n);
         sort_case(f, FST_F64, rows, n);
         free(rows);
+}
+
+static void all_kinds(struct fixture *f, size_t n)
+{
+        numbers_case(f, n);
         bytes_case(f, n, 0, 20, 0, 256);
         bytes_case(f, n, 7, 9, 0, 2);    /* around the prefix */
         bytes_case(f, n, 0, 17, 0, 1);   /* zeros of many lengths */
@@ -249,7 +240,7 @@ static void all_kinds(struct fixture *f, size_t n)
         bytes_case(f, n, 0, 100, 70, 4);
         bytes_case(f, n, 0, 0, 0, 1); /* all empty */
         for (uint32_t size = 1; size <= 33; size = size * 2 + 1) {
-                rows = bytes_rows(n, size, size, size / 2, 3);
+                struct row *rows = bytes_rows(n, size, size, size / 2, 3);
                 sort_case(f, FST_FIXED(size), rows, n);
                 rows_free(rows, n);
         }
@@ -263,8 +254,6 @@ static void sorts_in_memory(void **state)
         for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
                 all_kinds(&f, sizes[i]);
         assert_int_equal(sorter_stats(f.s).spills, 0);
-        f.adopt = true;
-        all_kinds(&f, 3000);
         bytes_case(&f, 200000, 0, 12, 0, 100);
         fixture_deinit(&f);
 }
@@ -323,15 +312,15 @@ static void spills(void **state)
         struct fixture f;
         fixture_init(&f, 16 * PAGE_BLOCK, true);
         bytes_case(&f, 150000, 10, 90, 0, 100);
-        f.adopt = true;
         bytes_case(&f, 50000, 0, 40, 20, 3);
-        f.adopt = false;
         bytes_case(&f, 60000, 100, 100, 100, 1);
         fixture_deinit(&f);
 
         fixture_init(&f, 16 * PAGE_BLOCK, true);
         f.space.spill_codec = CODEC_NONE;
         all_kinds(&f, 40000);
+        numbers_case(&f, 400000); /* rows that the index holds whole */
+        assert_true(sorter_stats(f.s).spills > 1);
         fixture_deinit(&f);
 }
 
