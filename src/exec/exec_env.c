@@ -84,6 +84,8 @@ static int init_disk(struct exec_env *env, const struct fst_conf *conf, struct f
                 .shuffle_codec = shuffle ? kind : CODEC_NONE,
                 .spill_codec = spill ? kind : CODEC_NONE,
                 .level = (int)level,
+                .shuffle_if_cheaper = !conf_contains(conf, "spark.shuffle.compress"),
+                .spill_if_cheaper = !conf_contains(conf, "spark.shuffle.spill.compress"),
         };
         env->blocks = block_store_new(&(struct block_store_options){
                 .memory = env->memory,

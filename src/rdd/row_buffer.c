@@ -130,7 +130,8 @@ static int move_out(struct row_buffer *b, struct fst_error *error)
         r = spill_new(&(struct spill_options){.dirs = b->space->dirs,
                                               .type = b->type,
                                               .codec = b->space->spill_codec,
-                                              .level = b->space->level},
+                                              .level = b->space->level,
+                                              .if_cheaper = b->space->spill_if_cheaper},
                       &b->spill, error);
         if (r) {
                 page_free(NULL, spare);

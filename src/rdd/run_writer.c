@@ -8,8 +8,11 @@ int run_writer_begin(struct run_writer *w, const struct spill_space *space, fst_
                      struct fst_error *error)
 {
         if (!w->spill) {
-                struct spill_options options = {
-                        .dirs = space->dirs, .type = type, .codec = space->spill_codec, .level = space->level};
+                struct spill_options options = {.dirs = space->dirs,
+                                                .type = type,
+                                                .codec = space->spill_codec,
+                                                .level = space->level,
+                                                .if_cheaper = space->spill_if_cheaper};
                 int r = spill_new(&options, &w->spill, error);
                 if (r)
                         return r;

@@ -122,7 +122,8 @@ static int write_pages(struct shuffle_files *f, struct shuffle_output *from, con
                                         .keep = true,
                                         .type = from->type,
                                         .codec = f->space.shuffle_codec,
-                                        .level = f->space.level};
+                                        .level = f->space.level,
+                                        .if_cheaper = f->space.shuffle_if_cheaper};
         unsigned char *block = from->file ? page_pool_get() : NULL;
         int r = from->file && !block ? error_set(error, -ENOMEM, "no memory to write a map output") : 0;
         if (r == 0)

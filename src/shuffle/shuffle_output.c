@@ -101,7 +101,8 @@ int shuffle_output_to_disk(struct shuffle_output *o, const struct spill_space *s
                 r = spill_new(&(struct spill_options){.dirs = space->dirs,
                                                       .type = o->type,
                                                       .codec = space->shuffle_codec,
-                                                      .level = space->level},
+                                                      .level = space->level,
+                                                      .if_cheaper = space->shuffle_if_cheaper},
                               &o->file, error);
         for (int p = 0; p < o->partitions && o->pages && r == 0; p++) {
                 struct shuffle_partition *at = &o->at[p];

@@ -30,6 +30,7 @@
 
 #define DIRECT_BYTES ((size_t)32 << 10) /* pages from this size on are not copied into the buffer */
 #define READ_AHEAD ((uint64_t)1 << 20)
+#define RECENT_BYTES ((uint64_t)32 << 20)
 
 struct spill {
         struct disk_dirs *dirs;
@@ -40,8 +41,11 @@ struct spill {
         int fd;         /* -1 when finished and named */
         fst_type type;
         struct codec codec;
-        uint32_t raw_pages;    /* still to be written as they are, because the last one did not shrink */
-        uint32_t raw_stretch;  /* how many these were; 0 while pages shrink */
+        bool if_cheaper;
+        uint32_t raw_pages;    /* still to be written as they are, because compressing the last one was in vain */
+        uint32_t raw_stretch;  /* how many these were; 0 while it is worth it */
+        int64_t recent_ns;     /* that writing took, of */
+        uint64_t recent_bytes; /* these */
         unsigned char *buffer; /* a block of the pool; NULL when finished */
         size_t buffered;
         uint64_t flushed;
@@ -73,6 +77,7 @@ int spill_new_at(const struct spill_options *options, int fd, const char *path, 
         *s = (struct spill){
                 .dirs = options->dirs, .path = mem_strdup(path), .fd = fd, .type = options->type, .buffer = buffer};
         codec_init(&s->codec, options->codec, options->level);
+        s->if_cheaper = options->if_cheaper;
         int r = encrypt(s, options->dirs ? disk_dirs_key(options->dirs) : NULL, error);
         if (r)
                 spill_free(s);
@@ -244,14 +249,21 @@ static int write_encrypted(struct spill *s, const struct iovec *parts, int n, ui
 /* Write @parts, whose first is the buffer, behind what is flushed. */
 static int write_parts(struct spill *s, struct iovec *parts, int n, struct fst_error *error)
 {
-        uint64_t at = s->flushed;
+        uint64_t before = s->flushed, at = before;
         int64_t start = now_ns();
         int r = s->key ? write_encrypted(s, parts, n, &at, error) : write_all(s, parts, n, &at, error);
         if (r)
                 return r;
         s->flushed = at;
         s->buffered = 0;
-        s->counters.write_ns += (uint64_t)(now_ns() - start);
+        int64_t took = now_ns() - start;
+        s->counters.write_ns += (uint64_t)took;
+        s->recent_ns += took;
+        s->recent_bytes += at - before;
+        if (s->recent_bytes > RECENT_BYTES) {
+                s->recent_ns /= 2;
+                s->recent_bytes /= 2;
+        }
         return 0;
 }
 
@@ -267,15 +279,26 @@ static int flush(struct spill *s, struct fst_error *error)
  * Data that does not shrink (it is compressed already, or random) costs a compressor most and gives nothing. After a
  * page that saved less than an eighth the next ones are written as they are: 8, then twice as many each time one more
  * trial is in vain, 64 at most.
+ *
+ * The same where compressing was not asked for and took longer (@ns) than writing and reading again what it saved: the
+ * kernel takes pages faster than lz4 makes them smaller, until the disk itself cannot keep up.
  */
 #define RAW_FIRST 8u
 #define RAW_MOST 64u
 
-static void judge(struct spill *s, const struct page *page, size_t size)
+static bool worth_it(const struct spill *s, uint64_t used, uint64_t size, int64_t ns)
+{
+        if (size > used - used / 8)
+                return false;
+        return !s->if_cheaper || s->recent_bytes == 0 ||
+               (double)ns <= 2 * (double)(used - size) * (double)s->recent_ns / (double)s->recent_bytes;
+}
+
+static void judge(struct spill *s, const struct page *page, size_t size, int64_t ns)
 {
         if (s->codec.kind == CODEC_NONE || page->used == 0)
                 return;
-        if (size <= page->used - page->used / 8) {
+        if (worth_it(s, page->used, size, ns)) {
                 s->raw_stretch = 0;
                 return;
         }
@@ -303,10 +326,11 @@ int spill_write_page(struct spill *s, const struct page *page, uint64_t *offset,
                 if (s->buffered + size > PAGE_BLOCK)
                         r = flush(s, error);
                 if (r == 0) {
+                        int64_t start = raw ? 0 : now_ns();
                         size = page_frame_encode(page, raw ? NULL : &s->codec, s->buffer + s->buffered);
                         s->buffered += size;
                         if (!raw)
-                                judge(s, page, size);
+                                judge(s, page, size, now_ns() - start);
                 }
         }
         if (r)

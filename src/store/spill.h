@@ -23,6 +23,7 @@ struct spill_options {
         fst_type type;    /* of all of its pages */
         enum codec_kind codec; /* CODEC_NONE, CODEC_LZ4, CODEC_ZSTD */
         int level;             /* zstd's */
+        bool if_cheaper; /* compress only as long as that takes less time than writing and reading what it saves */
 };
 
 struct spill_counters {

@@ -9,7 +9,8 @@
 
 struct spill_space {
         struct disk_dirs *dirs;
-        enum codec_kind shuffle_codec; /* spark.shuffle.compress and spark.io.compression.codec */
-        enum codec_kind spill_codec;   /* spark.shuffle.spill.compress */
-        int level;                     /* spark.io.compression.zstd.level */
+        enum codec_kind shuffle_codec;             /* spark.shuffle.compress and spark.io.compression.codec */
+        enum codec_kind spill_codec;               /* spark.shuffle.spill.compress */
+        int level;                                 /* spark.io.compression.zstd.level */
+        bool shuffle_if_cheaper, spill_if_cheaper; /* nobody asked for these; spill_options.if_cheaper */
 };
