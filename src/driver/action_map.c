@@ -154,16 +154,18 @@ FST_API int fst_reduce_by_key_locally_at(fst_rdd *rdd, fst_fn f, fst_map **map, 
 
 /* --------------------------------------------------------------------------------------------------------- lookup */
 
-/* The one partition where @key can be, if that is known; else -1. */
-static int place_of(fst_rdd *rdd, fst_key key)
+/* Into *@to the one partition where @key can be, if that is known; else -1. Negative: the application's function
+ * failed. */
+static int place_of(fst_rdd *rdd, fst_key key, int *to, struct fst_error *error)
 {
         fst_bytes bytes = key.kind == FST_KIND_BYTES ? key.bytes : (fst_bytes){0};
         fst_batch row = {.type = rdd->type, .rows = 1, .key = {.i64 = &key.i64}};
         struct task_run run;
         struct placing placing;
         uint32_t place = 0;
+        *to = -1;
         if (!rdd->partitioner || !partitioner_ready(rdd->partitioner))
-                return -1;
+                return 0;
         if (key.kind == FST_KIND_BYTES)
                 row.key.bytes = &bytes;
         else if (key.kind == FST_KIND_FIXED)
@@ -172,8 +174,12 @@ static int place_of(fst_rdd *rdd, fst_key key)
         run.services = rdd->sc->env.services;
         placing_begin(&placing, rdd->partitioner, &run, 0);
         int r = placing_place(&placing, &row, &place);
+        if (r)
+                error_set(error, r, "%s", error_message(&run.error));
+        else if ((int)place < rdd->lineage.partitions)
+                *to = (int)place;
         task_run_deinit(&run);
-        return r == 0 && (int)place < rdd->lineage.partitions ? (int)place : -1;
+        return r;
 }
 
 static int lookup(fst_rdd *rdd, fst_key key, fst_iter **rows, fst_site site, struct fst_error *error)
@@ -185,11 +191,13 @@ static int lookup(fst_rdd *rdd, fst_key key, fst_iter **rows, fst_site site, str
         int r = need_pairs(rdd, site, error);
         if (r == 0)
                 r = map_key(rdd->type, key, &wanted, error);
+        int place = -1;
         if (r == 0)
                 r = preparation_run(rdd, site, error);
+        if (r == 0)
+                r = place_of(rdd, key, &place, error);
         if (r)
                 return r;
-        int place = place_of(rdd, key);
         r = rows_job_run(&job, rdd, place < 0 ? NULL : &place, 1, site, error);
         if (r == 0)
                 *rows = result_rows_new(rdd->sc, value, rows_job_take(&job, NULL), INT64_MAX);
