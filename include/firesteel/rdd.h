@@ -72,8 +72,9 @@ FST_API const char *fst_checkpoint_file(const fst_rdd *rdd);
 
 /*
  * Forget what an RDD is computed from: its rows are kept on executors, and are read from there once a job has computed
- * them all (which the first action on it sees to). The RDD is persisted with a level that uses disk. Quick, and of no
- * help against lost executors: partitions that were on one are lost for good. Returns @rdd.
+ * them all (which the first action on it sees to). The RDD is persisted with a level that uses disk, also if it has or
+ * gets one that does not. Quick, and of no help against lost executors: partitions that were on one are lost for good.
+ * Returns @rdd.
  */
 FST_API fst_rdd *fst_local_checkpoint(fst_rdd *rdd);
 

@@ -16,6 +16,7 @@
 #include "rdd/rdd_checkpoint.h"
 #include "rdd/rdd_registry.h"
 #include "rdd/rdd_walk.h"
+#include "store/storage_level.h"
 
 #define ALL_ANCESTORS "spark.checkpoint.checkpointAllMarkedAncestors"
 
@@ -31,14 +32,20 @@ FST_API int fst_set_checkpoint_dir(fst_context *sc, const char *dir)
 
 /* ------------------------------------------------------------------------------------------------- kept partitions */
 
-/* Have every partition of a persisted RDD in the block store. */
+/* Have every partition of a persisted RDD in the block store, at a level that uses disk. */
 static int compute_missing(fst_rdd *rdd, fst_site site, struct fst_error *error)
 {
+        int level = __atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED);
+        if (!storage_level_uses_disk((enum fst_storage_level)level))
+                return error_set(error, -EINVAL,
+                                 "RDD %d is to be checkpointed locally, but was unpersisted: nothing would be left of "
+                                 "it. Do not call fst_unpersist after fst_local_checkpoint",
+                                 rdd->lineage.id);
         struct action action = {.class = &count_action_class, .type = rdd->type, .merge = action_no_merge};
         _cleanup_free_ int *missing = new_array(int, (size_t)rdd->lineage.partitions + 1);
         int n = 0;
         for (int p = 0; p < rdd->lineage.partitions; p++)
-                if (!rdd_registry_cached(rdd->sc, rdd->lineage.id, p))
+                if (rdd->checkpoint.relevel || !rdd_registry_cached(rdd->sc, rdd->lineage.id, p))
                         missing[n++] = p;
         return n ? action_run_job(rdd, &action, missing, n, site, error) : 0;
 }

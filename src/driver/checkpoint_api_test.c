@@ -111,6 +111,81 @@ static void lost_blocks_are_told_of(void **state)
         assert_refused(fst_count(kept, &n), -EIO, "Checkpoint block of partition");
 }
 
+/* ---------------------------------------------------------------------------------------- levels of what is kept */
+
+static int level_of(const fst_rdd *rdd)
+{
+        return rdd->lineage.storage_level;
+}
+
+/* LocalCheckpointSuite: whatever level is asked for, and whenever, what has to leave memory goes to disk. */
+static void levels_get_disk(void **state)
+{
+        static const int levels[][2] = {
+                {FST_STORAGE_NONE, FST_MEMORY_AND_DISK},
+                {FST_MEMORY_ONLY, FST_MEMORY_AND_DISK},
+                {FST_MEMORY_ONLY_2, FST_MEMORY_AND_DISK_2},
+                {FST_MEMORY_ONLY_SER, FST_MEMORY_AND_DISK_SER},
+                {FST_MEMORY_ONLY_SER_2, FST_MEMORY_AND_DISK_SER_2},
+                {FST_MEMORY_AND_DISK, FST_MEMORY_AND_DISK},
+                {FST_MEMORY_AND_DISK_2, FST_MEMORY_AND_DISK_2},
+                {FST_DISK_ONLY, FST_DISK_ONLY},
+                {FST_DISK_ONLY_3, FST_DISK_ONLY_3},
+                {FST_OFF_HEAP, FST_OFF_HEAP},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
+                for (int before = 0; before < 2; before++) {
+                        int64_t n;
+                        fst_rdd *kept = fst_map(fst_range_n(*state, 0, 1000, 4), counted, FST_I64);
+                        if (before)
+                                fst_persist(kept, levels[i][0]);
+                        fst_local_checkpoint(kept);
+                        if (!before)
+                                fst_persist(kept, levels[i][0]);
+                        assert_int_equal(level_of(kept), levels[i][1]);
+                        calls = 0;
+                        for (int k = 0; k < 3; k++) {
+                                assert_int_equal(fst_count(kept, &n), 0);
+                                assert_int_equal(n, 1000);
+                                assert_true(fst_is_checkpointed(kept));
+                        }
+                        assert_int_equal(calls, 1000);
+                }
+}
+
+/* Partitions that were in memory alone, before anything was said of a checkpoint, have to stay as well. */
+static void what_was_cached_before_outlives_memory(void **state)
+{
+        fst_context *sc = api_context("local[2]", "spark.driver.memory", "32m", NULL);
+        int64_t n, x;
+        fst_rdd *kept = fst_cache(fst_map(fst_range_n(sc, 0, 1000000, 4), counted, FST_I64));
+        calls = 0;
+        assert_int_equal(fst_count(kept, &n), 0);
+        assert_int_equal(calls, 1000000);
+        fst_local_checkpoint(kept);
+        assert_int_equal(fst_count(kept, &n), 0);
+        assert_true(fst_is_checkpointed(kept));
+        for (int i = 0; i < 3; i++) /* 40 MB each, where 19 MB fit */
+                assert_int_equal(fst_count(fst_cache(fst_range_n(sc, 0, 5000000, 10)), &n), 0);
+        assert_int_equal(fst_reduce(kept, fst_sum, &x), 0);
+        assert_int_equal(x, 1000000LL * 1000001 / 2);
+        assert_int_equal(calls, 1000000);
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
+/* What was unpersisted before there was a checkpoint would be lost with it. */
+static void nothing_is_cut_off_that_is_not_kept(void **state)
+{
+        int64_t n;
+        fst_rdd *numbers = fst_local_checkpoint(fst_map(fst_range_n(*state, 0, 10, 2), counted, FST_I64));
+        fst_unpersist(numbers);
+        assert_refused(fst_count(numbers, &n), -EINVAL, "was unpersisted");
+        fst_persist(numbers, FST_MEMORY_ONLY);
+        assert_int_equal(fst_count(numbers, &n), 0);
+        assert_int_equal(n, 10);
+        assert_true(fst_is_checkpointed(numbers));
+}
+
 struct counting {
         fst_rdd *rdd;
         int64_t n;
@@ -268,6 +343,9 @@ int main(void)
                 cmocka_unit_test_setup_teardown(the_nearest_first, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(lost_blocks_are_told_of, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(reliably, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(levels_get_disk, setup, api_teardown),
+                cmocka_unit_test(what_was_cached_before_outlives_memory),
+                cmocka_unit_test_setup_teardown(nothing_is_cut_off_that_is_not_kept, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(told_in_lines, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(among_threads, setup, api_teardown),
         };

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "rdd/aggregate.h"
+#include "rdd/rdd_checkpoint.h"
 #include "rdd/rdd_class.h"
 #include "rdd/rdd_registry.h"
 #include "store/block_store.h"
@@ -247,7 +248,7 @@ static bool cached(const struct lineage *lineage, int partition)
 }
 
 /* Other threads' jobs may be looking. */
-static fst_rdd *set_level(fst_rdd *rdd, enum fst_storage_level level)
+fst_rdd *rdd_set_level(fst_rdd *rdd, enum fst_storage_level level)
 {
         __atomic_store_n(&rdd->lineage.storage_level, level, __ATOMIC_RELAXED);
         __atomic_store_n(&rdd->lineage.cached, level == FST_STORAGE_NONE ? NULL : cached, __ATOMIC_RELAXED);
@@ -259,15 +260,17 @@ FST_API fst_rdd *fst_persist(fst_rdd *rdd, enum fst_storage_level level)
         int before = __atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED);
         if (!storage_level_valid((int)level))
                 return rdd_fail(rdd, -EINVAL, "there is no such storage level: use FST_MEMORY_ONLY and its like");
+        if (rdd_wants_local_checkpoint(rdd))
+                return rdd_set_level(rdd, storage_level_with_disk(level));
         if (before && before != (int)level)
                 return rdd_fail(rdd, -EINVAL,
                                 "Cannot change storage level of an RDD after it was already assigned a level");
-        return set_level(rdd, level);
+        return rdd_set_level(rdd, level);
 }
 
 static fst_rdd *unpersist(fst_rdd *rdd, bool blocking)
 {
-        set_level(rdd, FST_STORAGE_NONE);
+        rdd_set_level(rdd, FST_STORAGE_NONE);
         rdd_registry_unpersist(rdd->sc, rdd->lineage.id, blocking);
         return rdd;
 }

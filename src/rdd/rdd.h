@@ -77,6 +77,7 @@ struct fst_rdd {
                 fst_rdd *source; /* what it is read from instead of its parents; atomic; NULL: there is none (yet) */
                 bool wanted;     /* and not there yet; with the next under rdd_registry_lock */
                 bool local;      /* in the block store */
+                bool relevel;    /* its blocks may be there at a level without disk */
                 char *path;      /* where it goes otherwise; owned */
                 struct lineage_dep *former; /* the dependencies that it had: running stages may know them */
         } checkpoint;

@@ -5,26 +5,9 @@
 #include "rdd/rdd_make.h"
 #include "rdd/rdd_registry.h"
 #include "rdd/rdd_wire_class.h"
+#include "store/storage_level.h"
 
 /* -------------------------------------------------------------------------------------------------- asking for it */
-
-/* The level that keeps what does not fit into memory on disk: there is nothing to compute it from any more. */
-static enum fst_storage_level with_disk(enum fst_storage_level level)
-{
-        switch (level) {
-        case FST_STORAGE_NONE:
-        case FST_MEMORY_ONLY:
-                return FST_MEMORY_AND_DISK;
-        case FST_MEMORY_ONLY_2:
-                return FST_MEMORY_AND_DISK_2;
-        case FST_MEMORY_ONLY_SER:
-                return FST_MEMORY_AND_DISK_SER;
-        case FST_MEMORY_ONLY_SER_2:
-                return FST_MEMORY_AND_DISK_SER_2;
-        default:
-                return level;
-        }
-}
 
 FST_API fst_rdd *fst_local_checkpoint(fst_rdd *rdd)
 {
@@ -33,13 +16,20 @@ FST_API fst_rdd *fst_local_checkpoint(fst_rdd *rdd)
         if (!rdd->checkpoint.wanted)
                 rdd_registry_want_checkpoint(rdd->sc, 1);
         rdd->checkpoint.wanted = true;
-        if (!rdd_is_checkpointed(rdd)) /* else it has forgotten what it was computed from, and its files stay it */
+        if (!rdd_is_checkpointed(rdd)) { /* else it has forgotten what it was computed from, and its files stay it */
                 rdd->checkpoint.local = true;
+                rdd->checkpoint.relevel |= level && !storage_level_uses_disk(level);
+        }
         rdd_registry_unlock(rdd->sc);
-        if (level == FST_STORAGE_NONE)
-                return fst_persist(rdd, with_disk(level));
-        __atomic_store_n(&rdd->lineage.storage_level, with_disk(level), __ATOMIC_RELAXED);
-        return rdd;
+        return rdd_set_level(rdd, storage_level_with_disk(level));
+}
+
+bool rdd_wants_local_checkpoint(fst_rdd *rdd)
+{
+        rdd_registry_lock(rdd->sc);
+        bool local = rdd->checkpoint.wanted && rdd->checkpoint.local;
+        rdd_registry_unlock(rdd->sc);
+        return local;
 }
 
 FST_API fst_rdd *fst_checkpoint(fst_rdd *rdd)

@@ -13,6 +13,11 @@ fst_rdd *rdd_checkpoint_files(fst_rdd *rdd, struct input_splits *splits);
 fst_rdd *rdd_local_checkpoint(fst_rdd *rdd);
 
 /*
+ * Whether its checkpoint is, or is to be, what the block store keeps: then its level is one that uses disk. Locks.
+ */
+bool rdd_wants_local_checkpoint(fst_rdd *rdd);
+
+/*
  * From now on @rdd is read from @source, which has its type and partitions, one from one. On the thread of the
  * scheduler, which follows dependencies; other threads see either way, and each way gives the same rows.
  */

@@ -32,6 +32,9 @@ void rdd_check_columns(fst_rdd *rdd);
 /* A plan: as many partitions as each parent has; fails it, as Spark's zip, if they differ. */
 int rdd_plan_alike(fst_rdd *rdd);
 
+/* Keep it at @level from now on, whatever it had before. */
+fst_rdd *rdd_set_level(fst_rdd *rdd, enum fst_storage_level level);
+
 /* Take a copy of @fn, under the name by which messages call it; a function that cannot travel fails the RDD. */
 void rdd_set_fn(fst_rdd *rdd, const fst_fn *fn);
 

@@ -503,6 +503,15 @@ static bool wait_for_change(struct block_store *s, const struct block_asker *ask
         return stop_wait(&s->changed, &s->lock, asker->stopped);
 }
 
+/* Its RDD has got a level that keeps on disk what has to leave memory, and so it has from now on. Under the lock. */
+static bool gets_disk(struct block *b, enum fst_storage_level level)
+{
+        bool gets = storage_level_uses_disk(level) && storage_level_with_disk(b->level) != b->level;
+        if (gets)
+                b->level = storage_level_with_disk(b->level);
+        return gets;
+}
+
 int block_store_acquire(struct block_store *s, const struct block_asker *asker, struct block_id id,
                         enum fst_storage_level level, fst_type type, struct block **block, struct block_writer **writer)
 {
@@ -520,7 +529,11 @@ int block_store_acquire(struct block_store *s, const struct block_asker *asker, 
         }
         if (b) {
                 hold(b);
+                bool changed = gets_disk(b, level);
+                struct block_status status = status_of(b, true);
                 pthread_mutex_unlock(&s->lock);
+                if (changed)
+                        tell(s, status);
                 *block = b;
                 return 0;
         }

@@ -96,7 +96,8 @@ struct block_asker {
 
 /*
  * Find or start a block; see above. May wait for another task: -ECANCELED if the asking one was told to stop
- * meanwhile. @level is not FST_STORAGE_NONE.
+ * meanwhile. @level is not FST_STORAGE_NONE. A block that is there at a level without disk goes to disk when memory is
+ * needed, if @level uses disk.
  */
 int block_store_acquire(struct block_store *store, const struct block_asker *asker, struct block_id id,
                         enum fst_storage_level level, fst_type type, struct block **block,

@@ -225,6 +225,36 @@ static void what_does_not_fit_is_given_up_or_goes_to_disk(void **state)
         stop();
 }
 
+static void acquire_again(int rdd, int partition, enum fst_storage_level level)
+{
+        struct block *block = NULL;
+        struct block_writer *w = NULL;
+        assert_int_equal(
+                block_store_acquire(store, &task_b, (struct block_id){rdd, partition}, level, TYPE, &block, &w), 0);
+        block_release(block);
+}
+
+/* A checkpoint gives an RDD that has blocks in memory a level with disk: who reads them next says so. */
+static void blocks_get_disk_with_their_rdd(void **state)
+{
+        start(4 * MIB, 0.5);
+        put(1, 0, FST_MEMORY_ONLY, MIB_ROWS);
+        put(2, 0, FST_MEMORY_ONLY_SER, MIB_ROWS);
+        put(3, 0, FST_MEMORY_ONLY, MIB_ROWS);
+        acquire_again(1, 0, FST_MEMORY_AND_DISK);
+        acquire_again(2, 0, FST_MEMORY_AND_DISK_SER);
+        acquire_again(3, 0, FST_MEMORY_ONLY);
+        assert_int_equal(status(1, 0).level, FST_MEMORY_AND_DISK);
+        assert_int_equal(status(2, 0).level, FST_MEMORY_AND_DISK_SER);
+        assert_int_equal(status(3, 0).level, FST_MEMORY_ONLY);
+        put(4, 0, FST_MEMORY_ONLY, 4 * MIB_ROWS - 20000);
+        assert_int_equal(status(1, 0).memory_bytes, 0);
+        assert_int_equal(get(1, 0), MIB_ROWS);
+        assert_int_equal(get(2, 0), MIB_ROWS);
+        assert_int_equal(get(3, 0), -ENOENT);
+        stop();
+}
+
 static void serialized_levels_take_less_memory(void **state)
 {
         start(8 * MIB, 0.5);
@@ -684,6 +714,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_block_is_read_as_it_was_written),
                 cmocka_unit_test(what_does_not_fit_is_given_up_or_goes_to_disk),
+                cmocka_unit_test(blocks_get_disk_with_their_rdd),
                 cmocka_unit_test(serialized_levels_take_less_memory),
                 cmocka_unit_test(what_is_packed_goes_to_disk_as_it_is),
                 cmocka_unit_test(large_records_are_packed),

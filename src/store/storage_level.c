@@ -17,6 +17,23 @@ const struct storage_level storage_levels[] = {
         [FST_OFF_HEAP] = {.disk = true, .memory = true, .off_heap = true, .replicas = 1},
 };
 
+enum fst_storage_level storage_level_with_disk(enum fst_storage_level level)
+{
+        switch (level) {
+        case FST_STORAGE_NONE:
+        case FST_MEMORY_ONLY:
+                return FST_MEMORY_AND_DISK;
+        case FST_MEMORY_ONLY_2:
+                return FST_MEMORY_AND_DISK_2;
+        case FST_MEMORY_ONLY_SER:
+                return FST_MEMORY_AND_DISK_SER;
+        case FST_MEMORY_ONLY_SER_2:
+                return FST_MEMORY_AND_DISK_SER_2;
+        default:
+                return level;
+        }
+}
+
 struct storage_level storage_level_of_block(enum fst_storage_level level, int64_t memory_bytes, int64_t disk_bytes)
 {
         struct storage_level l = storage_levels[level];

@@ -39,6 +39,9 @@ static inline int storage_level_replicas(enum fst_storage_level level)
         return storage_levels[level].replicas;
 }
 
+/* The level that keeps on disk what does not fit into memory, as @level keeps it: @level itself, if it does. */
+enum fst_storage_level storage_level_with_disk(enum fst_storage_level level);
+
 /*
  * What Spark calls the level of a block that is kept at @level and has @memory_bytes and @disk_bytes now: memory or
  * disk, whichever it is in. An empty block has neither, and counts as being in memory where it may be there.
