@@ -283,6 +283,16 @@ static void takes_from_the_front(void **state)
 {
         fst_iter *rows;
         int64_t x, at = 0;
+        static const int partitions[] = {1, 2, 100, 1000}, wanted[] = {0, 1, 3, 500, 501, 999, 1000};
+        for (size_t i = 0; i < ARRAY_SIZE(partitions) * ARRAY_SIZE(wanted); i++) {
+                int want = wanted[i % ARRAY_SIZE(wanted)];
+                fst_rdd *from_1 = fst_range_n(*state, 1, 1000, partitions[i / ARRAY_SIZE(wanted)]);
+                assert_int_equal(fst_take(from_1, want, &rows), 0);
+                for (at = 0; fst_next(rows, &x); at++)
+                        assert_int_equal(x, at + 1);
+                assert_int_equal(at, MIN(want, 999));
+        }
+        at = 0;
         fst_rdd *numbers = fst_filter(fst_range_n(*state, 0, 100000, 50), even);
         assert_int_equal(fst_take(numbers, 5000, &rows), 0);
         for (; fst_next(rows, &x); at++)

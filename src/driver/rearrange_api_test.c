@@ -85,6 +85,14 @@ static void numbers_rows(void **state)
         }
         assert_int_equal(want, 3334);
 
+        assert_int_equal(fst_collect(fst_zip_with_index(fst_range_n(*state, 0, 10, 1)), &rows), 0);
+        for (want = 0; fst_next(rows, &x, &i); want++)
+                assert_true(x == want && i == want);
+        assert_int_equal(want, 10);
+        /* Through a shuffle (SPARK-4433). */
+        assert_int_equal(fst_count(fst_repartition(fst_zip_with_index(fst_range_n(*state, 0, 10, 2)), 4), &i), 0);
+        assert_int_equal(i, 10);
+
         /* Partition p of n: p, p + n, … */
         assert_int_equal(fst_collect(fst_zip_with_unique_id(fst_range_n(*state, 0, 7, 3)), &rows), 0);
         static const int64_t ids[] = {0, 3, 1, 4, 2, 5, 8};
