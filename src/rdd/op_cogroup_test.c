@@ -139,7 +139,8 @@ static int row_compare(const void *x, const void *y)
 static void sort_rows(struct rows_of_side *rows, uint8_t kind)
 {
         two_ways = kind == FST_KIND_F64;
-        qsort(rows->data, rows->len, sizeof(*rows->data), row_compare);
+        if (rows->data)
+                qsort(rows->data, rows->len, sizeof(*rows->data), row_compare);
 }
 
 /* ------------------------------------------------------------------------------------------------ the fixture */
