@@ -145,6 +145,21 @@ static void nearest_first(void **state)
         assert_true(first[1] > 50 && first[2] > 50);
 }
 
+static void who_leaves_is_no_peer(void **state)
+{
+        struct block_master *m = *state;
+        struct block_location at[8];
+        assert_int_equal(block_master_peers(m, 1, NULL, at, 8), 2);
+        block_master_decommission(m, 0);
+        assert_int_equal(block_master_peers(m, 1, NULL, at, 8), 1);
+        assert_int_equal(at[0].executor, 2);
+        block_master_decommission(m, 7); /* of nobody */
+        /* Its blocks are read as before. */
+        block_master_update(m, 0, rdd(3, 0), &in_memory);
+        assert_int_equal(block_master_locations(m, rdd(3, 0), 1, at, 8, NULL), 1);
+        assert_int_equal(at[0].executor, 0);
+}
+
 static void is_forgotten(void **state)
 {
         struct block_master *m = *state;
@@ -229,8 +244,8 @@ static void threads(void **state)
 int main(void)
 {
 #define test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-        const struct CMUnitTest tests[] = {test(comes_and_goes), test(executors_are_lost), test(lost_copies_are_told),
-                                           test(nearest_first),  test(is_forgotten),       test(is_observed),
-                                           test(threads)};
+        const struct CMUnitTest tests[] = {
+                test(comes_and_goes), test(executors_are_lost), test(lost_copies_are_told),  test(nearest_first),
+                test(is_forgotten),   test(is_observed),        test(who_leaves_is_no_peer), test(threads)};
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

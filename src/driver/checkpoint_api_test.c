@@ -287,6 +287,36 @@ static void reliably(void **state)
         assert_refused(fst_count(kept, &n), -EIO, "part-0000");
 }
 
+/* Fails the first attempt of each partition of the job that writes, when it has written the whole of it. */
+static int fail_late(fst_task *task, fst_iter *rows, fst_out *out)
+{
+        int64_t x;
+        while (fst_next(rows, &x))
+                fst_emit(out, x);
+        if (fst_task_attempt(task) == 0 && __atomic_load_n(&calls, __ATOMIC_RELAXED) > 0)
+                return fst_fail(task, "partition %d is unlucky", fst_task_partition(task));
+        return fst_iter_status(rows);
+}
+
+/* SPARK-31484: what an attempt before has written is no hindrance. SPARK-48268: a setting says where files go. */
+static void attempts_that_failed_are_written_again(void **state)
+{
+        char dir[] = "/tmp/firesteel-test-XXXXXX";
+        assert_non_null(mkdtemp(dir));
+        fst_context *sc = api_context("local[2,4]", "spark.checkpoint.dir", dir, NULL);
+        int64_t n, sum = 0;
+        fst_rdd *written = fst_checkpoint(fst_map_partitions(fst_range_n(sc, 0, 1000, 4), fail_late, FST_I64));
+        calls = 1;
+        assert_int_equal(fst_count(written, &n), 0);
+        assert_int_equal(n, 1000);
+        assert_true(fst_is_checkpointed(written));
+        assert_non_null(strstr(fst_checkpoint_file(written), dir));
+        assert_int_equal(fst_reduce(written, fst_sum, &sum), 0);
+        assert_int_equal(sum, 999 * 1000 / 2);
+        assert_int_equal(fst_context_stop(sc), 0);
+        remove_tree(dir);
+}
+
 /* @text with no numbers of lines: "map at a.c:12" is "map at a.c:". Owned by the caller. */
 static char *without_lines(const char *text)
 {
@@ -343,6 +373,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(the_nearest_first, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(lost_blocks_are_told_of, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(reliably, setup, api_teardown),
+                cmocka_unit_test(attempts_that_failed_are_written_again),
                 cmocka_unit_test_setup_teardown(levels_get_disk, setup, api_teardown),
                 cmocka_unit_test(what_was_cached_before_outlives_memory),
                 cmocka_unit_test_setup_teardown(nothing_is_cut_off_that_is_not_kept, setup, api_teardown),

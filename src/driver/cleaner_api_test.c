@@ -36,6 +36,8 @@ static void what_nobody_needs_goes(void **state)
         fst_context *sc = *state;
         int64_t n;
         fst_rdd *kept = fst_cache(sums(sc)), *below = fst_sort_by_key(kept, FST_ASCENDING);
+        assert_int_equal(blocks(sc), 0);
+        assert_int_equal(outputs(sc), 0);
         assert_int_equal(fst_count(below, &n), 0);
         assert_int_equal(blocks(sc), 3);
         size_t all = outputs(sc);

@@ -361,15 +361,26 @@ static int both_sides(fst_task *task, int64_t key, fst_iter *a, fst_iter *b, fst
         return 0;
 }
 
-static int three_sides(fst_task *task, int64_t key, fst_iter *const *groups, fst_out *out)
+static void digits_of_sides(int64_t key, fst_iter *const *groups, int n, fst_out *out)
 {
         int64_t digits = key, x;
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < n; k++) {
                 while (fst_next(groups[k], &x))
                         digits = digits * 100 + x;
                 digits = digits * 100 + 99;
         }
         fst_emit(out, digits);
+}
+
+static int three_sides(fst_task *task, int64_t key, fst_iter *const *groups, fst_out *out)
+{
+        digits_of_sides(key, groups, 3, out);
+        return 0;
+}
+
+static int four_sides(fst_task *task, int64_t key, fst_iter *const *groups, fst_out *out)
+{
+        digits_of_sides(key, groups, 4, out);
         return 0;
 }
 
@@ -378,8 +389,10 @@ static void cogroups_have_every_key(void **state)
         fst_context *sc = *state;
         fst_rdd *a = PAIRS(sc, 2, 1001, 1002, 2001, 3001), *b = PAIRS(sc, 3, 1011, 2012, 2013, 4014);
         EXPECT(fst_cogroup(a, b, both_sides, FST_I64), 30199, 49914, 101029911, 201991213);
-        fst_rdd *all[] = {a, b, PAIRS(sc, 1, 1021)};
+        fst_rdd *all[] = {a, b, PAIRS(sc, 1, 1021), PAIRS(sc, 2, 4031, 5032)};
         EXPECT(fst_cogroup_all(sc, all, 3, three_sides, FST_I64), 301999999, 499149999, 2019912139999, 101029911992199);
+        EXPECT(fst_cogroup_all(sc, all, 4, four_sides, FST_I64), 30199999999, 59999993299, 4991499993199,
+               201991213999999, 10102991199219999);
         assert_int_equal(fst_rdd_partitions(fst_cogroup(a, b, both_sides, FST_I64)), 3);
         assert_refused(fst_count(fst_cogroup_all(sc, all, 0, three_sides, FST_I64), &(int64_t){0}), -EINVAL,
                        "a cogroup of no RDDs has no keys");

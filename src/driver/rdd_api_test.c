@@ -306,6 +306,62 @@ static void takes_from_the_front(void **state)
         assert_int_equal(at, 3);
 }
 
+struct seen {
+        int64_t partitions, first_stage, last_stage;
+};
+
+static int merge_seen(fst_task *task, void *into, const void *from)
+{
+        struct seen *a = into;
+        const struct seen *b = from;
+        a->partitions += b->partitions;
+        a->first_stage = MIN(a->first_stage, b->first_stage);
+        a->last_stage = MAX(a->last_stage, b->last_stage);
+        return 0;
+}
+
+/* Rows in the last partition alone. */
+static int only_of_the_last(fst_task *task, int partition, fst_iter *rows, fst_out *out)
+{
+        struct seen *seen = fst_accumulator_state(task, *(const fst_accumulator *)fst_captured(task));
+        *seen = (struct seen){1, fst_task_stage(task), fst_task_stage(task)};
+        if (partition == 9)
+                fst_emit(out, partition);
+        return 0;
+}
+
+/* One, then four times as many as were looked at, and so on; or as settings say (SPARK-40211). */
+static void looks_at_as_many_partitions_as_settings_say(void **state)
+{
+        static const struct {
+                const char *first, *factor;
+                int jobs;
+        } cases[] = {{"1", "4", 3}, {"10", "4", 1}, {"5", "4", 2}, {"1", "100", 2}, {"1", "2", 4}};
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                fst_conf *conf = fst_conf_new();
+                fst_conf_set(conf, "spark.master", "local[2]");
+                fst_conf_set(conf, "spark.app.name", "test");
+                fst_conf_set(conf, "spark.log.level", "OFF");
+                fst_conf_set(conf, "spark.rdd.limit.initialNumPartitions", cases[i].first);
+                fst_conf_set(conf, "spark.rdd.limit.scaleUpFactor", cases[i].factor);
+                fst_context *sc = fst_context_new_conf(conf);
+                struct seen none = {.first_stage = INT64_MAX, .last_stage = -1}, seen;
+                fst_accumulator all = fst_accumulator_own(sc, "seen", &none, merge_seen);
+                fst_rdd *numbers = fst_range_n(sc, 0, 10, 10);
+                fst_iter *rows;
+                int64_t x = 0;
+                assert_int_equal(
+                        fst_take(fst_map_partitions_with_index(numbers, FST_WITH(only_of_the_last, all), FST_I64), 1,
+                                 &rows),
+                        0);
+                assert_true(fst_next(rows, &x) && x == 9 && !fst_next(rows, &x));
+                assert_int_equal(fst_accumulator_read(sc, all, &seen), 0);
+                assert_int_equal(seen.partitions, 10);
+                assert_int_equal(seen.last_stage - seen.first_stage + 1, cases[i].jobs);
+                assert_int_equal(fst_context_stop(sc), 0);
+        }
+}
+
 /* --------------------------------------------------------------------------------------------------- failure */
 
 static void a_failed_task_is_tried_again(void **state)
@@ -399,6 +455,7 @@ int main(void)
                 cmocka_unit_test(reduces_structs_and_bytes),
                 cmocka_unit_test(places_by_key_and_coalesces),
                 cmocka_unit_test(takes_from_the_front),
+                cmocka_unit_test(looks_at_as_many_partitions_as_settings_say),
                 cmocka_unit_test(a_failed_task_is_tried_again),
                 cmocka_unit_test(one_failure_ends_the_job_without_retries),
                 cmocka_unit_test(lineage_that_cannot_be_fails_its_action),

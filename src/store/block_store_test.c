@@ -1,30 +1,4 @@
-/*
- * Cached blocks. What Spark's suites pin of them, and where it is pinned here:
- *
- *      MemoryStoreSuite, BlockManagerSuite
- *        LRU; with serialization, off heap, mixed levels, encryption   the_least_recently_used_of_other_rdds_goes,
- *                                                                      what_is_packed_goes_to_disk_as_it_is,
- *                                                                      memory_off_the_heap_is_for_itself; spill_test
- *        LRU of partitions of one RDD, and of several                  partitions_of_one_rdd_stay
- *        overly large block; unrolling that finds no room; to disk     an_overly_large_block_is_not_kept,
- *                                                                      what_does_not_fit_is_given_up_or_goes_to_disk
- *        read-locked blocks are not evicted                            the_least_recently_used_of_other_rdds_goes
- *        a failed put leaves nothing, and is told                      a_full_disk_loses_only_the_block
- *        an eviction that fails leaves no lock behind                  a_full_disk_loses_only_the_block
- *        missing or corrupted files on disk                            a_block_whose_file_is_gone_is_removed,
- *                                                                      a_damaged_block_is_found_and_removed
- *        compression by spark.rdd.compress; statuses of blocks         storage_test.py
- *      BlockInfoManagerSuite
- *        a second writer waits, then reads or writes itself            a_second_task_waits_and_then_reads_or_computes
- *        many readers; removal while somebody reads or writes          unpersist_lets_readers_and_writers_end
- *        releasing all that a task holds                               readers and writers belong to operators, which
- *                                                                      are freed with the task: lineage_api_test
- *      DiskStoreSuite: sizes, files read mapped or not, encryption     what_is_packed_goes_to_disk_as_it_is; spill_test
- *      LocalDirsSuite                                                  disk_dirs_test
- *
- * Not there: re-registration of a block manager that the driver forgot (a lost executor stays lost), and blocks of
- * single values, streams and files.
- */
+/* Cached blocks. What Spark's suites pin of them, and where it is pinned here: docs/suites.md, BlockManagerSuite. */
 #include "store/block_store.h"
 
 #include "base/error.h"

@@ -1,7 +1,7 @@
 /*
- * The behaviours that Spark's UnifiedMemoryManagerSuite and MemoryManagerSuite name, with their numbers, and a model
- * under threads. Two of Spark's are not there: a heap that is too small (no part of it is a virtual machine's), and the
- * part of a request that can be granted (it is granted whole or not at all).
+ * The behaviours that Spark's UnifiedMemoryManagerSuite and MemoryManagerSuite name (docs/suites.md), with their
+ * numbers, and a model under threads. Two of Spark's are not there: a heap that is too small (no part of it is a
+ * virtual machine's), and the part of a request that can be granted (it is granted whole or not at all).
  */
 #include "store/memory.h"
 

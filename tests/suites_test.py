@@ -1,0 +1,48 @@
+"""docs/suites.md names, for each case of some of Spark's suites, the case of ours that pins it: they are all there."""
+import os
+import re
+
+import pytest
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+NAMED = re.compile(r"`([a-z0-9_/]+(?:\.py)?) ([a-z0-9_]+)`")
+
+
+def rows():
+    """Suite, Spark's case, ours; in order."""
+    suite, found = None, []
+    with open(os.path.join(TOP, "docs", "suites.md"), encoding="utf-8") as page:
+        for line in page:
+            if line.startswith("## "):
+                suite = line[3:].strip()
+            elif line.startswith("| ") and not line.startswith("| Spark"):
+                spark, ours = (cell.strip() for cell in line.strip().strip("|").split(" | "))
+                found.append((suite, spark, ours))
+    return found
+
+
+def is_there(place, name):
+    if place.endswith(".py"):
+        path, defined = os.path.join(TOP, "tests", place), rf"^def {name}\("
+    else:
+        # The compiler refuses those that no list of cases has: nobody would use them.
+        path, defined = os.path.join(TOP, "src", place + "_test.c"), rf"^static void {name}\(void \*\*state\)"
+    if not os.path.exists(path):
+        return False
+    with open(path, encoding="utf-8") as file:
+        return re.search(defined, file.read(), re.MULTILINE) is not None
+
+
+@pytest.mark.parametrize("suite", sorted({suite for suite, _, _ in rows()}))
+def test_named_cases_are_there(suite):
+    for _, spark, ours in (row for row in rows() if row[0] == suite):
+        named = NAMED.findall(ours)
+        assert named or ours.startswith("none: "), f"{spark}: {ours}"
+        for place, name in named:
+            assert is_there(place, name), f"{spark}: there is no {place} {name}"
+
+
+def test_every_suite_has_its_cases():
+    assert list(dict.fromkeys(suite for suite, _, _ in rows())) == [
+        "RDDSuite", "PairRDDFunctionsSuite", "SortingSuite", "ShuffleSuite", "CheckpointSuite", "AccumulatorSuite",
+        "ContextCleanerSuite", "MemoryManagerSuite", "BlockManagerSuite"]
