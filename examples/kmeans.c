@@ -12,81 +12,65 @@
 
 enum { D = 4, MOST = 100 };
 
-struct clouds {
-        double x[MOST][D], n[MOST]; /* sums of n points each; centres are sums of one */
+struct centres {
+        double x[MOST][D];
         int64_t k;
 };
+typedef double clouds[MOST][D + 1]; /* of the points nearest to each centre: the sum, and how many they are */
 
 static int parse(fst_task *task, fst_bytes line, fst_out *out)
 {
         double p[D] = {0};
-        char text[200], more;
-        snprintf(text, sizeof(text), "%.*s", (int)line.len, line.data);
-        int n = sscanf(text, "%lf %lf %lf %lf %c", &p[0], &p[1], &p[2], &p[3], &more);
-        if (n < 1 || n > D || line.len >= sizeof(text))
-                return fst_fail(task, "\"%s\" is not up to %d numbers", text, D);
-        fst_emit(out, (const void *)p);
+        if (fst_parse_f64s(line, p, D) < 1)
+                return fst_fail(task, "\"%.*s\" is not up to %d numbers", FST_TEXT(line), D);
+        fst_emit(out, p);
         return 0;
-}
-
-static double distance(const double *a, const double *b)
-{
-        double sum = 0;
-        for (int d = 0; d < D; d++)
-                sum += (a[d] - b[d]) * (a[d] - b[d]);
-        return sum;
 }
 
 static int take(fst_task *task, void *sums, const void *point)
 {
-        const struct clouds *centres = fst_captured(task);
-        struct clouds *a = sums;
-        int64_t best = 0;
-        for (int64_t i = 1; i < centres->k; i++)
-                best = distance(point, centres->x[i]) < distance(point, centres->x[best]) ? i : best;
-        a->n[best]++;
+        const struct centres *centres = fst_captured(task);
+        const double *p = point;
+        double least = INFINITY, *sum = sums;
+        for (int i = 0; i < centres->k; i++) {
+                double far = 0;
+                for (int d = 0; d < D; d++)
+                        far += (p[d] - centres->x[i][d]) * (p[d] - centres->x[i][d]);
+                if (far < least)
+                        least = far, sum = ((double(*)[D + 1]) sums)[i];
+        }
         for (int d = 0; d < D; d++)
-                a->x[best][d] += ((const double *)point)[d];
-        return 0;
-}
-
-static int add(fst_task *task, void *into, const void *from)
-{
-        double *a = into; /* k stays 0 in sums */
-        for (size_t i = 0; i < (D + 1) * MOST; i++)
-                a[i] += ((const double *)from)[i];
+                sum[d] += p[d];
+        sum[D]++;
         return 0;
 }
 
 int main(int argc, char **argv)
 {
-        int64_t k = argc == 4 ? atoi(argv[2]) : 0;
+        int64_t k = argc == 4 ? atoi(argv[2]) : 0, numbers = MOST * (D + 1);
         if (k < 1 || k > MOST)
                 return fprintf(stderr, "usage: kmeans FILE K CONVERGE_DISTANCE, K from 1 to %d\n", MOST), 2;
         fst_context *sc = fst_context_new("KMeans");
         fst_rdd *points = fst_cache(fst_map(fst_text_file(sc, argv[1]), parse, FST_FIXED(D * sizeof(double))));
-        struct clouds centres = {0}, none = {0}, sums;
-        const void *point;
+        struct centres centres = {.k = 0};
+        clouds none = {{0}}, sums;
         fst_iter *rows;
-        int status = fst_take_sample(points, false, k, 42, &rows);
-        while (status == 0 && fst_next(rows, &point))
-                memcpy(centres.x[centres.k++], point, sizeof(centres.x[0]));
-        for (double moved = INFINITY; status == 0 && moved > atof(argv[3]);) {
-                status = fst_aggregate(points, &none, FST_WITH(take, centres), add, &sums);
+        if (fst_take_sample(points, false, k, 42, &rows))
+                return fst_context_stop(sc);
+        for (const double *p; fst_next(rows, &p);)
+                memcpy(centres.x[centres.k++], p, sizeof(centres.x[0]));
+        for (double moved = INFINITY; moved > atof(argv[3]); printf("Finished iteration (delta = %.15g)\n", moved)) {
+                if (fst_aggregate(points, &none, FST_WITH(take, centres), FST_WITH(fst_sum_vectors, numbers), &sums))
+                        return fst_context_stop(sc);
                 moved = 0;
-                for (int64_t i = 0; status == 0 && i < centres.k; i++) {
-                        for (int d = 0; d < D; d++)
-                                sums.x[i][d] = sums.n[i] > 0 ? sums.x[i][d] / sums.n[i] : centres.x[i][d];
-                        moved += distance(sums.x[i], centres.x[i]);
-                        memcpy(centres.x[i], sums.x[i], sizeof(centres.x[i]));
+                for (int i = 0; i < centres.k * D; i++) {
+                        double *x = &centres.x[i / D][i % D], n = sums[i / D][D], was = *x;
+                        *x = n > 0 ? sums[i / D][i % D] / n : was;
+                        moved += (*x - was) * (*x - was);
                 }
-                if (status == 0)
-                        printf("Finished iteration (delta = %.15g)\n", moved);
         }
-        if (status == 0)
-                puts("Final centers:");
-        for (int64_t i = 0; status == 0 && i < centres.k; i++)
-                for (int d = 0; d < D; d++)
-                        printf("%.15g%c", centres.x[i][d], d < D - 1 ? ' ' : '\n');
+        puts("Final centers:");
+        for (int i = 0; i < centres.k * D; i++)
+                printf("%.15g%c", centres.x[i / D][i % D], i % D < D - 1 ? ' ' : '\n');
         return fst_context_stop(sc);
 }

@@ -11,78 +11,62 @@
 
 enum { N = 10000, D = 10, ROUNDS = 5 };
 
-struct vector {
-        double x[D];
-};
 struct point {
         double x[D], y;
 };
 
-/* java.util.Random's nextDouble, whose generator is that of jrand48. */
+/* java.util.Random's nextDouble, whose generator is that of jrand48: from -1 to 1. */
 static double uniform(unsigned short *state)
 {
         int64_t high = (uint32_t)jrand48(state) >> 6, low = (uint32_t)jrand48(state) >> 5;
-        return (double)(high << 27 | low) * 0x1p-53;
+        return (double)(high << 27 | low) * 0x1p-52 - 1;
 }
 
-static void make_points(unsigned short *state, struct point *points)
+static int gradient(fst_task *task, void *sum, const void *row)
 {
-        double a, b, s;
-        for (int i = 0; i < N; i++)
-                for (int d = (points[i].y = i % 2 ? 1 : -1, 0); d < D; d += 2) { /* normal numbers come in twos */
-                        do {
-                                a = 2 * uniform(state) - 1, b = 2 * uniform(state) - 1, s = a * a + b * b;
-                        } while (s >= 1 || s == 0);
-                        points[i].x[d] = a * sqrt(-2 * log(s) / s) + points[i].y * 0.7;
-                        points[i].x[d + 1] = b * sqrt(-2 * log(s) / s) + points[i].y * 0.7;
-                }
-}
-
-static int gradient(fst_task *task, const void *row, fst_out *out)
-{
-        const struct vector *w = fst_captured(task);
+        const double *w = fst_captured(task);
         const struct point *p = row;
-        struct vector g;
-        double dot = 0;
+        double dot = 0, *g = sum;
         for (int d = 0; d < D; d++)
-                dot += w->x[d] * p->x[d];
+                dot += w[d] * p->x[d];
         for (int d = 0; d < D; d++)
-                g.x[d] = p->x[d] * (1 / (1 + exp(-p->y * dot)) - 1) * p->y;
-        fst_emit(out, &g);
+                g[d] += p->x[d] * (1 / (1 + exp(-p->y * dot)) - 1) * p->y;
         return 0;
 }
 
-static int add(fst_task *task, void *into, const void *from)
+static void print(const char *name, const double *w)
 {
         for (int d = 0; d < D; d++)
-                ((struct vector *)into)->x[d] += ((const struct vector *)from)->x[d];
-        return 0;
-}
-
-static void print(const char *name, const struct vector *w)
-{
-        for (int d = 0; d < D; d++)
-                printf("%s%.15g%s", d ? ", " : name, w->x[d], d < D - 1 ? "" : ")\n");
+                printf("%s%.15g%s", d ? ", " : name, w[d], d < D - 1 ? "" : ")\n");
 }
 
 int main(int argc, char **argv)
 {
         static struct point points[N];
         unsigned short state[] = {0xe66d ^ 42, 0xdeec, 0x5};
-        struct vector w, sum;
+        double w[D], sum[D], zero[D] = {0}, a, b, s;
+        int64_t n = D;
         fst_context *sc = fst_context_new("LogisticRegression");
-        make_points(state, points);
-        for (int d = 0; d < D; d++)
-                w.x[d] = 2 * uniform(state) - 1;
+        for (int i = 0; i < N * D; i += 2) { /* normal numbers come in twos */
+                struct point *p = &points[i / D];
+                p->y = i / D % 2 ? 1 : -1;
+                do {
+                        a = uniform(state), b = uniform(state), s = a * a + b * b;
+                } while (s >= 1 || s == 0);
+                p->x[i % D] = a * sqrt(-2 * log(s) / s) + p->y * 0.7;
+                p->x[i % D + 1] = b * sqrt(-2 * log(s) / s) + p->y * 0.7;
+        }
         fst_rdd *rows = fst_cache(fst_parallelize_n(sc, points, N, argc > 1 ? atoi(argv[1]) : 2));
-        print("Initial w: DenseVector(", &w);
-        for (int i = 1; i <= ROUNDS; i++) {
-                printf("On iteration %d\n", i);
-                if (fst_reduce(fst_map(rows, FST_WITH(gradient, w), FST_FIXED(sizeof(struct vector))), add, &sum))
+        for (int d = 0; d < D; d++)
+                w[d] = uniform(state);
+        print("Initial w: DenseVector(", w);
+        for (int round = 1; round <= ROUNDS; round++) {
+                printf("On iteration %d\n", round);
+                if (fst_aggregate(rows, &zero, FST_WITH(gradient, w), FST_WITH(fst_sum_vectors, n), &sum))
                         return fst_context_stop(sc);
                 for (int d = 0; d < D; d++)
-                        w.x[d] -= sum.x[d];
+                        w[d] -= sum[d];
         }
-        print("Final w: DenseVector(", &w);
+        print("Final w: DenseVector(", w);
         return fst_context_stop(sc);
 }

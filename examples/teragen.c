@@ -1,9 +1,9 @@
 /*
  * ROWS records in the format of TeraSort and gensort.      spark-submit teragen.c ROWS OUT [PARTITIONS]
  *
- * Each has 100 bytes: a key of 10, two of a break, the row's number in 32 hexadecimal digits, a break of 4, 48 of filler
- * and again a break. Key and filler are bits of row + 1 steps of a random generator of 128 bits, which each task can
- * begin wherever it likes. What comes out is what Hadoop's TeraGen makes, byte for byte.
+ * Each has 100 bytes: a key of 10, two of a break, the row's number in 32 hexadecimal digits, a break of 4, 48 of
+ * filler and again a break. Key and filler are bits of row + 1 steps of a random generator of 128 bits, which each task
+ * can begin wherever it likes. What comes out is what Hadoop's TeraGen makes, byte for byte.
  */
 #include <firesteel/firesteel.h>
 

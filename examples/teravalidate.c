@@ -1,8 +1,8 @@
 /*
  * Are the records of IN in the order of their keys, within and across files?      spark-submit teravalidate.c IN
  *
- * Prints what Hadoop's TeraValidate reports: what is out of order, and the sum of the records' CRC32, which sorting does
- * not change: that of what teragen.c made has to come out again.
+ * Prints what Hadoop's TeraValidate reports: what is out of order, and the sum of the records' CRC32, which sorting
+ * does not change: that of what teragen.c made has to come out again.
  */
 #include <firesteel/firesteel.h>
 
@@ -25,8 +25,7 @@ static int summarise(fst_task *task, fst_iter *records, fst_out *out)
                 for (int bit = 0; bit < 8; bit++)
                         crcs[i] = crcs[i] >> 1 ^ (crcs[i] & 1 ? 0xedb88320 : 0);
         }
-        for (const void *record; fst_next(records, &record); s.records++) {
-                const unsigned char *r = record;
+        for (const unsigned char *r; fst_next(records, &r); s.records++) {
                 uint32_t crc = ~0u;
                 for (int i = 0; i < RECORD; i++)
                         crc = crc >> 8 ^ crcs[(crc ^ r[i]) & 255];
@@ -51,8 +50,7 @@ int main(int argc, char **argv)
         struct summary all = {.records = 0};
         if (fst_collect(fst_map_partitions(records, summarise, FST_FIXED(sizeof(struct summary))), &rows))
                 return fst_context_stop(sc);
-        for (const void *row; fst_next(rows, &row); memcpy(all.last, ((const struct summary *)row)->last, KEY)) {
-                const struct summary *s = row;
+        for (const struct summary *s; fst_next(rows, &s); memcpy(all.last, s->last, KEY)) {
                 all.misordered += s->misordered + (all.records > 0 && memcmp(all.last, s->first, KEY) > 0);
                 all.records += s->records;
                 all.checksum += s->checksum;

@@ -28,6 +28,7 @@
  *
  * The chapters, in reading order:
  *      types.h         what rows are: integers, floats, bytes, fixed-size structs, and pairs of these
+ *      text.h          text: its pieces, and the numbers that it says
  *      task.h          what a function of yours is given: the task, its captured values, its random numbers
  *      emit.h          how it gives rows back
  *      iter.h          how rows are read one after another
@@ -61,6 +62,7 @@
 #include <firesteel/types.h>
 
 #include <firesteel/task.h>
+#include <firesteel/text.h>
 
 #include <firesteel/emit.h>
 #include <firesteel/iter.h>

@@ -78,6 +78,23 @@ typedef struct fst_fn {
 /* The engine's own functions. They combine I64 and F64; fst_first keeps either of two values of any kind. */
 FST_API extern const fst_fn fst_sum, fst_min, fst_max, fst_first;
 
+/*
+ * Combines FIXED rows that are arrays of doubles, by adding each to its like. It is told how many those are, for rows of
+ * D of them:
+ *
+ *      int64_t n = D;
+ *      fst_reduce(rows, FST_WITH(fst_sum_vectors, n), &sum);
+ */
+static inline int fst_sum_vectors(fst_task *task, void *into, const void *from)
+{
+        const double *more = (const double *)from;
+        double *sum = (double *)into;
+        int64_t n = *(const int64_t *)fst_captured(task);
+        for (int64_t i = 0; i < n; i++)
+                sum[i] += more[i];
+        return 0;
+}
+
 /* The row itself as sort key: fst_sort_by(rdd, fst_identity, …). */
 FST_API extern const fst_fn fst_identity;
 

@@ -7,8 +7,12 @@
  *      while (fst_next(rows, &word, &count))
  *              printf("%.*s: %ld\n", (int)word.len, word.data, count);
  *
- * The variables' types must be the row's: int64_t, double, fst_bytes, or `const void *` for FIXED. If they are
- * not, fst_next returns false and the iterator (or the task) has failed with both types named; see
+ * The variables' types must be the row's: int64_t, double, fst_bytes, or for FIXED a pointer to the struct:
+ *
+ *      for (const struct point *p; fst_next(points, &p);)
+ *              printf("%g %g\n", p->x, p->y);
+ *
+ * If they are not, fst_next returns false and the iterator (or the task) has failed with both types named; see
  * fst_iter_status. Bytes and FIXED rows are valid until the next call, for collect and take until the
  * context stops.
  */

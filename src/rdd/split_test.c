@@ -42,7 +42,9 @@ static int split(const char *text, size_t len, char *joined)
                 *joined++ = '|';
         }
         *joined = 0;
-        assert_false(fst_split_next(&s, &(fst_bytes){0}));
+        fst_bytes untouched = {"", 7};
+        assert_false(fst_split_next(&s, &untouched));
+        assert_int_equal(untouched.len, 7);
         return pieces;
 }
 
@@ -55,6 +57,20 @@ static void splits_as_java_does(void **state)
                 assert_int_equal(split(texts[i], strlen(texts[i]), ours), pieces[i]);
                 assert_int_equal(reference(texts[i], strlen(texts[i]), theirs), pieces[i]);
                 assert_string_equal(ours, theirs);
+        }
+}
+
+static void words_are_never_empty(void **state)
+{
+        const char *texts[] = {"", "   ", "a", "  a  b c ", "a b"};
+        const char *words[] = {"", "", "a|", "a|b|c|", "a|b|"};
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+                char joined[64], *to = joined;
+                fst_split s = fst_split_of(fst_bytes_of(texts[i]), ' ');
+                for (fst_bytes word; fst_split_word(&s, &word);)
+                        to += sprintf(to, "%.*s|", FST_TEXT(word));
+                *to = 0;
+                assert_string_equal(joined, words[i]);
         }
 }
 
@@ -82,6 +98,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(splits_as_java_does),
+                cmocka_unit_test(words_are_never_empty),
                 cmocka_unit_test(never_leaves_its_page),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,6 +24,10 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "records are copied as they lie in memory");
 static_assert(offsetof(struct page, data) % 16 == 0, "fixed columns are read in place");
 

@@ -7,7 +7,19 @@
                 long long *: FST_KIND_I64,                                                                             \
                 double *: FST_KIND_F64,                                                                                \
                 fst_bytes *: FST_KIND_BYTES,                                                                           \
-                const void **: FST_KIND_FIXED)
+                default: FST_KIND_FIXED)
+
+/* Whether *p is a number, bytes, or a pointer (5 is the class of those) that may point to a FIXED row. */
+#define FST_CAN_READ_INTO(p)                                                                                           \
+        _Generic((p),                                                                                                  \
+                int64_t *: true,                                                                                       \
+                long long *: true,                                                                                     \
+                double *: true,                                                                                        \
+                fst_bytes *: true,                                                                                     \
+                default: __builtin_classify_type(*(p)) == 5)
+#define FST_CHECK_READ_INTO(p)                                                                                         \
+        _Static_assert(FST_CAN_READ_INTO(p),                                                                           \
+                       "rows are read into int64_t, double, fst_bytes, or a pointer to what is FIXED")
 
 #define FST_GETTER_OF(p)                                                                                               \
         _Generic((p),                                                                                                  \
@@ -15,7 +27,7 @@
                 long long *: fst_get_long_long,                                                                        \
                 double *: fst_get_f64,                                                                                 \
                 fst_bytes *: fst_get_bytes,                                                                            \
-                const void **: fst_get_fixed)
+                default: fst_get_fixed)
 
 static inline void fst_get_i64(fst_column column, uint32_t row, uint32_t size, int64_t *x)
 {
@@ -41,9 +53,11 @@ static inline void fst_get_bytes(fst_column column, uint32_t row, uint32_t size,
         *x = column.bytes[row];
 }
 
-static inline void fst_get_fixed(fst_column column, uint32_t row, uint32_t size, const void **x)
+/* @x points to a pointer of some type. */
+static inline void fst_get_fixed(fst_column column, uint32_t row, uint32_t size, void *x)
 {
-        *x = column.fixed + (size_t)row * size;
+        const void *at = column.fixed + (size_t)row * size;
+        memcpy(x, &at, sizeof(at));
 }
 
 static inline bool fst_iter_ready(fst_iter *iter, uint32_t tag)
@@ -53,6 +67,7 @@ static inline bool fst_iter_ready(fst_iter *iter, uint32_t tag)
 
 #define FST_NEXT_1(iter, x)                                                                                            \
         ({                                                                                                             \
+                FST_CHECK_READ_INTO(x);                                                                                \
                 fst_iter *iter_ = (iter);                                                                              \
                 bool more_ = fst_iter_ready(iter_, FST_TAG(FST_KIND_OF_POINTER(x), FST_KIND_NONE));                    \
                 if (more_) {                                                                                           \
@@ -64,6 +79,8 @@ static inline bool fst_iter_ready(fst_iter *iter, uint32_t tag)
 
 #define FST_NEXT_2(iter, k, v)                                                                                         \
         ({                                                                                                             \
+                FST_CHECK_READ_INTO(k);                                                                                \
+                FST_CHECK_READ_INTO(v);                                                                                \
                 fst_iter *iter_ = (iter);                                                                              \
                 bool more_ = fst_iter_ready(iter_, FST_TAG(FST_KIND_OF_POINTER(k), FST_KIND_OF_POINTER(v)));           \
                 if (more_) {                                                                                           \
