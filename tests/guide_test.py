@@ -24,14 +24,10 @@ NAMES = """
 #include <stdlib.h>
 #include <math.h>
 extern fst_context *sc;
-extern fst_rdd *lines;                                  /* BYTES */
-extern fst_rdd *numbers, *more;                         /* I64 */
-extern fst_rdd *words, *pairs, *left, *right, *counts;  /* pairs */
-extern fst_rdd *users, *orders;                         /* pairs by user */
-extern fst_rdd *rdd, *rdds[4];
-extern fst_iter *rows;
-extern fst_task *task;
-extern fst_out *out;
+extern fst_rdd *lines;          /* BYTES */
+extern fst_rdd *numbers, *more; /* I64 */
+extern fst_rdd *words, *pairs;  /* pairs */
+extern fst_rdd *rdd;
 extern int64_t n;
 extern int status;
 """
