@@ -79,26 +79,55 @@ static inline void point_make(int64_t i, double *x)
                 x[d] = 6 * unit(mix(~(cube * DIMENSIONS + d) << 32)) + 4 * unit(mix((uint64_t)i * DIMENSIONS + d));
 }
 
-static inline double distance(const double *a, const double *b)
+/* Several doubles that are computed with at a time; a compiler makes of it what the processor has. */
+typedef double lanes __attribute__((vector_size(64)));
+enum { LANES = sizeof(lanes) / sizeof(double), GROUPS = (CENTRES + LANES - 1) / LANES };
+
+/* For the function that has the loop: is compiled for several processors, and the one at hand decides. */
+#ifdef __x86_64__
+#define FOR_THIS_PROCESSOR __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define FOR_THIS_PROCESSOR
+#endif
+
+/* Centres dimension by dimension, so that a point's distances from all of them are computed side by side. */
+struct places {
+        lanes x[DIMENSIONS][GROUPS];
+};
+
+static inline struct places places_of(const struct clouds *centres)
 {
-        double sum = 0;
-        for (int d = 0; d < DIMENSIONS; d++)
-                sum += (a[d] - b[d]) * (a[d] - b[d]);
-        return sum;
+        struct places places = {0};
+        for (int i = 0; i < CENTRES; i++)
+                for (int d = 0; d < DIMENSIONS; d++)
+                        places.x[d][i / LANES][i % LANES] = centres->x[i][d];
+        return places;
 }
 
 /* Add a point to the sum of the centre that is nearest to it. */
-static inline void clouds_take(struct clouds *sums, const struct clouds *centres, const double *point)
+static inline __attribute__((always_inline)) void clouds_take(struct clouds *sums, const struct places *centres,
+                                                              const double *point)
 {
-        int best = 0;
-        double least = distance(point, centres->x[0]);
-        for (int i = 1; i < CENTRES; i++) {
-                double this = distance(point, centres->x[i]);
-                if (this < least) {
-                        least = this;
-                        best = i;
+        union {
+                lanes group[GROUPS];
+                double of[GROUPS * LANES];
+        } distance = {0};
+        for (int g = 0; g < GROUPS; g++) {
+                lanes sum = {0};
+                for (int d = 0; d < DIMENSIONS; d++) {
+                        lanes away = point[d] - centres->x[d][g];
+                        sum += away * away;
                 }
+                distance.group[g] = sum;
         }
+        /* No branch: which centre is the nearest cannot be guessed. */
+        double least = distance.of[0];
+        unsigned nearest = 0;
+        for (int i = 1; i < CENTRES; i++)
+                least = distance.of[i] < least ? distance.of[i] : least;
+        for (int i = 0; i < CENTRES; i++)
+                nearest |= (unsigned)(distance.of[i] == least) << i;
+        int best = __builtin_ctz(nearest);
         sums->n[best]++;
         for (int d = 0; d < DIMENSIONS; d++)
                 sums->x[best][d] += point[d];

@@ -20,7 +20,7 @@ static int make_point(fst_task *task, int64_t i, fst_out *out)
         return 0;
 }
 
-static int take(fst_task *task, void *sums, const void *point)
+FOR_THIS_PROCESSOR static int take(fst_task *task, void *sums, const void *point)
 {
         clouds_take(sums, fst_captured(task), point);
         return 0;
@@ -51,7 +51,8 @@ int main(int argc, char **argv)
                 point_make(i, centres.x[i]);
         start = now();
         for (int round = 0; round < atoi(argv[2]) && r == 0; round++) {
-                r = fst_aggregate(points, &none, FST_WITH(take, centres), add, &sums);
+                struct places places = places_of(&centres);
+                r = fst_aggregate(points, &none, FST_WITH(take, places), add, &sums);
                 clouds_move(&centres, &sums);
         }
         printf("job: %.4f\n", now() - start);
