@@ -74,7 +74,7 @@ FST_API const char *fst_checkpoint_file(const fst_rdd *rdd);
  * Forget what an RDD is computed from: its rows are kept on executors, and are read from there once a job has computed
  * them all (which the first action on it sees to). The RDD is persisted with a level that uses disk, also if it has or
  * gets one that does not. Quick, and of no help against lost executors: partitions that were on one are lost for good.
- * Returns @rdd.
+ * fst_checkpoint of such an RDD changes nothing. Returns @rdd.
  */
 FST_API fst_rdd *fst_local_checkpoint(fst_rdd *rdd);
 
@@ -100,7 +100,8 @@ FST_API int fst_rdd_id(const fst_rdd *rdd);
 
 /*
  * The RDD and what it is computed from, a line each, with partitions, ids and source lines: what is behind a shuffle is
- * set in. Borrowed until the context stops. Of an RDD that cannot be, why.
+ * set in. Borrowed until the context stops. Of an RDD that cannot be, why. What several RDDs are computed from comes
+ * again below each of them, until there are 10,000 lines.
  */
 FST_API const char *fst_to_debug_string(fst_rdd *rdd);
 

@@ -8,6 +8,7 @@
 #include "driver/actions.h"
 
 #include "base/mem.h"
+#include "driver/cleaner.h"
 #include "driver/map.h"
 #include "driver/preparation.h"
 #include "driver/result_rows.h"
@@ -15,6 +16,7 @@
 #include "rdd/op_chain.h"
 #include "rdd/op_combine.h"
 #include "rdd/rdd_make.h"
+#include "rdd/rdd_registry.h"
 #include "rdd/task_listeners.h"
 #include "shuffle/shuffle_store.h"
 #include "store/page.h"
@@ -52,7 +54,10 @@ static int count(fst_rdd *rdd, fst_map **map, fst_site site)
 {
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
-        int r = collect_map(fst_reduce_by_key_at(rdd_counted(rdd, site), fst_sum, 0, site), map, site, &error);
+        int first = rdd_registry_next_id(rdd->sc);
+        fst_rdd *counts = fst_reduce_by_key_at(rdd_counted(rdd, site), fst_sum, 0, site);
+        int r = collect_map(counts, map, site, &error);
+        cleaner_drop(counts, first);
         return r ? action_failed(rdd, site, r, &error) : 0;
 }
 

@@ -7,8 +7,10 @@
 #include "driver/actions.h"
 
 #include "base/mem.h"
+#include "driver/cleaner.h"
 #include "exec/action_kinds.h"
 #include "rdd/rdd_make.h"
+#include "rdd/rdd_registry.h"
 #include "rdd/task_listeners.h"
 
 struct reduce_job {
@@ -142,9 +144,12 @@ static int reduce_tree(fst_rdd *rdd, const struct reduce_plan *plan, int depth, 
                 return r;
         if (rdd->lineage.partitions == 0)
                 return action_reduce(rdd, plan, result, site, error);
+        int first = rdd_registry_next_id(rdd->sc);
         fst_rdd *few = rdd_fold_tree(rdd, &plan->take, &plan->combine, plan->made, plan->zero, depth, site);
         struct reduce_plan rest = {plan->combine, plan->combine, plan->made, plan->zero};
-        return action_reduce(few, &rest, result, site, error);
+        r = action_reduce(few, &rest, result, site, error);
+        cleaner_drop(few, first);
+        return r;
 }
 
 FST_API int fst_tree_reduce_at(fst_rdd *rdd, fst_fn f, int depth, fst_variable result, fst_site site)

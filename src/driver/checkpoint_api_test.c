@@ -283,6 +283,15 @@ static void reliably(void **state)
         assert_string_equal(fst_checkpoint_file(fst_checkpoint(placed)), fst_checkpoint_file(placed));
         assert_int_equal(fst_count(written, &n), 0);
         assert_int_equal(n, 100000);
+        /* A local one that was asked for stays local, before it is made and after it. */
+        fst_rdd *local = fst_local_checkpoint(fst_map(fst_range_n(*state, 0, 1000, 4), counted, FST_I64));
+        for (int i = 0; i < 2; i++) {
+                assert_ptr_equal(fst_checkpoint(local), local);
+                assert_int_equal(fst_count(local, &n), 0);
+                assert_int_equal(n, 1000);
+                assert_true(fst_is_checkpointed(local));
+                assert_null(fst_checkpoint_file(local));
+        }
         remove_tree(dir);
         assert_refused(fst_count(kept, &n), -EIO, "part-0000");
 }
@@ -364,6 +373,26 @@ static void told_in_lines(void **state)
         free(told);
 }
 
+static size_t lines_of(fst_rdd *rdd)
+{
+        size_t n = 1;
+        for (const char *p = fst_to_debug_string(rdd); *p; p++)
+                n += *p == '\n';
+        return n;
+}
+
+/* Lineage that doubles in each round is told in a time that anyone has. */
+static void told_of_diamonds(void **state)
+{
+        fst_rdd *rdd = fst_map(fst_range_n(*state, 0, 2, 1), keyed, FST_PAIR(I64, I64));
+        for (int round = 0; round < 3; round++)
+                rdd = fst_union(rdd, rdd);
+        assert_int_equal(lines_of(rdd), 1 + 2 + 4 + 2 * 8); /* all of it, as in Spark */
+        for (int round = 0; round < 60; round++)
+                rdd = fst_coalesce(fst_union(rdd, rdd), 1);
+        assert_in_range(lines_of(rdd), 10000, 10300);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -378,6 +407,7 @@ int main(void)
                 cmocka_unit_test(what_was_cached_before_outlives_memory),
                 cmocka_unit_test_setup_teardown(nothing_is_cut_off_that_is_not_kept, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(told_in_lines, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(told_of_diamonds, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(among_threads, setup, api_teardown),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

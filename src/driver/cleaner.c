@@ -7,6 +7,7 @@
 #include "driver/job_runner.h"
 #include "io/file_systems.h"
 #include "rdd/rdd_checkpoint.h"
+#include "rdd/rdd_make.h"
 #include "rdd/rdd_registry.h"
 
 /* ------------------------------------------------------------------------------------------------------ releasing */
@@ -20,22 +21,32 @@ static bool setting(const fst_context *sc, const char *key)
         return on;
 }
 
-/* RDDs were released. */
-static void run_soon(fst_context *sc)
+/* RDDs were released: the next context_leave cleans. */
+static void want_cleaning(fst_context *sc)
 {
         pthread_mutex_lock(&sc->lock);
         sc->clean = true;
         pthread_mutex_unlock(&sc->lock);
-        cleaner_run(sc);
+}
+
+static void release(fst_rdd *rdd)
+{
+        rdd_registry_lock(rdd->sc);
+        rdd->released = true;
+        rdd_registry_unlock(rdd->sc);
+        want_cleaning(rdd->sc);
 }
 
 FST_API void fst_release(fst_rdd *rdd)
 {
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
-        rdd_registry_lock(rdd->sc);
-        rdd->released = true;
-        rdd_registry_unlock(rdd->sc);
-        run_soon(in);
+        release(rdd);
+}
+
+void cleaner_drop(fst_rdd *rdd, int first)
+{
+        if (rdd->lineage.id >= first)
+                release(rdd_made_since(rdd, first));
 }
 
 FST_API int fst_scope_begin(fst_context *sc)
@@ -54,7 +65,7 @@ FST_API void fst_scope_end(fst_context *sc, int scope, const fst_rdd *keep)
                 if (rdd != keep)
                         rdd->released = true;
         rdd_registry_unlock(sc);
-        run_soon(in);
+        want_cleaning(sc);
 }
 
 /* ------------------------------------------------------------------------------------------------------- cleaning */

@@ -11,5 +11,11 @@
 
 #include "driver/context.h"
 
+/*
+ * Release @rdd and what it is computed from, from the RDD of id @first on: an action that has made them for itself is
+ * done with them. Its context_leave cleans.
+ */
+void cleaner_drop(fst_rdd *rdd, int first);
+
 /* Clean what is not needed, if RDDs were released and no other thread has an action. Inside of context_enter. */
 void cleaner_run(fst_context *sc);

@@ -114,6 +114,55 @@ static void rounds_leave_nothing_behind(void **state)
         assert_int_equal(sum, 51 * 499500);
 }
 
+static int both(fst_task *task, void *a, const void *b)
+{
+        *(int64_t *)a += *(const int64_t *)b;
+        return 0;
+}
+
+static int into(fst_task *task, void *a, int64_t x)
+{
+        *(int64_t *)a += x;
+        return 0;
+}
+
+static int refuses(fst_task *task, void *a, int64_t x)
+{
+        return fst_fail(task, "not this");
+}
+
+/* Actions that shuffle make RDDs of their own, which go with them, also when they fail. */
+static void actions_leave_nothing_behind(void **state)
+{
+        struct sum {
+                int64_t n;
+        } zero = {0}, sum;
+        fst_context *sc = *state;
+        fst_rdd *numbers = fst_range_n(sc, 0, 1000, 9), *pairs = fst_map(numbers, keyed, FST_PAIR(I64, I64));
+        fst_map *counts;
+        int64_t n;
+        size_t before = outputs(sc);
+        assert_int_equal(fst_count_by_value(numbers, &counts), 0);
+        assert_int_equal(fst_map_count(counts), 1000);
+        assert_int_equal(outputs(sc), before);
+        assert_int_equal(fst_count_by_key(pairs, &counts), 0);
+        assert_int_equal(fst_map_count(counts), 10);
+        assert_int_equal(outputs(sc), before);
+        assert_int_equal(fst_tree_reduce(numbers, fst_sum, 3, &n), 0);
+        assert_int_equal(n, 499500);
+        assert_int_equal(fst_tree_aggregate(numbers, &zero, into, both, 2, &sum), 0);
+        assert_int_equal(sum.n, 499500);
+        assert_int_equal(outputs(sc), before);
+        assert_true(fst_tree_aggregate(numbers, &zero, refuses, both, 2, &sum) < 0);
+        assert_int_equal(outputs(sc), before);
+        /* What they were given is not theirs. */
+        fst_rdd *kept = fst_cache(sums(sc));
+        assert_int_equal(fst_count_by_key(kept, &counts), 0);
+        assert_int_equal(blocks(sc), 3);
+        assert_int_equal(outputs(sc), before + 4);
+        fst_release(kept);
+}
+
 static void not_without_tracking(void **state)
 {
         fst_context *sc = api_context("local[2]", "spark.cleaner.referenceTracking", "false", NULL);
@@ -193,6 +242,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(what_nobody_needs_goes, api_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(what_was_made_on_the_way_goes, api_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(rounds_leave_nothing_behind, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(actions_leave_nothing_behind, api_setup, api_teardown),
                 cmocka_unit_test(not_without_tracking),
                 cmocka_unit_test(checkpoints_if_it_is_said),
                 cmocka_unit_test_setup_teardown(among_threads, api_setup, api_teardown),

@@ -1,6 +1,10 @@
 /*
  * to_debug_string: an RDD and what it is computed from, in Spark's form. What follows in the same stage stands below at
  * the same depth; what is behind a shuffle is set in, beginning with "+-(partitions)".
+ *
+ * What several RDDs are computed from is described below each of them, so that lineage which doubles from round to
+ * round would have more lines than there is memory. Spark prints them; here an RDD that stands in the first FULL lines,
+ * or behind them, has only its own line when it comes again behind them.
  */
 #include "driver/context.h"
 
@@ -10,13 +14,24 @@
 #include "driver/actions.h"
 #include "rdd/rdd_checkpoint.h"
 #include "rdd/rdd_class.h"
+#include "rdd/rdd_registry.h"
 #include "store/storage_level.h"
+
+#define FULL 10000
 
 /* An RDD that is to be described, with what stands before its lines. */
 struct entry {
         fst_rdd *rdd;
         char *prefix; /* owned */
         bool shuffled, last;
+};
+
+/* What was described so far. */
+struct told {
+        struct buf out;
+        size_t lines;
+        bool *known; /* by id */
+        int ids;     /* RDDs that were made meanwhile have greater ones */
 };
 
 static void describe(struct buf *out, fst_rdd *rdd, const char *first)
@@ -54,9 +69,14 @@ static char *without_bar(const char *prefix)
 
 typedef VEC(struct entry) entries;
 
-/* What @rdd is computed from, the first on top. @prefix stands before it. */
-static void push_parents(entries *stack, fst_rdd *rdd, const char *prefix)
+/* What @rdd is computed from, the first on top, unless that was said and much else. @prefix stands before it. */
+static void push_parents(struct told *told, entries *stack, fst_rdd *rdd, const char *prefix)
 {
+        bool *known = rdd->lineage.id < told->ids ? &told->known[rdd->lineage.id] : NULL;
+        if (++told->lines > FULL && known && *known)
+                return;
+        if (known)
+                *known = true;
         fst_rdd *source = __atomic_load_n(&rdd->checkpoint.source, __ATOMIC_ACQUIRE);
         int n = source ? 1 : rdd->n_parents;
         for (int i = n; i-- > 0;)
@@ -66,37 +86,41 @@ static void push_parents(entries *stack, fst_rdd *rdd, const char *prefix)
                                                .last = i == n - 1});
 }
 
-static void describe_shuffled(struct buf *out, entries *stack, const struct entry *e)
+static void describe_shuffled(struct told *told, entries *stack, const struct entry *e)
 {
         _cleanup_free_ char *here = without_bar(e->prefix), *count = mem_printf("(%d)", e->rdd->lineage.partitions);
         _cleanup_free_ char *first = mem_printf("%s+-%s ", here, count);
         _cleanup_free_ char *indented = mem_printf("%s%s", here, e->last ? "  " : "| ");
         _cleanup_free_ char *next = below(indented, count);
-        describe(out, e->rdd, first);
-        push_parents(stack, e->rdd, next);
+        describe(&told->out, e->rdd, first);
+        push_parents(told, stack, e->rdd, next);
 }
 
 FST_API const char *fst_to_debug_string(fst_rdd *rdd)
 {
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
-        _cleanup_(buf_deinit) struct buf out = BUF_INIT;
+        struct told told = {.out = BUF_INIT, .ids = rdd_registry_next_id(rdd->sc)};
         entries stack = {0};
         if (rdd_plan(rdd))
                 return action_keep_bytes(rdd->sc, fst_bytes_of(error_message(&rdd->error))).data;
         _cleanup_free_ char *count = mem_printf("(%d)", rdd->lineage.partitions);
         _cleanup_free_ char *first = mem_printf("%s ", count), *next = below("", count);
-        describe(&out, rdd, first);
-        push_parents(&stack, rdd, next);
+        told.known = new_array(bool, (size_t)told.ids);
+        describe(&told.out, rdd, first);
+        push_parents(&told, &stack, rdd, next);
         while (stack.len > 0) {
                 struct entry e = stack.data[--stack.len];
                 if (e.shuffled) {
-                        describe_shuffled(&out, &stack, &e);
+                        describe_shuffled(&told, &stack, &e);
                 } else {
-                        describe(&out, e.rdd, e.prefix);
-                        push_parents(&stack, e.rdd, e.prefix);
+                        describe(&told.out, e.rdd, e.prefix);
+                        push_parents(&told, &stack, e.rdd, e.prefix);
                 }
                 free(e.prefix);
         }
         vec_deinit(&stack);
-        return action_keep_bytes(rdd->sc, (fst_bytes){buf_text(&out), out.len}).data;
+        const char *text = action_keep_bytes(rdd->sc, (fst_bytes){buf_text(&told.out), told.out.len}).data;
+        buf_deinit(&told.out);
+        free(told.known);
+        return text;
 }

@@ -40,13 +40,10 @@ FST_API fst_rdd *fst_checkpoint(fst_rdd *rdd)
         if (r)
                 return rdd_fail_with(rdd, r, &error);
         rdd_registry_lock(rdd->sc);
-        if (!rdd->checkpoint.wanted)
+        if (!rdd->checkpoint.wanted) { /* else, as in Spark, it stays what was asked for: a local one stays local */
                 rdd_registry_want_checkpoint(rdd->sc, 1);
-        if (!rdd_is_checkpointed(rdd)) {
                 rdd->checkpoint.wanted = true;
-                rdd->checkpoint.local = false;
-                if (!rdd->checkpoint.path) /* else another thread may be writing to it */
-                        rdd->checkpoint.path = steal(path);
+                rdd->checkpoint.path = steal(path);
         }
         rdd_registry_unlock(rdd->sc);
         free(path);
