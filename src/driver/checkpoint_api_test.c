@@ -153,15 +153,21 @@ static void levels_get_disk(void **state)
                 }
 }
 
-/* Partitions that were in memory alone, before anything was said of a checkpoint, have to stay as well. */
-static void what_was_cached_before_outlives_memory(void **state)
+static int64_t accumulated(fst_task *task, int64_t x)
 {
-        fst_context *sc = api_context("local[2]", "spark.driver.memory", "32m", NULL);
+        fst_accumulate(task, *(const fst_accumulator *)fst_captured(task), 1);
+        return x + 1;
+}
+
+static void outlives_memory(const char *isolation)
+{
+        fst_context *sc = api_context("local[2]", "spark.driver.memory", "32m", "spark.firesteel.task.isolation",
+                                      isolation, NULL);
         int64_t n, x;
-        fst_rdd *kept = fst_cache(fst_map(fst_range_n(sc, 0, 1000000, 4), counted, FST_I64));
-        calls = 0;
+        fst_accumulator computed = fst_accumulator_i64(sc, "computed");
+        fst_rdd *kept = fst_cache(fst_map(fst_range_n(sc, 0, 1000000, 4), FST_WITH(accumulated, computed), FST_I64));
         assert_int_equal(fst_count(kept, &n), 0);
-        assert_int_equal(calls, 1000000);
+        assert_int_equal(fst_accumulator_sum_i64(sc, computed), 1000000);
         fst_local_checkpoint(kept);
         assert_int_equal(fst_count(kept, &n), 0);
         assert_true(fst_is_checkpointed(kept));
@@ -169,8 +175,19 @@ static void what_was_cached_before_outlives_memory(void **state)
                 assert_int_equal(fst_count(fst_cache(fst_range_n(sc, 0, 5000000, 10)), &n), 0);
         assert_int_equal(fst_reduce(kept, fst_sum, &x), 0);
         assert_int_equal(x, 1000000LL * 1000001 / 2);
-        assert_int_equal(calls, 1000000);
+        assert_int_equal(fst_accumulator_sum_i64(sc, computed), 1000000);
         assert_int_equal(fst_context_stop(sc), 0);
+}
+
+/* Partitions that were in memory alone, before anything was said of a checkpoint, have to stay as well. */
+static void what_was_cached_before_outlives_memory(void **state)
+{
+        outlives_memory("none");
+}
+
+static void what_workers_cached_before_outlives_memory(void **state)
+{
+        outlives_memory("process");
 }
 
 /* What was unpersisted before there was a checkpoint would be lost with it. */
@@ -410,5 +427,8 @@ int main(void)
                 cmocka_unit_test_setup_teardown(told_of_diamonds, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(among_threads, setup, api_teardown),
         };
-        return cmocka_run_group_tests(tests, NULL, NULL);
+        /* Processes are to be begun while there is no thread yet. */
+        const struct CMUnitTest in_processes[] = {cmocka_unit_test(what_workers_cached_before_outlives_memory)};
+        int failed = cmocka_run_group_tests(in_processes, NULL, NULL);
+        return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -186,6 +186,13 @@ static const fst_rdd *persisted(const struct slot_run *run, int id)
         return found;
 }
 
+/* That of @rdd now, if there is one. */
+static enum fst_storage_level level_of(const fst_rdd *rdd)
+{
+        int level = rdd ? __atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED) : FST_STORAGE_NONE;
+        return storage_level_valid(level) ? (enum fst_storage_level)level : FST_STORAGE_NONE;
+}
+
 static bool answer_block(struct worker_asks *a, int socket, struct slot_run *run, const struct worker_ask *ask)
 {
         const struct remote_blocks *remote = a->env->remote;
@@ -198,6 +205,8 @@ static bool answer_block(struct worker_asks *a, int socket, struct slot_run *run
         struct block_id id = {ask->shuffle, ask->partition};
         int r = 0;
         in->block = block_store_find(a->env->blocks, id);
+        if (in->block)
+                block_is_wanted_at(in->block, level_of(rdd));
         if (in->block && (r = block_reader_init(&in->reader, in->block, &error))) {
                 block_release(steal(in->block));
                 bool sent = send_failure(a, socket, r, error_message(&error));
@@ -221,13 +230,13 @@ static void begin_kept(struct worker_asks *a, struct slot_run *run, struct block
         struct kept_block *kept = &a->kept;
         struct block *there;
         drop_kept(kept);
-        int level = rdd ? __atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED) : FST_STORAGE_NONE;
-        if (!storage_level_valid(level) || level == FST_STORAGE_NONE)
+        enum fst_storage_level level = level_of(rdd);
+        if (level == FST_STORAGE_NONE)
                 return; /* unpersisted meanwhile */
         kept->begun = true;
         kept->id = id;
         kept->type = rdd->type;
-        kept->level = (enum fst_storage_level)level;
+        kept->level = level;
         page_cursor_init(&kept->cursor, kept->type);
         /* Not to wait for another task, which may do the same: `holds_memory` says so. */
         struct block_asker asker = {.task = a, .holds_memory = true, .stopped = a->run.task.stopped};
@@ -394,11 +403,10 @@ static bool answer_barrier(struct worker_asks *a, int socket, const struct worke
         struct worker_answer answer = {0};
         _cleanup_free_ uint8_t *reply = NULL;
         size_t len = 0;
-        int r = services && services->barrier
-                        ? services->barrier(services->owner, in->body + sizeof(struct worker_ask),
-                                            in->len - sizeof(struct worker_ask), a->run.task.stopped, &reply, &len,
-                                            &error)
-                        : error_set(&error, -ENOTSUP, "barrier stages are not to be had here");
+        int r = services && services->barrier ? services->barrier(services->owner, in->body + sizeof(struct worker_ask),
+                                                                  in->len - sizeof(struct worker_ask),
+                                                                  a->run.task.stopped, &reply, &len, &error)
+                                              : error_set(&error, -ENOTSUP, "barrier stages are not to be had here");
         bool sent = r ? send_failure(a, socket, r, error_message(&error)) : send_answer(socket, &answer, reply, len);
         error_deinit(&error);
         return sent;

@@ -271,13 +271,19 @@ static bool wait_for_change(struct block_store *s, const struct block_asker *ask
         return stop_wait(&s->changed, &s->lock, asker->stopped);
 }
 
-/* Its RDD has got a level that keeps on disk what has to leave memory, and so it has from now on. Under the lock. */
-static bool gets_disk(struct block *b, enum fst_storage_level level)
+void block_is_wanted_at(struct block *b, enum fst_storage_level level)
 {
-        bool gets = storage_level_uses_disk(level) && storage_level_with_disk(b->level) != b->level;
-        if (gets)
+        struct block_store *s = b->store;
+        if (!storage_level_uses_disk(level))
+                return;
+        pthread_mutex_lock(&s->lock);
+        bool gets_disk = !b->doomed && storage_level_with_disk(b->level) != b->level;
+        if (gets_disk)
                 b->level = storage_level_with_disk(b->level);
-        return gets;
+        struct block_status status = block_status_of(b, true);
+        pthread_mutex_unlock(&s->lock);
+        if (gets_disk)
+                block_store_tell(s, status);
 }
 
 int block_store_acquire(struct block_store *s, const struct block_asker *asker, struct block_id id,
@@ -297,11 +303,8 @@ int block_store_acquire(struct block_store *s, const struct block_asker *asker, 
         }
         if (b) {
                 hold(b);
-                bool changed = gets_disk(b, level);
-                struct block_status status = block_status_of(b, true);
                 pthread_mutex_unlock(&s->lock);
-                if (changed)
-                        block_store_tell(s, status);
+                block_is_wanted_at(b, level);
                 *block = b;
                 return 0;
         }

@@ -96,8 +96,7 @@ struct block_asker {
 
 /*
  * Find or start a block; see above. May wait for another task: -ECANCELED if the asking one was told to stop
- * meanwhile. @level is not FST_STORAGE_NONE. A block that is there at a level without disk goes to disk when memory is
- * needed, if @level uses disk.
+ * meanwhile. @level is not FST_STORAGE_NONE; a block that is there is wanted at it.
  */
 int block_store_acquire(struct block_store *store, const struct block_asker *asker, struct block_id id,
                         enum fst_storage_level level, fst_type type, struct block **block,
@@ -106,6 +105,12 @@ int block_store_acquire(struct block_store *store, const struct block_asker *ask
 /* A reader's hold on a block that is complete, or NULL: for serving others. Released with block_release. */
 struct block *block_store_find(struct block_store *store, struct block_id id);
 void block_release(struct block *block);
+
+/*
+ * Its RDD has @level by now: if that uses disk, so does the block from now on, when its memory is needed. For who holds
+ * it.
+ */
+void block_is_wanted_at(struct block *block, enum fst_storage_level level);
 
 /* The type of its rows. */
 fst_type block_type(const struct block *block);
