@@ -8,6 +8,7 @@
 #include "rdd/task_run.h"
 #include "rdd/task_services.h"
 #include "rpc/control.pb-c.h"
+#include "store/memory.h"
 
 #include <stdio.h>
 
@@ -57,7 +58,11 @@ static Firesteel__BarrierReply *ask(fst_task *task, Firesteel__BarrierSync__Meth
 static Firesteel__BarrierReply *meet(fst_task *task, Firesteel__BarrierSync__Method method, fst_bytes message)
 {
         struct task_run *run = task->run;
+        if (run->memory)
+                memory_task_rest(run->memory, true);
         Firesteel__BarrierReply *reply = ask(task, method, message);
+        if (run->memory)
+                memory_task_rest(run->memory, false);
         if (!reply)
                 return NULL;
         run->barrier_epoch++;
@@ -82,8 +87,7 @@ FST_API int fst_barrier_all_gather(fst_task *task, fst_bytes message, fst_bytes 
 
 FST_API int fst_barrier_address(fst_task *task, int index, char *address)
 {
-        Firesteel__BarrierReply *reply =
-                ask(task, FIRESTEEL__BARRIER_SYNC__METHOD__ADDRESSES, (fst_bytes){"", 0});
+        Firesteel__BarrierReply *reply = ask(task, FIRESTEEL__BARRIER_SYNC__METHOD__ADDRESSES, (fst_bytes){"", 0});
         if (!reply)
                 return -1;
         int n = (int)reply->n_messages;
@@ -92,7 +96,8 @@ FST_API int fst_barrier_address(fst_task *task, int index, char *address)
                          (const char *)reply->messages[index].data);
         firesteel__barrier_reply__free_unpacked(reply, NULL);
         return index >= 0 && index < n ? n
-                                       : fst_fail(task, "the barrier stage has %d tasks, but the address of task %d "
-                                                        "is asked for",
+                                       : fst_fail(task,
+                                                  "the barrier stage has %d tasks, but the address of task %d "
+                                                  "is asked for",
                                                   n, index);
 }

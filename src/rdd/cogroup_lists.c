@@ -5,19 +5,22 @@
  * copied once. In `out` their pointers are offsets until the batch is pushed on. Keys of the rows are views into the
  * side as long as that stays where it is, and stand before their list otherwise.
  *
- * As in Spark's groupByKey the values of one key must fit into memory. What the sides hold once they are sorted they
- * cannot give back, so a part of the task's memory is held while that is done, and free for lists then.
+ * As in Spark's groupByKey the values of one key must fit into memory; of which there is more when other tasks have
+ * ended, so the task waits for them rather than fail. What the sides hold once they are sorted they
+ * cannot give back. So where a list may need it, as there are more rows than half of the task's memory holds, they
+ * write all of them before; and half of the memory is held while they are sorted, and free for lists then.
  */
 #include "base/error.h"
 #include "base/mem.h"
 #include "rdd/cogroup_mode.h"
 #include "rdd/columns.h"
+#include "rdd/sorter.h"
 
 #include <limits.h>
 
 #define ROOM_LEAST ((size_t)64 << 10)
 #define PUSH_AT ((size_t)1 << 20) /* bytes of lists, from which on a batch goes on */
-#define RESERVED 4                /* a fourth of the task's memory */
+#define RESERVED 2                /* half of the task's memory */
 #define LIST_MOST ((size_t)INT_MAX)
 
 static int push_lists(struct cogroup_op *self)
@@ -67,7 +70,7 @@ static int grow(struct cogroup_op *self, size_t wanted)
         size_t room = MAX(self->lists.room * 2, wanted);
         int r = memory_acquire(&self->lists.memory, room - self->lists.room);
         if (r == FST_MEMORY_E_DENIED && room > wanted)
-                r = memory_acquire(&self->lists.memory, (room = wanted) - self->lists.room);
+                r = memory_acquire_patiently(&self->lists.memory, (room = wanted) - self->lists.room);
         if (r)
                 return r < 0 ? r : too_large(self);
         char *data = realloc(self->lists.data, room);
@@ -206,6 +209,25 @@ static int lists_meet(struct cogroup_op *self, int least, uint32_t has)
         return r;
 }
 
+/* Whether the rows of one key may be more than what the sides, as they are, leave of the task's memory. */
+static bool may_be_short(const struct cogroup_op *self, const struct memory_task *task)
+{
+        bool spilled = false;
+        for (int k = 0; k < self->n; k++)
+                spilled = spilled || sorter_stats(self->sides[k].sorter).spills > 0;
+        return spilled || memory_task_held(task) > memory_task_share(task) / 2;
+}
+
+/* Ask for more than there is: whoever else of this task can write what it holds to disk does. */
+static int let_spill(struct cogroup_op *self, struct memory_task *task)
+{
+        size_t all = memory_task_share(task);
+        int r = memory_acquire(&self->lists.memory, all);
+        if (r == 0)
+                memory_release(&self->lists.memory, all);
+        return MIN(r, 0);
+}
+
 static int lists_start(struct cogroup_op *self)
 {
         struct memory_task *task = task_run_memory(self->op.run);
@@ -213,6 +235,8 @@ static int lists_start(struct cogroup_op *self)
         self->lists.started = true;
         self->lists.used = self->lists.row = self->lists.room = self->lists.reserve = 0;
         int r = grow(self, ROOM_LEAST);
+        if (r == 0 && may_be_short(self, task))
+                r = let_spill(self, task);
         if (r)
                 return r;
         size_t reserve = memory_task_share(task) / RESERVED;

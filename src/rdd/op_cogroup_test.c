@@ -753,7 +753,8 @@ static void check_lists_of(uint8_t kind, size_t pool, fst_type value, size_t n, 
         op_init(&sink.op, &list_class, &f.run, lists);
         struct op *op = cogroup_new(&f, COGROUP_LISTS, &type, 1, lists, (fst_fn){0});
         op->next = &sink.op;
-        assert_int_equal(run_cogroup(op, &rows, 1), 0);
+        if (run_cogroup(op, &rows, 1) != 0)
+                fail_msg("%s", error_message(&f.run.error));
         assert_int_equal(sink.at, sorted.len);
         op_free(op);
         op_deinit(&sink.op);
@@ -773,6 +774,15 @@ static void check_lists(uint8_t kind, size_t pool)
 static void lists_have_the_values_of_a_key_in_order(void **state)
 {
         for_all_kinds(check_lists);
+}
+
+/* One key with values for half of the task's memory, among as many others, and in rows that just fit into it. */
+static void lists_may_take_half_of_the_memory(void **state)
+{
+        size_t values = TIGHT / sizeof(int64_t) / 2;
+        check_lists_of(FST_KIND_I64, TIGHT, FST_I64, values, 1, 100);
+        check_lists_of(FST_KIND_I64, TIGHT, FST_I64, values * 2, 1000, 49);
+        check_lists_of(FST_KIND_I64, TIGHT, FST_I64, values / 4, 1, 100);
 }
 
 static void lists_that_do_not_fit_say_what_to_do(void **state)
@@ -877,6 +887,7 @@ int main(void)
                 cmocka_unit_test(groups_end_when_enough_was_seen),
                 cmocka_unit_test(rows_stay_by_what_the_other_side_has),
                 cmocka_unit_test(lists_have_the_values_of_a_key_in_order),
+                cmocka_unit_test(lists_may_take_half_of_the_memory),
                 cmocka_unit_test(lists_that_do_not_fit_say_what_to_do),
                 cmocka_unit_test(lists_are_read_by_type),
                 cmocka_unit_test(what_does_not_go_together_is_refused),

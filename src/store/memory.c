@@ -11,6 +11,9 @@
  * Waiting ends: were all N tasks to wait, each would hold, together with all that is free, less than (P - S) / 2N,
  * but together they hold what is not free of P - S.
  *
+ * Who is patient waits for more than that, as long as another task goes on: one that neither waits nor rests. So
+ * somebody always does, or the patient are denied what they ask for.
+ *
  * One mutex guards all counts; it is taken for a page or a table's growth, not for a row. Eviction and spilling are
  * called without it, and everything is computed anew afterwards. What the page pool keeps beyond what is reserved is
  * given back here, where reservations grow, so that resident memory follows them.
@@ -34,7 +37,9 @@ struct memory_manager {
         pthread_cond_t changed; /* something was released, or a task came or went */
         size_t pool, region;    /* region: the storage that execution may not evict */
         size_t storage, execution;
-        size_t tasks; /* N */
+        size_t tasks;   /* N */
+        size_t idle;    /* those of them that wait, or rest */
+        size_t patient; /* those that wait to be told when all others do, too */
         memory_evict_fn evict;
         void *owner;
 };
@@ -46,6 +51,7 @@ struct memory_task {
         size_t *gauge;      /* where others may read `held`; NULL: nowhere */
         bool counted;       /* among the N */
         bool spilling;      /* one of its consumers spills: no further spill, no waiting */
+        bool resting;       /* memory_task_rest */
         const int *stopped; /* atomic; NULL: nobody stops it */
         int failed;         /* status of the first spill that failed, and its sentence */
         struct fst_error error;
@@ -108,6 +114,11 @@ size_t memory_manager_storage_used(const struct memory_manager *m)
         return locked_read(m, &m->storage);
 }
 
+size_t memory_manager_waiting(const struct memory_manager *m)
+{
+        return locked_read(m, &m->idle);
+}
+
 struct memory_task *memory_task_new(struct memory_manager *m)
 {
         struct memory_task *task = new0(struct memory_task);
@@ -136,6 +147,8 @@ void memory_task_free(struct memory_task *task)
         m->execution -= task->held;
         if (task->counted)
                 m->tasks--;
+        if (task->resting)
+                m->idle--;
         pthread_cond_broadcast(&m->changed);
         pthread_mutex_unlock(&m->lock);
         task->held = 0;
@@ -199,10 +212,54 @@ static void shed(struct memory_manager *m, size_t reserved)
         page_pool_shed(m->pool - MIN(m->pool, reserved) + SLACK(m));
 }
 
+static void become_idle(struct memory_manager *m)
+{
+        m->idle++;
+        if (m->patient > 0)
+                pthread_cond_broadcast(&m->changed);
+}
+
 /* Wait for a change, under the lock; false if the task was told to stop. */
 static bool wait_for_change(struct memory_task *task)
 {
-        return stop_wait(&task->manager->changed, &task->manager->lock, task->stopped);
+        struct memory_manager *m = task->manager;
+        become_idle(m);
+        bool goes_on = stop_wait(&m->changed, &m->lock, task->stopped);
+        m->idle--;
+        return goes_on;
+}
+
+/* The same for who waits to be told when nobody goes on any more; others who do are not woken for that. */
+static bool wait_patiently(struct memory_task *task)
+{
+        struct memory_manager *m = task->manager;
+        m->idle++;
+        m->patient++;
+        bool goes_on = stop_wait(&m->changed, &m->lock, task->stopped);
+        m->patient--;
+        m->idle--;
+        return goes_on;
+}
+
+/* Whether another task goes on, so that there may be more, and enough of it for @size more; under the lock. */
+static bool worth_waiting(const struct memory_task *task, size_t size)
+{
+        const struct memory_manager *m = task->manager;
+        return !task->spilling && m->idle + 1 < m->tasks && task->held + size <= m->pool - MIN(m->storage, m->region);
+}
+
+void memory_task_rest(struct memory_task *task, bool rests)
+{
+        struct memory_manager *m = task->manager;
+        pthread_mutex_lock(&m->lock);
+        if (task->counted && task->resting != rests) {
+                task->resting = rests;
+                if (rests)
+                        become_idle(m);
+                else
+                        m->idle--;
+        }
+        pthread_mutex_unlock(&m->lock);
 }
 
 /* What a task may hold at most, under the lock. */
@@ -220,8 +277,11 @@ size_t memory_task_share(const struct memory_task *task)
         return most;
 }
 
-/* Reserve for the task, waiting for its minimal share and evicting storage: as memory_acquire, but for spilling. */
-static int reserve(struct memory_task *task, size_t size)
+/*
+ * Reserve for the task, waiting for its minimal share and evicting storage: as memory_acquire, but for spilling; with
+ * @patient, as memory_acquire_patiently.
+ */
+static int reserve(struct memory_task *task, size_t size, bool patient)
 {
         struct memory_manager *m = task->manager;
         bool may_evict = m->evict != NULL;
@@ -233,8 +293,16 @@ static int reserve(struct memory_task *task, size_t size)
         }
         bool granted = false, stopped = false;
         for (;;) {
-                if (task->held + size > share(m))
-                        break;
+                bool waits = patient && worth_waiting(task, size);
+                if (task->held + size > share(m)) {
+                        if (!waits)
+                                break;
+                        stopped = !wait_patiently(task);
+                        if (stopped)
+                                break;
+                        may_evict = m->evict != NULL;
+                        continue;
+                }
                 size_t available = m->pool - m->storage - m->execution;
                 if (size <= available) {
                         granted = true;
@@ -247,12 +315,12 @@ static int reserve(struct memory_task *task, size_t size)
                         pthread_mutex_lock(&m->lock);
                         continue;
                 }
-                if (task->spilling || task->held + available >= (m->pool - m->storage) / (2 * m->tasks))
+                bool at_minimum = task->held + available >= (m->pool - m->storage) / (2 * m->tasks);
+                if ((task->spilling || at_minimum) && !waits)
                         break;
-                if (!wait_for_change(task)) {
-                        stopped = true;
+                stopped = at_minimum ? !wait_patiently(task) : !wait_for_change(task);
+                if (stopped)
                         break;
-                }
                 may_evict = m->evict != NULL;
         }
         if (granted) {
@@ -296,22 +364,34 @@ static int spill(struct memory_consumer *victim, size_t size)
         return MIN(r, 0);
 }
 
-int memory_acquire(struct memory_consumer *c, size_t size)
+static int acquire(struct memory_consumer *c, size_t size, bool patient)
 {
         struct memory_task *task = c->task;
-        int r = reserve(task, size);
+        int r = reserve(task, size, false);
         if (r == FST_MEMORY_E_DENIED && !task->spilling) {
                 for (struct memory_consumer *i = task->consumers; i; i = i->next)
                         i->asked = false;
                 for (struct memory_consumer *victim; r > 0 && (victim = spill_candidate(c));) {
                         r = spill(victim, size);
                         if (r == 0)
-                                r = reserve(task, size);
+                                r = reserve(task, size, false);
                 }
         }
+        if (r == FST_MEMORY_E_DENIED && patient)
+                r = reserve(task, size, true);
         if (r == 0)
                 c->held += size;
         return r;
+}
+
+int memory_acquire(struct memory_consumer *c, size_t size)
+{
+        return acquire(c, size, false);
+}
+
+int memory_acquire_patiently(struct memory_consumer *c, size_t size)
+{
+        return acquire(c, size, true);
 }
 
 void memory_release(struct memory_consumer *c, size_t size)

@@ -49,6 +49,9 @@ size_t memory_manager_pool(const struct memory_manager *m);
 size_t memory_manager_execution_used(const struct memory_manager *m);
 size_t memory_manager_storage_used(const struct memory_manager *m);
 
+/* Tasks that wait for memory now, or rest. */
+size_t memory_manager_waiting(const struct memory_manager *m);
+
 /* A running task, counted among the N from its first acquisition until memory_task_free. */
 struct memory_task *memory_task_new(struct memory_manager *m);
 
@@ -94,6 +97,16 @@ void memory_consumer_deinit(struct memory_consumer *c);
  */
 int memory_acquire(struct memory_consumer *c, size_t size);
 void memory_release(struct memory_consumer *c, size_t size);
+
+/*
+ * The same for who cannot do without: where that would be denied, wait for other tasks to end or to give something
+ * back, as if fewer ran at a time. Denied if more than the whole pool would be needed, and as soon as no other task
+ * goes on: all wait for memory, or rest.
+ */
+int memory_acquire_patiently(struct memory_consumer *c, size_t size);
+
+/* The task waits for other tasks, for something that is not memory, from now on; or it goes on. */
+void memory_task_rest(struct memory_task *task, bool rests);
 #define FST_MEMORY_E_DENIED 1
 
 /* Storage: true if @size bytes are now reserved for a block (free memory, or blocks evicted for it). */

@@ -61,6 +61,7 @@ static void two_tasks_have_half_each_at_most(void **state)
 }
 
 struct waiter {
+        bool patient;
         struct memory_task *task;
         struct memory_consumer consumer;
         size_t size;
@@ -71,7 +72,8 @@ struct waiter {
 static void *waiter_run(void *argument)
 {
         struct waiter *w = argument;
-        atomic_store(&w->done, 1 + memory_acquire(&w->consumer, w->size));
+        int r = w->patient ? memory_acquire_patiently(&w->consumer, w->size) : memory_acquire(&w->consumer, w->size);
+        atomic_store(&w->done, 1 + r);
         return NULL;
 }
 
@@ -127,6 +129,71 @@ static void a_task_that_ends_wakes_the_waiting(void **state)
         assert_int_equal(atomic_load(&w.done), 1);
         memory_task_free(w.task);
         memory_manager_free(m);
+}
+
+static void wait_until_waiting(struct memory_manager *m, size_t tasks)
+{
+        while (memory_manager_waiting(m) < tasks)
+                usleep(1000);
+}
+
+/* A patient task gets more than its share once the others have ended. */
+static void a_patient_task_waits_for_others_to_end(void **state)
+{
+        struct memory_manager *m = memory_manager_new(1000, 0.5);
+        struct memory_task *t = memory_task_new(m);
+        struct memory_consumer c;
+        memory_consumer_init(&c, t, "c", NULL);
+        assert_int_equal(memory_acquire(&c, 300), 0);
+        struct waiter w = {.patient = true};
+        pthread_t thread = waiter_start(&w, m, 600);
+        wait_until_waiting(m, 1);
+        assert_int_equal(atomic_load(&w.done), 0);
+        memory_release(&c, 300);
+        usleep(5000);
+        assert_int_equal(atomic_load(&w.done), 0);
+        memory_task_free(t);
+        pthread_join(thread, NULL);
+        assert_int_equal(atomic_load(&w.done), 1);
+        assert_int_equal(memory_acquire_patiently(&w.consumer, 401), FST_MEMORY_E_DENIED);
+        assert_int_equal(memory_acquire_patiently(&w.consumer, 400), 0);
+        memory_task_free(w.task);
+        memory_manager_free(m);
+}
+
+/* Of two patient tasks one must be denied; so must be one when the other rests, or waits for what it holds. */
+static void a_patient_task_is_denied_when_nobody_goes_on(void **state)
+{
+        for (int how = 0; how < 3; how++) {
+                struct memory_manager *m = memory_manager_new(1000, 0.5);
+                struct memory_task *t = memory_task_new(m);
+                struct memory_consumer c;
+                memory_consumer_init(&c, t, "c", NULL);
+                assert_int_equal(memory_acquire(&c, 1), 0);
+                struct waiter w = {.patient = true};
+                pthread_t thread = waiter_start(&w, m, 600);
+                wait_until_waiting(m, 1);
+                if (how == 0) {
+                        assert_int_equal(memory_acquire_patiently(&c, 600), FST_MEMORY_E_DENIED);
+                        assert_int_equal(atomic_load(&w.done), 0);
+                        memory_task_free(t);
+                        pthread_join(thread, NULL);
+                        assert_int_equal(atomic_load(&w.done), 1);
+                } else if (how == 1) {
+                        memory_task_rest(t, true);
+                        pthread_join(thread, NULL);
+                        assert_int_equal(atomic_load(&w.done), 1 + FST_MEMORY_E_DENIED);
+                        memory_task_rest(t, false);
+                        memory_task_free(t);
+                } else {
+                        memory_task_rest(t, true);
+                        memory_task_free(t); /* at rest: it is forgotten */
+                        pthread_join(thread, NULL);
+                        assert_int_equal(memory_manager_waiting(m), 0);
+                }
+                memory_task_free(w.task);
+                memory_manager_free(m);
+        }
 }
 
 static void a_stopped_task_leaves(void **state)
@@ -468,6 +535,8 @@ int main(void)
                 cmocka_unit_test(two_tasks_have_half_each_at_most),
                 cmocka_unit_test(a_task_waits_for_its_minimum),
                 cmocka_unit_test(a_task_that_ends_wakes_the_waiting),
+                cmocka_unit_test(a_patient_task_waits_for_others_to_end),
+                cmocka_unit_test(a_patient_task_is_denied_when_nobody_goes_on),
                 cmocka_unit_test(a_stopped_task_leaves),
                 cmocka_unit_test(other_consumers_spill_the_largest_first),
                 cmocka_unit_test(storage_uses_what_execution_leaves),
