@@ -36,13 +36,16 @@ static int init_memory(struct exec_env *env, const struct fst_conf *conf, int64_
         return 0;
 }
 
-/* Cached partitions go first: they can be computed again, or read from disk; then outputs of map tasks go to disk. */
+/*
+ * Outputs of map tasks go first, to disk, where Spark has them anyway: that costs less than computing a cached
+ * partition again, and most of them will not be read any more.
+ */
 static size_t evict(void *owner, size_t want)
 {
         struct exec_env *env = owner;
-        size_t freed = block_store_evict(env->blocks, want);
+        size_t freed = shuffle_store_evict(env->shuffles, want);
         if (freed < want)
-                freed += shuffle_store_evict(env->shuffles, want - freed);
+                freed += block_store_evict(env->blocks, want - freed);
         return freed < want ? freed + broadcasts_evict(env->broadcasts, want - freed) : freed;
 }
 

@@ -11,8 +11,8 @@
  * Waiting ends: were all N tasks to wait, each would hold, together with all that is free, less than (P - S) / 2N,
  * but together they hold what is not free of P - S.
  *
- * Who is patient waits for more than that, as long as another task goes on: one that neither waits nor rests. So
- * somebody always does, or the patient are denied what they ask for.
+ * Who is patient has R evicted as well, and waits for more than that as long as another task goes on: one that neither
+ * waits nor rests. So somebody always does, or the patient are denied what they ask for.
  *
  * One mutex guards all counts; it is taken for a page or a table's growth, not for a row. Eviction and spilling are
  * called without it, and everything is computed anew afterwards. What the page pool keeps beyond what is reserved is
@@ -245,7 +245,20 @@ static bool wait_patiently(struct memory_task *task)
 static bool worth_waiting(const struct memory_task *task, size_t size)
 {
         const struct memory_manager *m = task->manager;
-        return !task->spilling && m->idle + 1 < m->tasks && task->held + size <= m->pool - MIN(m->storage, m->region);
+        return !task->spilling && m->idle + 1 < m->tasks && task->held + size <= m->pool;
+}
+
+/*
+ * The storage that is to go, protected or not, so that @size more are within the share of a task that cannot do
+ * without; 0 if that does not help.
+ */
+static size_t storage_in_the_way(const struct memory_task *task, size_t size)
+{
+        const struct memory_manager *m = task->manager;
+        if (task->spilling || size > m->pool || task->held + size > m->pool / m->tasks)
+                return 0;
+        size_t rest = m->pool - (task->held + size) * m->tasks;
+        return m->storage - MIN(m->storage, rest);
 }
 
 void memory_task_rest(struct memory_task *task, bool rests)
@@ -295,6 +308,13 @@ static int reserve(struct memory_task *task, size_t size, bool patient)
         for (;;) {
                 bool waits = patient && worth_waiting(task, size);
                 if (task->held + size > share(m)) {
+                        size_t want = patient && may_evict ? storage_in_the_way(task, size) : 0;
+                        if (want > 0) {
+                                pthread_mutex_unlock(&m->lock);
+                                may_evict = m->evict(m->owner, want) > 0;
+                                pthread_mutex_lock(&m->lock);
+                                continue;
+                        }
                         if (!waits)
                                 break;
                         stopped = !wait_patiently(task);

@@ -446,6 +446,29 @@ static void blocks_that_cannot_go_deny_without_a_loop(void **state)
         memory_manager_free(m);
 }
 
+/* Storage that is safe from who could spill goes for who cannot do without, as much as stands in its way. */
+static void a_patient_task_evicts_what_is_protected(void **state)
+{
+        struct memory_manager *m = memory_manager_new(1000, 0.5);
+        struct store s = {.m = m};
+        memory_manager_set_evict(m, store_evict, &s);
+        struct memory_task *t = memory_task_new(m);
+        struct memory_consumer c;
+        memory_consumer_init(&c, t, "c", NULL);
+        assert_true(store_put(&s, 400));
+        assert_int_equal(memory_acquire(&c, 650), FST_MEMORY_E_DENIED);
+        assert_int_equal(memory_acquire_patiently(&c, 1001), FST_MEMORY_E_DENIED);
+        assert_int_equal(s.calls, 0);
+        assert_int_equal(memory_acquire_patiently(&c, 650), 0);
+        assert_int_equal(s.wanted, 50);
+        s.pinned = 300;
+        assert_int_equal(memory_acquire_patiently(&c, 100), FST_MEMORY_E_DENIED);
+        assert_int_equal(memory_acquire_patiently(&c, 50), 0);
+        memory_release_storage(m, s.held);
+        memory_task_free(t);
+        memory_manager_free(m);
+}
+
 /* Random tasks on threads; the sum of what they and storage believe to hold never exceeds the pool. */
 struct model {
         struct memory_manager *m;
@@ -545,6 +568,7 @@ int main(void)
                 cmocka_unit_test(storage_does_not_evict_execution),
                 cmocka_unit_test(execution_evicts_while_other_tasks_run),
                 cmocka_unit_test(blocks_that_cannot_go_deny_without_a_loop),
+                cmocka_unit_test(a_patient_task_evicts_what_is_protected),
                 cmocka_unit_test(sums_hold_under_threads),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
