@@ -12,6 +12,7 @@ from harness import BenchError
 import rdd_benchmarks
 
 ROW, SMALL_MB, ENOUGH = 96, 256, "8g"
+LEAST_MB = 32  # spark.driver.memory is no less
 OPERATORS = ("cogroup", "join", "distinct", "group_by_key", "cartesian", "sort_by")
 
 
@@ -35,7 +36,7 @@ def quarter(name, h):
     job.ours(f"quarter {name}: compiling")
     for i in range(h.parameters.runs):
         raw["enough"] += job.ours(f"quarter {name}: 4g {i + 1}/{h.parameters.runs}", sample=20)
-    limit = int(peak_mb(raw["enough"]) / 4)
+    limit = max(int(peak_mb(raw["enough"]) / 4), LEAST_MB)
     for i in range(h.parameters.runs):
         raw["small"] += job.ours(f"quarter {name}: {limit}m {i + 1}/{h.parameters.runs}", memory=f"{limit}m", sample=20)
     return compared(job.what, limit, raw["small"], raw["enough"]), {k: without_output(v) for k, v in raw.items()}
