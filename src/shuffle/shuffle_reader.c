@@ -129,6 +129,10 @@ static int load(struct shuffle_input *in)
         for (int tries = 0; tries < 2; tries++) {
                 r = spill_read_page(output->file, extent->offset, extent->length, &in->codec, &in->memory, &in->loaded,
                                     &error);
+                if (r == FST_MEMORY_E_DENIED && memory_acquire_patiently(&in->memory, PAGE_BLOCK) == 0) {
+                        memory_release(&in->memory, PAGE_BLOCK); /* there is room for a page now */
+                        continue;
+                }
                 if (r != -EBADMSG)
                         break;
                 log_warn("ShuffleBlockFetcherIterator", "map output %d of shuffle %d is damaged: %s", in->at,
