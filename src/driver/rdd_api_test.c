@@ -221,6 +221,53 @@ static void partitions_are_read_through_iterators_and_batches(void **state)
 
 /* ------------------------------------------------------------------------------------------------- shuffles */
 
+/* All rows, and one behind them. */
+static int one_more(fst_task *task, fst_iter *rows, fst_out *out)
+{
+        int64_t x;
+        while (fst_next(rows, &x))
+                fst_emit(out, x);
+        fst_emit(out, -1);
+        return 0;
+}
+
+static int first_two(fst_task *task, fst_iter *rows, fst_out *out)
+{
+        int64_t x;
+        for (int i = 0; i < 2 && fst_next(rows, &x); i++)
+                fst_emit(out, x);
+        return 0;
+}
+
+/* A function stops reading: what the one before it still emits is not the beginning of the next partition. */
+static void rows_that_nobody_wants_are_dropped(void **state)
+{
+        fst_context *sc = context("local[1]");
+        fst_rdd *some = fst_map_partitions(fst_map_partitions(fst_range_n(sc, 0, 12, 3), one_more, FST_I64), first_two,
+                                           FST_I64);
+        fst_iter *rows;
+        int64_t x, n = 0;
+        assert_int_equal(fst_collect(some, &rows), 0);
+        for (; fst_next(rows, &x); n++)
+                assert_int_equal(x, n / 2 * 4 + n % 2);
+        assert_int_equal(n, 6);
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
+/* Only pairs have a partitioner: a union of sorted rows is one behind the other, as in Spark. */
+static void sorted_rows_are_united_one_behind_the_other(void **state)
+{
+        fst_rdd *sorted = fst_sort_by_n(fst_range_n(*state, 0, 4, 2), fst_identity, FST_I64, FST_DESCENDING, 2);
+        fst_rdd *both = fst_union(sorted, sorted);
+        fst_iter *rows;
+        int64_t x, n = 0;
+        assert_int_equal(fst_rdd_partitions(both), 4);
+        assert_int_equal(fst_collect(both, &rows), 0);
+        for (; fst_next(rows, &x); n++)
+                assert_int_equal(x, 3 - n % 4);
+        assert_int_equal(n, 8);
+}
+
 static void reduces_by_key(void **state)
 {
         int m = 10;
@@ -451,6 +498,8 @@ int main(void)
                 cmocka_unit_test(one_row_can_become_many),
                 cmocka_unit_test(emitted_text_is_copied),
                 cmocka_unit_test(partitions_are_read_through_iterators_and_batches),
+                cmocka_unit_test(rows_that_nobody_wants_are_dropped),
+                cmocka_unit_test_setup_teardown(sorted_rows_are_united_one_behind_the_other, setup, teardown),
                 cmocka_unit_test(reduces_by_key),
                 cmocka_unit_test(reduces_structs_and_bytes),
                 cmocka_unit_test(places_by_key_and_coalesces),

@@ -133,16 +133,25 @@ static inline int op_begin(struct op *op)
         return op->class->begin ? op->class->begin(op) : 0;
 }
 
+/* What nobody wants any more is not to be what the next partition begins with. */
+static inline void op_drop(struct op *op)
+{
+        op->out.rows = 0;
+        arena_reset(&op->heap);
+}
+
 static inline int op_end(struct op *op)
 {
         int r = op->class->end ? op->class->end(op) : 0;
-        return r ? r : op_flush(op);
+        if (r == 0)
+                return op_flush(op);
+        op_drop(op);
+        return r;
 }
 
 static inline void op_abandon(struct op *op)
 {
         if (op->class->abandon)
                 op->class->abandon(op);
-        op->out.rows = 0;
-        arena_reset(&op->heap);
+        op_drop(op);
 }
