@@ -42,6 +42,7 @@ struct memory_manager {
         size_t patient; /* those that wait to be told when all others do, too */
         memory_evict_fn evict;
         void *owner;
+        unsigned pressure, pressed; /* memory_manager_set_pressure; acquisitions so far (atomic) */
 };
 
 struct memory_task {
@@ -384,10 +385,32 @@ static int spill(struct memory_consumer *victim, size_t size)
         return MIN(r, 0);
 }
 
+void memory_manager_set_pressure(struct memory_manager *m, unsigned every)
+{
+        m->pressure = every;
+}
+
+/* As though there were no room for @c. */
+static int press(struct memory_consumer *c, size_t size)
+{
+        struct memory_manager *m = c->task->manager;
+        int r = 0;
+        if (c->task->spilling || __atomic_add_fetch(&m->pressed, 1, __ATOMIC_RELAXED) % m->pressure != 0)
+                return 0;
+        if (m->evict)
+                m->evict(m->owner, size);
+        for (struct memory_consumer *i = c->task->consumers; i; i = i->next)
+                i->asked = false;
+        for (struct memory_consumer *victim; r == 0 && (victim = spill_candidate(c));)
+                r = spill(victim, size);
+        return r;
+}
+
 static int acquire(struct memory_consumer *c, size_t size, bool patient)
 {
         struct memory_task *task = c->task;
-        int r = reserve(task, size, false);
+        int r = task->manager->pressure ? press(c, size) : 0;
+        r = r ? r : reserve(task, size, false);
         if (r == FST_MEMORY_E_DENIED && !task->spilling) {
                 for (struct memory_consumer *i = task->consumers; i; i = i->next)
                         i->asked = false;

@@ -45,6 +45,12 @@ void memory_manager_free(struct memory_manager *m);
 /* Who is asked to evict. Set once, before the first task. */
 void memory_manager_set_evict(struct memory_manager *m, memory_evict_fn evict, void *owner);
 
+/*
+ * For tests, before the first task: each @every-th acquisition of execution memory evicts blocks, and has all other
+ * consumers of the task spill, as though there were no room: so little data is spilled as much would be. 0: none.
+ */
+void memory_manager_set_pressure(struct memory_manager *m, unsigned every);
+
 size_t memory_manager_pool(const struct memory_manager *m);
 size_t memory_manager_execution_used(const struct memory_manager *m);
 size_t memory_manager_storage_used(const struct memory_manager *m);

@@ -267,6 +267,26 @@ static void other_consumers_spill_the_largest_first(void **state)
         memory_manager_free(m);
 }
 
+static void pressure_has_others_spill_though_there_is_room(void **state)
+{
+        struct memory_manager *m = memory_manager_new(1000, 0.5);
+        struct memory_task *t = memory_task_new(m);
+        struct spiller s[2] = {{.gives = 1000}, {.gives = 1000}};
+        memory_manager_set_pressure(m, 2);
+        for (int i = 0; i < 2; i++)
+                memory_consumer_init(&s[i].consumer, t, "s", spiller_spill);
+        assert_int_equal(memory_acquire(&s[0].consumer, 100), 0);
+        assert_int_equal(memory_acquire(&s[1].consumer, 100), 0); /* the second */
+        assert_int_equal(s[0].calls, 1);
+        assert_int_equal(memory_acquire(&s[0].consumer, 100), 0);
+        assert_int_equal(s[1].calls, 0);
+        s[1].fail = -EIO;
+        assert_int_equal(memory_acquire(&s[0].consumer, 100), -EIO);
+        assert_int_equal(s[0].consumer.held, 100);
+        memory_task_free(t);
+        memory_manager_free(m);
+}
+
 /* A store that evicts exactly, up to what it has. */
 struct store {
         struct memory_manager *m;
@@ -562,6 +582,7 @@ int main(void)
                 cmocka_unit_test(a_patient_task_is_denied_when_nobody_goes_on),
                 cmocka_unit_test(a_stopped_task_leaves),
                 cmocka_unit_test(other_consumers_spill_the_largest_first),
+                cmocka_unit_test(pressure_has_others_spill_though_there_is_room),
                 cmocka_unit_test(storage_uses_what_execution_leaves),
                 cmocka_unit_test(execution_evicts_just_what_it_lacks),
                 cmocka_unit_test(execution_that_would_fit_into_what_is_free_counts_that),
