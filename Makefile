@@ -10,13 +10,14 @@ MESON_OPTIONS ?=
 INPUT ?=
 # For each target of `make fuzz`.
 FUZZ_SECONDS ?= 30
-# `make soak`: the first seed (where the last one stopped) and the last (none).
+# `make soak`: the first seed (where the last one stopped), the last (none), and what of it (worlds, lineages; both).
 SOAK_FROM ?=
 SOAK_TO ?=
+SOAK ?=
 # `make lint`: files changed since this commit, or everything with SINCE=all.
 SINCE ?= main
 
-export PREFIX INPUT FUZZ_SECONDS SINCE BUILD SOAK_FROM SOAK_TO
+export PREFIX INPUT FUZZ_SECONDS SINCE BUILD SOAK SOAK_FROM SOAK_TO
 
 .DEFAULT_GOAL := all
 # Only the ordinary build is what bin/ points at; build-asan and the like are for their tests.
@@ -112,7 +113,7 @@ bench: build ## the numbers beside genuine Spark (bench/run)
 	@test -x bench/run || { echo "there is no bench/run in this tree" >&2; exit 1; }
 	@bench/run
 
-soak: build ## random worlds for the scheduler beyond those of make check, until stopped (SOAK_FROM, SOAK_TO: seeds)
+soak: build ## random worlds for the scheduler and random lineages beyond those of make check, until stopped (SOAK_FROM, SOAK_TO: seeds)
 	@scripts/soak
 
 fuzz: ## every fuzz target under libFuzzer, ASan and UBSan for FUZZ_SECONDS (30) each

@@ -6,7 +6,9 @@
  *
  * Integers of any width become I64, floats F64; fst_bytes and C strings become BYTES; a pointer to anything else
  * is read as FIXED. Bytes are copied unless they lie in the row that the function was given, so buffers of your
- * own may be reused at once. A kind that is not what the operator declared fails the task with both named.
+ * own may be reused at once; but functions of operators behind may be called, on this thread, before fst_emit has taken
+ * the row, so a static buffer is for one function alone. A kind that is not what the operator declared fails the task
+ * with both named.
  *
  * Emitting cannot fail as far as your function is concerned: when nothing more is wanted (the job was cancelled,
  * take() has enough) rows are dropped, and the engine does not call the function again.

@@ -65,8 +65,8 @@ FST_API fst_rdd *fst_reduce_by_key_at(fst_rdd *pairs, fst_fn f, int partitions, 
  * fst_rdd *fst_sort_by_key_n(fst_rdd *pairs, enum fst_order order, int partitions)
  *
  * All rows in the order of their keys: partition 0 before partition 1, sorted within; as many partitions as @pairs has.
- * Numbers sort by value (NaN last), bytes as unsigned bytes, FIXED keys as bytes. Building it runs no job; its first
- * action samples.
+ * Numbers sort by value (-0.0 before 0.0, NaN last), bytes as unsigned bytes, FIXED keys as bytes. Building it runs no
+ * job; its first action samples.
  */
 #define fst_sort_by_key(pairs, order) fst_sort_by_key_n(pairs, order, 0)
 #define fst_sort_by_key_n(pairs, order, partitions)                                                                    \

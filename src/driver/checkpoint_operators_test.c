@@ -4,6 +4,7 @@
  */
 #include "base/mem.h"
 #include "base/remove_tree.h"
+#include "driver/api_fixture.h"
 #include "driver/wire_fixture.h"
 #include "rdd/rdd.h"
 

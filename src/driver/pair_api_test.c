@@ -3,6 +3,7 @@
  * partitions, what is shuffled and what need not be. Cases restate the behaviours of Spark's PairRDDFunctionsSuite.
  */
 #include "base/mem.h"
+#include "driver/api_fixture.h"
 #include "driver/wire_fixture.h"
 #include "rdd/partitioner.h"
 #include "rdd/rdd.h"

@@ -4,6 +4,7 @@
  * coalesce and repartition.
  */
 #include "base/mem.h"
+#include "driver/api_fixture.h"
 #include "driver/wire_fixture.h"
 #include "rdd/rdd.h"
 

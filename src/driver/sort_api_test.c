@@ -3,6 +3,7 @@
  * evenly those are filled. Cases restate the behaviours of Spark's SortingSuite, and what its RDDSuite says of sorting.
  */
 #include "base/mem.h"
+#include "driver/api_fixture.h"
 #include "driver/wire_fixture.h"
 
 enum { MANY = 1000 };

@@ -1,6 +1,6 @@
 /*
  * Stages and results as bytes: what they look like, what is refused, what is taken from a stranger. That decoded
- * stages compute what their originals do is shown by driver/lineage_api_test.c.
+ * stages compute what their originals do is shown by tests/lineage.
  */
 #include "exec/stage_wire.h"
 

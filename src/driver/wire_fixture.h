@@ -6,19 +6,22 @@
 #pragma once
 
 #include "base/buf.h"
-#include "driver/api_fixture.h"
 #include "driver/context.h"
 #include "driver/local_backend.h"
 #include "exec/action.h"
 #include "exec/slot.h"
 #include "exec/stage_wire.h"
+#include "rdd/slice.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 
 /*
  * Every run's stage is encoded and decoded before a slot has it, and every result before the driver has it. One
  * context at a time.
  */
 static struct {
-        struct stage_work *of_driver[2]; /* by slot, while it runs what was decoded */
+        struct stage_work *of_driver[8]; /* by slot, while it runs what was decoded */
         int stages, slices;              /* that went that way; atomic */
 } wire;
 
@@ -69,6 +72,22 @@ static inline void send_results(fst_context *sc, struct slot_run *run)
         }
         stage_work_unref(decoded);
 }
+
+/* A slice of what an RDD of the application holds, as the driver would give it. */
+static inline int fetch_slice(void *owner, struct task_run *run, int rdd, int partition, struct buf *slice)
+{
+        fst_context *sc = owner;
+        struct fst_error error = FST_ERROR_INIT;
+        const fst_rdd *at = sc->registry.rdds;
+        while (at->lineage.id != rdd)
+                at = at->next;
+        __atomic_add_fetch(&wire.slices, 1, __ATOMIC_RELAXED);
+        int r = slice_encode(at, partition, slice, &error);
+        return r ? task_run_fail_with(run, r, &error) : 0;
+}
+
+/* For a context whose stages go that way: sc->env.slices, with the context as their owner. */
+static const struct slice_source slices_of_driver __attribute__((unused)) = {.fetch = fetch_slice};
 
 static const struct local_backend_probe by_wire
         __attribute__((unused)) = {.launched = send_stage, .done = send_results};

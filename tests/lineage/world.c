@@ -1,0 +1,90 @@
+/* See world.h. Here only is the inside of the engine looked at: to have stages go by way of the wire. */
+#include "world.h"
+
+#include "driver/wire_fixture.h"
+#include "store/memory.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <unistd.h>
+
+struct surroundings surroundings_of(uint64_t seed)
+{
+        uint64_t block = seed / WORLD_SEEDS, rest = block / 4;
+        return (struct surroundings){.cores = 1 + (int)(block % 4),
+                                     .parallelism = rest / 4 % 3 == 1 ? 1 + (int)(rest % 6) : 0,
+                                     .little_memory = rest % 2 == 1,
+                                     .by_wire = rest / 2 % 2 == 1};
+}
+
+void surroundings_print(struct surroundings around, FILE *out)
+{
+        fprintf(out, "local[%d,4], %s memory, spark.default.parallelism %d, %s\n", around.cores,
+                around.little_memory ? "little" : "much", around.parallelism,
+                around.by_wire ? "stages go by way of the wire" : "stages stay in the process");
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+        return remove(path);
+}
+
+static void set(fst_conf *conf, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void set(fst_conf *conf, const char *key, const char *format, ...)
+{
+        char value[200];
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(value, sizeof(value), format, arguments);
+        va_end(arguments);
+        fst_conf_set(conf, key, value);
+}
+
+void world_begin(struct world *w, struct surroundings around)
+{
+        fst_conf *conf = fst_conf_new();
+        const char *log = getenv("LINEAGES_LOG"), *folder = getenv("TMPDIR");
+        if (!folder && access("/dev/shm", W_OK) == 0)
+                folder = "/dev/shm"; /* small files, many of them */
+        w->around = around;
+        snprintf(w->folder, sizeof(w->folder), "%.40s/firesteel-lineages-XXXXXX", folder ? folder : "/tmp");
+        if (!mkdtemp(w->folder)) {
+                perror(w->folder);
+                exit(2);
+        }
+        set(conf, "spark.master", "local[%d,4]", around.cores);
+        set(conf, "spark.app.name", "lineages");
+        set(conf, "spark.log.level", "%s", log ? log : "OFF");
+        set(conf, "spark.local.dir", "%s/local", w->folder);
+        set(conf, "spark.checkpoint.dir", "%s/checkpoints", w->folder);
+        if (around.parallelism)
+                set(conf, "spark.default.parallelism", "%d", around.parallelism);
+        if (around.little_memory) {
+                set(conf, "spark.driver.memory", "32m");
+                set(conf, "spark.memory.fraction", "%.1f", 0.2 * around.cores);
+        }
+        local_backend_set_probe(around.by_wire ? &by_wire : NULL);
+        w->sc = fst_context_new_conf(conf);
+        if (!w->sc) {
+                fprintf(stderr, "there is no context: LINEAGES_LOG=ERROR says why\n");
+                exit(2);
+        }
+        if (around.little_memory)
+                memory_manager_set_pressure(w->sc->env.memory, (unsigned)around.cores);
+        w->sc->env.slices = &slices_of_driver;
+        w->sc->env.slice_owner = w->sc;
+}
+
+bool world_end(struct world *w)
+{
+        int r = fst_context_stop(w->sc);
+        w->sc = NULL;
+        local_backend_set_probe(NULL);
+        nftw(w->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        return r == 0;
+}
+
+int world_stages_by_wire(void)
+{
+        return wire.stages;
+}
