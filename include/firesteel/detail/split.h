@@ -26,10 +26,10 @@ static inline uint64_t fst_split_hits_64(const char *at, char separator)
 }
 #endif
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define FST_MAY_READ_BEHIND 0
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define FST_MAY_READ_BEHIND 0
 #endif
 #endif
