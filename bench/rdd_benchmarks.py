@@ -11,6 +11,10 @@ from benchmarks import faster_row, figure, row, seconds, timed, without_output
 from harness import BenchError
 
 
+# What harness.py compiles bench/reference with.
+COMPILED_AS_REFERENCE = ("--conf", "spark.firesteel.cc.flags=-O3 -march=native")
+
+
 class MadeUpJob:
     """bench/apps/SOURCE.c, the same in bench/reference, and a mode of SparkBench.java."""
 
@@ -36,7 +40,8 @@ class MadeUpJob:
         return with_times(results)
 
     def ours(self, label, **options):
-        return self.checked(label, self.h.ours(label, self.source, *self.arguments, **options))
+        return self.checked(label, self.h.ours(label, self.source, *self.arguments, conf=COMPILED_AS_REFERENCE,
+                                               **options))
 
     def spark(self, label, **options):
         return self.checked(label, self.h.spark(label, *self.spark_arguments, **options))

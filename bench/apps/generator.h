@@ -79,58 +79,64 @@ static inline void point_make(int64_t i, double *x)
                 x[d] = 6 * unit(mix(~(cube * DIMENSIONS + d) << 32)) + 4 * unit(mix((uint64_t)i * DIMENSIONS + d));
 }
 
-/* Several doubles that are computed with at a time; a compiler makes of it what the processor has. */
-typedef double lanes __attribute__((vector_size(64)));
-enum { LANES = sizeof(lanes) / sizeof(double), GROUPS = (CENTRES + LANES - 1) / LANES };
-
-/* For the function that has the loop: is compiled for several processors, and the one at hand decides. */
-#ifdef __x86_64__
-#define FOR_THIS_PROCESSOR __attribute__((target_clones("avx512f", "avx2", "default")))
+/* Several numbers that are computed with at a time: as many as the processor has registers for. */
+#if defined(__AVX512F__)
+#define LANES 8
+#elif defined(__AVX2__)
+#define LANES 4
 #else
-#define FOR_THIS_PROCESSOR
+#define LANES 2
 #endif
+typedef double lanes __attribute__((vector_size(LANES * 8)));
+typedef int64_t lanes_of_i64 __attribute__((vector_size(LANES * 8)));
 
-/* Centres dimension by dimension, so that a point's distances from all of them are computed side by side. */
-struct places {
-        lanes x[DIMENSIONS][GROUPS];
-};
-
-static inline struct places places_of(const struct clouds *centres)
+/*
+ * Add each of @n points to the sum of the centre that is nearest to it. Points are turned into columns, a block at a
+ * time, so that the distances of several from a centre are one computation; which centre is the nearest is no branch,
+ * because it cannot be guessed. Of a distance (squared, and halved) the part is left out that is the same for all.
+ */
+static inline void clouds_take(struct clouds *sums, const struct clouds *centres, const double *points, size_t n)
 {
-        struct places places = {0};
-        for (int i = 0; i < CENTRES; i++)
+        double half[CENTRES] = {0};
+        for (int c = 0; c < CENTRES; c++)
                 for (int d = 0; d < DIMENSIONS; d++)
-                        places.x[d][i / LANES][i % LANES] = centres->x[i][d];
-        return places;
-}
-
-/* Add a point to the sum of the centre that is nearest to it. */
-static inline __attribute__((always_inline)) void clouds_take(struct clouds *sums, const struct places *centres,
-                                                              const double *point)
-{
+                        half[c] += centres->x[c][d] * centres->x[c][d] / 2;
+        enum { BLOCK = 8 };
         union {
-                lanes group[GROUPS];
-                double of[GROUPS * LANES];
-        } distance = {0};
-        for (int g = 0; g < GROUPS; g++) {
-                lanes sum = {0};
-                for (int d = 0; d < DIMENSIONS; d++) {
-                        lanes away = point[d] - centres->x[d][g];
-                        sum += away * away;
+                lanes group[BLOCK / LANES];
+                double of[BLOCK];
+        } column[DIMENSIONS] = {0};
+        union {
+                lanes_of_i64 group[BLOCK / LANES];
+                int64_t of[BLOCK];
+        } nearest;
+        for (size_t at = 0; at < n; at += BLOCK, points += BLOCK * DIMENSIONS) {
+                size_t some = n - at < BLOCK ? n - at : BLOCK;
+                for (size_t i = 0; i < some; i++)
+                        for (int d = 0; d < DIMENSIONS; d++)
+                                column[d].of[i] = points[i * DIMENSIONS + (size_t)d];
+                for (int g = 0; g < BLOCK / LANES; g++) {
+                        lanes least = {0}, point[DIMENSIONS];
+                        lanes_of_i64 which = {0};
+                        for (int d = 0; d < DIMENSIONS; d++)
+                                point[d] = column[d].group[g];
+                        for (int c = 0; c < CENTRES; c++) {
+                                lanes far = half[c] - centres->x[c][0] * point[0];
+                                for (int d = 1; d < DIMENSIONS; d++)
+                                        far -= centres->x[c][d] * point[d];
+                                lanes_of_i64 nearer = c == 0 ? ~(lanes_of_i64){0} : far < least;
+                                which = (nearer & c) | (~nearer & which);
+                                least = (lanes)((nearer & (lanes_of_i64)far) | (~nearer & (lanes_of_i64)least));
+                        }
+                        nearest.group[g] = which;
                 }
-                distance.group[g] = sum;
+                for (size_t i = 0; i < some; i++) {
+                        int64_t c = nearest.of[i];
+                        sums->n[c]++;
+                        for (int d = 0; d < DIMENSIONS; d++)
+                                sums->x[c][d] += points[i * DIMENSIONS + (size_t)d];
+                }
         }
-        /* No branch: which centre is the nearest cannot be guessed. */
-        double least = distance.of[0];
-        unsigned nearest = 0;
-        for (int i = 1; i < CENTRES; i++)
-                least = distance.of[i] < least ? distance.of[i] : least;
-        for (int i = 0; i < CENTRES; i++)
-                nearest |= (unsigned)(distance.of[i] == least) << i;
-        int best = __builtin_ctz(nearest);
-        sums->n[best]++;
-        for (int d = 0; d < DIMENSIONS; d++)
-                sums->x[best][d] += point[d];
 }
 
 /* Move centres to the middle of their points; one without points stays. */

@@ -20,9 +20,11 @@ static int make_point(fst_task *task, int64_t i, fst_out *out)
         return 0;
 }
 
-FOR_THIS_PROCESSOR static int take(fst_task *task, void *sums, const void *point)
+static int sum_nearest(fst_task *task, const fst_batch *points, fst_out *out)
 {
-        clouds_take(sums, fst_captured(task), point);
+        struct clouds sums = {0};
+        clouds_take(&sums, fst_captured(task), (const double *)points->key.fixed, points->rows);
+        fst_emit(out, (const void *)&sums);
         return 0;
 }
 
@@ -46,13 +48,13 @@ int main(int argc, char **argv)
         int r = fst_count(points, &n);
         printf("points: %.4f\n", now() - start);
 
-        struct clouds centres, none = {0}, sums = {0};
+        struct clouds centres, sums = {0};
         for (int i = 0; i < CENTRES; i++)
                 point_make(i, centres.x[i]);
         start = now();
         for (int round = 0; round < atoi(argv[2]) && r == 0; round++) {
-                struct places places = places_of(&centres);
-                r = fst_aggregate(points, &none, FST_WITH(take, places), add, &sums);
+                r = fst_reduce(fst_map_batches(points, FST_WITH(sum_nearest, centres), FST_FIXED(sizeof(sums))), add,
+                               &sums);
                 clouds_move(&centres, &sums);
         }
         printf("job: %.4f\n", now() - start);

@@ -27,9 +27,7 @@ int main(int argc, char **argv)
         start = now();
         for (int round = 0; round < atoi(argv[2]); round++) {
                 struct clouds sums = {0};
-                struct places places = places_of(&centres);
-                for (size_t i = 0; i < n; i++)
-                        clouds_take(&sums, &places, points + i * DIMENSIONS);
+                clouds_take(&sums, &centres, points, n);
                 clouds_move(&centres, &sums);
         }
         printf("job: %.4f\n", now() - start);
