@@ -5,7 +5,7 @@
 
 #include <firesteel/types.h>
 
-/* Bytes for "%.*s" of printf: printf("%.*s\n", FST_TEXT(word)). They end at 2 GiB, or at a NUL. */
+/* Bytes for "%.*s" of printf: printf("%.*s\n", FST_TEXT(word)). For texts of less than 2 GiB; they end at a NUL. */
 #define FST_TEXT(bytes) (int)(bytes).len, (bytes).data
 
 /*

@@ -69,7 +69,7 @@ static int grow(struct cogroup_op *self, size_t wanted)
 {
         size_t room = MAX(self->lists.room * 2, wanted);
         int r = memory_acquire(&self->lists.memory, room - self->lists.room);
-        if (r == FST_MEMORY_E_DENIED && room > wanted)
+        if (r == FST_MEMORY_E_DENIED)
                 r = memory_acquire_patiently(&self->lists.memory, (room = wanted) - self->lists.room);
         if (r)
                 return r < 0 ? r : too_large(self);

@@ -224,7 +224,8 @@ static int feed_persisted(struct pipeline *p, struct node *node, int partition, 
         struct task_run *run = p->env.run;
         struct block_asker asker = {.task = run,
                                     .holds_memory = run->memory && memory_task_held(run->memory) > 0,
-                                    .stopped = run->task.stopped};
+                                    .stopped = run->task.stopped,
+                                    .memory = run->memory};
         if (p->env.remote && !block_store_contains(p->env.blocks, id)) {
                 bool found;
                 int e = feed_remote(p, node, id, to, &found);

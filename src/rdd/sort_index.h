@@ -1,7 +1,7 @@
 /*
  * The index of a sort: for each record the first eight bytes of its key, as a number that sorts as the key does,
  * and where the record is. Sixteen bytes move instead of the record. Where these can hold all of a row, a number with
- * nothing or eight bytes beside it, they are the row: there are no records then, and nothing to gather in the end.
+ * a value of at most eight bytes beside it, they are the row: there are no records then, and nothing to gather in the end.
  *
  * The memory is two arrays of the same length, one of them for the sort to write into; both are reserved as entries
  * are added and mapped once, so that growing copies nothing. It is kept from task to task.

@@ -12,7 +12,7 @@
  * Orders are those of fst_sort_by_key: I64 by value; F64 as Java's Double.compare (-0.0 before 0.0, NaN last);
  * BYTES as unsigned bytes, the shorter first where one begins the other; FIXED as unsigned bytes. Descending is
  * the reverse of that. Rows with equal keys stay in the order in which they were added. NaNs that are keys
- * beside nothing or eight bytes come out as one NaN.
+ * beside a value of at most eight bytes come out as one NaN.
  *
  * A sorter belongs to one thread at a time. Its index is kept from task to task as an aggregate's table is (see
  * rdd/aggregate.h): between sorter_reset and sorter_start it is not reserved from anyone.

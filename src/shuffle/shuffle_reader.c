@@ -119,19 +119,33 @@ static int next_output(struct shuffle_input *in)
         return 1;
 }
 
+/* @r: FST_MEMORY_E_DENIED, or what asking for memory has failed with. */
+static int no_memory(struct shuffle_input *in, int r)
+{
+        if (task_run_stopped(in->run))
+                return task_run_cancelled(in->run);
+        return task_run_fail(in->run, r < 0 ? r : -ENOMEM,
+                             "no memory to read a page of shuffle %d: raise spark.driver.memory or "
+                             "spark.executor.memory, or run fewer tasks at a time",
+                             in->inputs->shuffle_id);
+}
+
 static int load(struct shuffle_input *in)
 {
         const struct shuffle_output *output = in->outputs[in->at];
         const struct shuffle_extent *extent = &output->extents[in->extent - 1];
         struct fst_error error = FST_ERROR_INIT;
         in->extent = extent->next;
+        /* A page that is larger than a block of the pool is never compressed: its frame is as long. */
+        size_t block = extent->length > PAGE_BLOCK ? page_block_size(extent->length) : PAGE_BLOCK;
         int r = 0;
         for (int tries = 0; tries < 2; tries++) {
-                r = spill_read_page(output->file, extent->offset, extent->length, &in->codec, &in->memory, &in->loaded,
-                                    &error);
-                if (r == FST_MEMORY_E_DENIED && memory_acquire_patiently(&in->memory, PAGE_BLOCK) == 0) {
-                        memory_release(&in->memory, PAGE_BLOCK); /* there is room for a page now */
-                        continue;
+                while ((r = spill_read_page(output->file, extent->offset, extent->length, &in->codec, &in->memory,
+                                            &in->loaded, &error)) == FST_MEMORY_E_DENIED) {
+                        r = memory_acquire_patiently(&in->memory, block);
+                        if (r)
+                                return no_memory(in, r);
+                        memory_release(&in->memory, block); /* there is room for it now, or was: others ask, too */
                 }
                 if (r != -EBADMSG)
                         break;
@@ -142,11 +156,6 @@ static int load(struct shuffle_input *in)
                 error_deinit(&error);
                 return 0;
         }
-        if (r == FST_MEMORY_E_DENIED)
-                return task_run_fail(in->run, -ENOMEM,
-                                     "no memory to read a page of shuffle %d: raise spark.driver.memory or "
-                                     "spark.executor.memory, or run fewer tasks at a time",
-                                     in->inputs->shuffle_id);
         return fetch_failed(in, r, &error);
 }
 

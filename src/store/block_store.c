@@ -268,7 +268,12 @@ static void hold(struct block *b)
 /* Wait for a change of some block, under the lock; false if the asking task was told to stop. */
 static bool wait_for_change(struct block_store *s, const struct block_asker *asker)
 {
-        return stop_wait(&s->changed, &s->lock, asker->stopped);
+        if (asker->memory)
+                memory_task_rest(asker->memory, true);
+        bool goes_on = stop_wait(&s->changed, &s->lock, asker->stopped);
+        if (asker->memory)
+                memory_task_rest(asker->memory, false);
+        return goes_on;
 }
 
 void block_is_wanted_at(struct block *b, enum fst_storage_level level)

@@ -89,9 +89,10 @@ bool block_store_status(struct block_store *store, struct block_id id, struct bl
 struct block_id *block_store_list(struct block_store *store, size_t *n);
 
 struct block_asker {
-        const void *task;   /* any pointer that is the task's alone */
-        bool holds_memory;  /* execution memory is reserved for it: it must not wait for another task */
-        const int *stopped; /* atomic; not 0 ends the waiting. NULL: nobody stops it */
+        const void *task;           /* any pointer that is the task's alone */
+        bool holds_memory;          /* execution memory is reserved for it: it must not wait for another task */
+        const int *stopped;         /* atomic; not 0 ends the waiting. NULL: nobody stops it */
+        struct memory_task *memory; /* rests while it waits, so that nobody waits for its memory. NULL: it has none */
 };
 
 /*

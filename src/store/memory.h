@@ -36,7 +36,7 @@ struct memory_consumer {
         bool asked; /* the manager's own: to spill, in the present acquisition */
 };
 
-/* Free @want bytes of cached blocks (or as much as there is); returns the bytes released. Called without locks. */
+/* Free @want bytes of storage: map outputs, cached blocks (or as much as there is); returns the bytes released. Called without locks. */
 typedef size_t (*memory_evict_fn)(void *owner, size_t want);
 
 struct memory_manager *memory_manager_new(size_t pool_bytes, double storage_fraction);
