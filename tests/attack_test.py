@@ -13,7 +13,7 @@ from sanitizers import SANITIZED
 
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "build", "src")
 
-MORE_MEMORY = (1024 if SANITIZED else 96) << 10  # KiB; sanitizers keep what was freed
+MORE_MEMORY = (1024 if SANITIZED else 64) << 10  # KiB; sanitizers keep what was freed
 
 APPLICATION = """
 #include <firesteel/firesteel.h>
@@ -200,12 +200,12 @@ def garbage(port, draw):
 
 
 def loris(ports, n):
-    """Connections that say a byte or two, and wait."""
+    """Connections that say a byte or two of our protocols, or of TLS, and wait."""
     held = []
     for i in range(n):
         try:
             s = connect(ports[i % len(ports)])
-            s.send(b"FSRP"[:1 + i % 4] if i % 2 else b"FSTX"[:1 + i % 4])
+            s.send((b"FSRP", b"FSTX", b"\x16\x03\x01\x02")[i % 3][:1 + i % 4])
             held.append(s)
         except OSError:
             pass

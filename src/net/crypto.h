@@ -27,6 +27,10 @@ struct tls_context;
 #define AES_CTR_KEY_SIZE 32
 #define AES_CTR_IV_SIZE 16
 
+#define TLS_HANDSHAKE_RECORD 22 /* the first byte of who begins TLS (RFC 8446, section 5.1) */
+#define TLS_NOT_SPOKEN "it does not speak TLS: set spark.authenticate or spark.ssl.rpc.enabled alike on both sides"
+#define TLS_ENDED_EARLY "it ended in the middle of the handshake"
+
 /* What peers must prove. Either `psk` or, for certificates, the files; paths and passwords may be NULL. */
 struct tls_options {
         bool server;

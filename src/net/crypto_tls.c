@@ -365,7 +365,7 @@ static const char *plain_words(const struct tls *t, unsigned long code)
         case SSL_R_PACKET_LENGTH_TOO_LONG:
         case SSL_R_BAD_RECORD_TYPE:
         case SSL_R_UNEXPECTED_MESSAGE:
-                return "it does not speak TLS: set spark.authenticate or spark.ssl.rpc.enabled alike on both sides";
+                return TLS_NOT_SPOKEN;
         case SSL_R_UNSUPPORTED_PROTOCOL:
         case SSL_R_NO_PROTOCOLS_AVAILABLE:
         case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
@@ -387,8 +387,7 @@ static const char *plain_words(const struct tls *t, unsigned long code)
         case SSL_R_CERTIFICATE_VERIFY_FAILED:
                 return psk ? "it did not prove that it knows the secret" : NULL;
         case SSL_R_UNEXPECTED_EOF_WHILE_READING:
-                return SSL_is_init_finished(t->ssl) ? "the other side was gone without a word"
-                                                    : "it ended in the middle of the handshake";
+                return SSL_is_init_finished(t->ssl) ? "the other side was gone without a word" : TLS_ENDED_EARLY;
         case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
                 return "it has no certificate, and spark.ssl.rpc.needClientAuth asks for one";
         default:
@@ -444,7 +443,7 @@ int crypto_tls_handshake(struct tls *t)
         if (r <= 0) {
                 ssize_t o = outcome(t, r);
                 if (o == 0) {
-                        snprintf(t->message, sizeof(t->message), "it ended in the middle of the handshake");
+                        snprintf(t->message, sizeof(t->message), "%s", TLS_ENDED_EARLY);
                         return -ECONNRESET;
                 }
                 return (int)o;

@@ -9,6 +9,7 @@
 #include "net/crypto.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -276,6 +277,37 @@ static void who_speaks_no_tls(void **state)
         security_free(driver);
 }
 
+/* Who only connects gets no memory of OpenSSL's; who begins otherwise is told so at its first byte. */
+static void who_says_nothing(void **state)
+{
+        enum { N = 64, MOST = 2048 };
+        struct security *driver = with_secret("app-1", SECRET);
+        struct channel *held[N];
+        int ends[N][2];
+        char byte;
+        size_t before = mallinfo2().uordblks;
+        for (int i = 0; i < N; i++) {
+                assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends[i]), 0);
+                assert_int_equal(channel_new(ends[i][1], driver, CHANNEL_SERVER, &held[i], NULL), 0);
+                assert_int_equal(channel_read(held[i], &byte, 1), -EAGAIN);
+                assert_int_equal(channel_events(held[i]), POLLIN);
+                assert_false(channel_ready(held[i]));
+        }
+        assert_true(mallinfo2().uordblks <= before + N * MOST);
+        assert_int_equal(write(ends[0][0], "G", 1), 1);
+        assert_int_equal(channel_read(held[0], &byte, 1), -EPROTO);
+        assert_non_null(strstr(channel_error(held[0]), "does not speak TLS"));
+        close(ends[1][0]);
+        assert_int_equal(channel_read(held[1], &byte, 1), -ECONNRESET);
+        assert_non_null(strstr(channel_error(held[1]), "in the middle of the handshake"));
+        for (int i = 0; i < N; i++) {
+                channel_free(held[i]);
+                if (i != 1)
+                        close(ends[i][0]);
+        }
+        security_free(driver);
+}
+
 static void where_secrets_come_from(void **state)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -410,7 +442,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(nothing_is_asked),        cmocka_unit_test(the_same_secret),
                 cmocka_unit_test(strangers),               cmocka_unit_test(who_speaks_no_tls),
-                cmocka_unit_test(where_secrets_come_from), cmocka_unit_test(weak_secrets),
+                cmocka_unit_test(who_says_nothing), cmocka_unit_test(where_secrets_come_from), cmocka_unit_test(weak_secrets),
                 cmocka_unit_test(certificates),
         };
         return cmocka_run_group_tests(tests, make_folder, remove_folder);
