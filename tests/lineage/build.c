@@ -2,9 +2,8 @@
 #include "build.h"
 
 #include "base/mem.h"
+#include "files.h"
 #include "functions.h"
-
-#include <inttypes.h>
 
 fst_constant build_zero(fst_type column, struct build_value *room)
 {
@@ -41,12 +40,6 @@ static size_t column_size(fst_type column)
         return column.key == FST_KIND_BYTES ? sizeof(fst_bytes) : column.key_size;
 }
 
-static struct row source_row(const struct node *n, size_t i, struct arena *arena)
-{
-        static struct cell_room room;
-        return row_keep(arena, deed_row(&n->deed, i, 0, (struct cell){0}, &room));
-}
-
 static fst_rdd *parallelized(fst_context *sc, struct plan *p, const struct node *n)
 {
         fst_type key = type_key(n->type), value = type_value(n->type);
@@ -54,40 +47,12 @@ static fst_rdd *parallelized(fst_context *sc, struct plan *p, const struct node 
         _cleanup_free_ char *keys = mem_alloc((n->count + 1) * key_size);
         _cleanup_free_ char *values = mem_alloc((n->count + 1) * MAX(value_size, (size_t)1));
         for (size_t i = 0; i < n->count; i++) {
-                struct row r = source_row(n, i, &p->arena);
+                struct row r = plan_source_row(p, n, i);
                 put_column(keys + i * key_size, r.key);
                 put_column(values + i * value_size, r.value);
         }
         return n->type.value ? fst_parallelize_pairs_at(sc, keys, values, n->count, key, value, n->n, FST_HERE("pairs"))
                              : fst_parallelize_at(sc, keys, n->count, key, n->n, FST_HERE("parallelize"));
-}
-
-static fst_rdd *from_file(fst_context *sc, struct plan *p, int i, const char *folder)
-{
-        const struct node *n = &p->nodes[i];
-        _cleanup_free_ char *path = mem_printf("%s/%" PRIu64 "-%d", folder, p->seed, i);
-        FILE *file = fopen(path, "we");
-        for (size_t k = 0; file && k < n->count; k++) {
-                fst_bytes row = source_row(n, k, &p->arena).key.bytes;
-                fwrite(row.data, 1, row.len, file);
-                if (n->operator== TEXT_FILE)
-                        fputc('\n', file);
-        }
-        if (!file || fclose(file)) {
-                perror(path);
-                abort();
-        }
-        return n->operator== TEXT_FILE ? fst_text_file_n(sc, path, n->variant)
-                                       : fst_binary_records(sc, path, n->type.key_size);
-}
-
-static fst_rdd *saved_and_read(fst_context *sc, struct plan *p, int i, fst_rdd *rdd, const char *folder)
-{
-        const struct node *n = &p->nodes[i];
-        _cleanup_free_ char *path = mem_printf("%s/%" PRIu64 "-%d", folder, p->seed, i);
-        if (fst_save_as_object_file(rdd, path))
-                fprintf(stderr, "save_as_object_file %s failed\n", path);
-        return fst_object_file_n(sc, path, n->type, n->variant);
 }
 
 /* ------------------------------------------------------------------------------------------------------ operators */
@@ -154,9 +119,14 @@ static fst_rdd *built(fst_context *sc, struct plan *p, int i, fst_rdd **in, cons
                 return parallelized(sc, p, n);
         case TEXT_FILE:
         case BINARY_RECORDS:
-                return from_file(sc, p, i, folder);
+                return files_read(sc, p, i, NULL, folder);
         case OBJECT_FILE:
-                return saved_and_read(sc, p, i, in[0], folder);
+        case SAVED_TEXT:
+        case WHOLE_TEXT_FILES:
+        case BINARY_FILES:
+                return files_read(sc, p, i, in[0], folder);
+        case BARRIER:
+                return fst_repartition(fst_barrier_map_partitions(in[0], fn_gathered(d), n->type), n->n);
         case MAP:
                 return fst_map(in[0], fn_rows(d), n->type);
         case MAP_TO_NUMBER:

@@ -259,6 +259,13 @@ struct cell cell_add_number(struct cell a, uint64_t number, char *room)
         }
 }
 
+struct cell cell_text(struct cell c, char *room)
+{
+        if (c.kind != FST_KIND_I64)
+                return c;
+        return cell_bytes((fst_bytes){room, (size_t)snprintf(room, CELL_TEXT_MOST, "%" PRId64, c.i64)});
+}
+
 /* ------------------------------------------------------------------------------------------------- in an arena */
 
 static struct cell cell_keep(struct arena *arena, struct cell c)

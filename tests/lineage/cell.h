@@ -89,6 +89,10 @@ struct cell cell_zero(fst_type column, char *room);
 struct cell cell_add(struct cell a, struct cell b, char *room);
 struct cell cell_add_number(struct cell a, uint64_t number, char *room);
 
+/* An I64 as text, bytes as they are. The text lies in @room. */
+#define CELL_TEXT_MOST 32
+struct cell cell_text(struct cell c, char *room);
+
 /* Copies in @arena, of rows with their bytes. */
 struct row row_keep(struct arena *arena, struct row r);
 void rows_add(struct arena *arena, struct rows *rows, struct row r); /* without its bytes */

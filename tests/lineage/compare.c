@@ -146,7 +146,86 @@ static bool empty_answer(struct plan *p, int status, struct verdict *v)
         return status == -ENODATA || wrong(v, "the status of an action on no rows is %d", status);
 }
 
+/* ------------------------------------------------------------------------------------- what need not wait */
+
+void compare_begin(fst_context *sc, struct plan *p, struct action *a)
+{
+        fst_rdd *rdd = p->nodes[a->node].rdd;
+        if (a->act == ACT_FOREACH)
+                a->deed.seen = fst_accumulator_i64(sc, NULL);
+        if (!a->async)
+                return;
+        switch (a->act) {
+        case ACT_COUNT:
+                a->future = fst_count_async(rdd);
+                break;
+        case ACT_COLLECT:
+                a->future = fst_collect_async(rdd);
+                break;
+        case ACT_TAKE:
+                a->future = fst_take_async(rdd, a->n);
+                break;
+        default:
+                a->future = a->whole ? fst_foreach_partition_async(rdd, fn_each_partition(&a->deed))
+                                     : fst_foreach_async(rdd, fn_each(&a->deed));
+        }
+}
+
+static int count(const struct action *a, fst_rdd *rdd, int64_t *n)
+{
+        return a->future ? fst_future_count(a->future, n) : fst_count(rdd, n);
+}
+
+static int collect(const struct action *a, fst_rdd *rdd, fst_iter **rows)
+{
+        return a->future ? fst_future_rows(a->future, rows) : fst_collect(rdd, rows);
+}
+
+static int take(const struct action *a, fst_rdd *rdd, fst_iter **rows)
+{
+        return a->future ? fst_future_rows(a->future, rows) : fst_take(rdd, a->n, rows);
+}
+
+static int foreach(const struct action *a, fst_rdd *rdd)
+{
+        return a->future  ? fst_future_wait(a->future)
+               : a->whole ? fst_foreach_partition(rdd, fn_each_partition(&a->deed))
+                          : fst_foreach(rdd, fn_each(&a->deed));
+}
+
 /* ------------------------------------------------------------------------------------------------- one for all */
+
+static bool compare_counted(const struct node *n, const struct action *a, struct verdict *v)
+{
+        int64_t have;
+        int r = count(a, n->rdd, &have);
+        if (r)
+                return failed(v, r);
+        return (size_t)have == n->table.rows || wrong(v, "%" PRId64 " rows, not %zu", have, n->table.rows);
+}
+
+/* Each row was seen by the task that succeeded, and what those saw that failed does not count. */
+static bool compare_seen(fst_context *sc, struct plan *p, const struct node *n, const struct action *a,
+                         struct verdict *v)
+{
+        struct rows all = table_all(p, &n->table);
+        fst_totals_i64 want = {.min = all.n ? INT64_MAX : 0, .max = all.n ? INT64_MIN : 0};
+        int r = foreach(a, n->rdd);
+        if (r)
+                return failed(v, r);
+        fst_totals_i64 have = fst_accumulator_totals_i64(sc, a->deed.seen);
+        for (size_t i = 0; i < all.n; i++) {
+                int64_t hash = (int64_t)row_hash(all.at[i]);
+                want.count++;
+                want.sum = (int64_t)((uint64_t)want.sum + (uint64_t)hash);
+                want.min = MIN(want.min, hash);
+                want.max = MAX(want.max, hash);
+        }
+        return memcmp(&want, &have, sizeof(want)) == 0 ||
+               wrong(v,
+                     "%" PRId64 " rows with the sum %" PRId64 " should be seen, but %" PRId64 " with %" PRId64 " were",
+                     want.count, want.sum, have.count, have.sum);
+}
 
 static bool compare_reduced(struct plan *p, const struct node *n, const struct action *a, struct verdict *v)
 {
@@ -281,10 +360,10 @@ static bool compare_histogram(struct plan *p, const struct node *n, const struct
 
 /* ------------------------------------------------------------------------------------------------------ some rows */
 
-static bool compare_collected(struct plan *p, const struct node *n, struct verdict *v)
+static bool compare_collected(struct plan *p, const struct node *n, const struct action *a, struct verdict *v)
 {
         fst_iter *iter;
-        int r = fst_collect(n->rdd, &iter), parts = fst_rdd_partitions(n->rdd);
+        int r = collect(a, n->rdd, &iter), parts = fst_rdd_partitions(n->rdd);
         if (r)
                 return failed(v, r);
         if (parts != n->table.n)
@@ -303,17 +382,34 @@ static bool compare_iterated(struct plan *p, const struct node *n, struct verdic
         return fst_iter_status(iter) ? failed(v, fst_iter_status(iter)) : same_table(p, &n->table, &have, v);
 }
 
+/* No row that is not there, and none more often unless they were drawn @again. */
+static bool some_rows(struct plan *p, const struct rows *of, const struct rows *rows, bool again, struct verdict *v)
+{
+        struct rows all = rows_sorted(p, of, true, false), have = rows_sorted(p, rows, true, false);
+        for (size_t i = 0, k = 0; i < have.n; i++) {
+                while (k < all.n && row_compare(all.at[k], have.at[i]) < 0)
+                        k++;
+                if (k == all.n || !row_same(all.at[k], have.at[i]))
+                        return differs(v, "of all rows", i, NULL, &have.at[i]);
+                k += !again;
+        }
+        return true;
+}
+
 static bool compare_taken(struct plan *p, const struct node *n, const struct action *a, struct verdict *v)
 {
         struct rows all = table_all(p, &n->table);
         fst_iter *iter;
-        int r = fst_take(n->rdd, a->n, &iter);
+        int r = take(a, n->rdd, &iter);
         if (r)
                 return failed(v, r);
         struct rows have = read_all(p, iter, n->type);
-        all.n = MIN(all.n, (size_t)a->n);
+        size_t want = MIN(all.n, (size_t)a->n);
+        if (have.n != want)
+                return wrong(v, "%zu rows were taken, not %zu", have.n, want);
         if (!n->table.ordered)
-                return have.n == all.n || wrong(v, "%zu rows were taken, not %zu", have.n, all.n);
+                return some_rows(p, &all, &have, false, v);
+        all.n = want;
         return same_rows(p, &all, &have, true, "what was taken", v);
 }
 
@@ -362,7 +458,6 @@ static bool compare_ordered_by(struct plan *p, const struct node *n, const struc
         return same_rows(p, &want, &have, true, "in the order of keys", v);
 }
 
-/* No row that is not there, and none more often. */
 static bool compare_sampled(struct plan *p, const struct node *n, const struct action *a, struct verdict *v)
 {
         struct rows all = table_all(p, &n->table);
@@ -375,16 +470,7 @@ static bool compare_sampled(struct plan *p, const struct node *n, const struct a
         size_t want = all.n == 0 ? 0 : again ? (size_t)a->n : MIN(all.n, (size_t)a->n);
         if (have.n != want)
                 return wrong(v, "%zu rows were drawn, not %zu", have.n, want);
-        all = rows_sorted(p, &all, true, false);
-        have = rows_sorted(p, &have, true, false);
-        for (size_t i = 0, k = 0; i < have.n; i++) {
-                while (k < all.n && row_compare(all.at[k], have.at[i]) < 0)
-                        k++;
-                if (k == all.n || !row_same(all.at[k], have.at[i]))
-                        return differs(v, "what was drawn", i, NULL, &have.at[i]);
-                k += !again;
-        }
-        return true;
+        return some_rows(p, &all, &have, again, v);
 }
 
 static bool compare_job(struct plan *p, const struct node *n, const struct action *a, struct verdict *v)
@@ -511,15 +597,11 @@ static bool compare_about(struct plan *p, const struct node *n, struct verdict *
 
 static bool compare_lines(const struct rows *rows, FILE *file, int part, struct verdict *v)
 {
-        char *line = NULL, text[32];
+        char *line = NULL, text[CELL_TEXT_MOST];
         size_t room_of_line = 0;
         ssize_t len;
         for (size_t i = 0; i < rows->n; i++) {
-                fst_bytes want = rows->at[i].key.bytes;
-                if (rows->at[i].key.kind == FST_KIND_I64) {
-                        snprintf(text, sizeof(text), "%" PRId64, rows->at[i].key.i64);
-                        want = fst_bytes_of(text);
-                }
+                fst_bytes want = cell_text(rows->at[i].key, text).bytes;
                 len = getline(&line, &room_of_line, file);
                 if (len != (ssize_t)want.len + 1 || memcmp(line, want.data, want.len) != 0) {
                         wrong(v, "part %d, line %zu: should be %.*s, is %.*s", part, i, (int)want.len, want.data,
@@ -559,9 +641,9 @@ static bool compare_poisoned(struct plan *p, const struct action *a, struct verd
 {
         const struct node *n = &p->nodes[a->node], *parent = &p->nodes[n->parents[0]];
         bool fails = false;
-        int64_t count;
+        int64_t rows;
         fst_iter *iter;
-        int r = a->act == ACT_COUNT ? fst_count(n->rdd, &count) : fst_collect(n->rdd, &iter);
+        int r = a->act == ACT_COUNT ? count(a, n->rdd, &rows) : collect(a, n->rdd, &iter);
         for (int part = 0; part < parent->table.n; part++)
                 for (size_t k = 0; k < parent->table.parts[part].n; k++)
                         fails = fails ||
@@ -575,19 +657,15 @@ static bool compare_poisoned(struct plan *p, const struct action *a, struct verd
 bool compare_action(fst_context *sc, struct plan *p, const struct action *a, const char *folder, struct verdict *v)
 {
         const struct node *n = &p->nodes[a->node];
-        int64_t count;
         bool empty;
         int r;
         if (p->poisoned)
                 return compare_poisoned(p, a, v);
         switch (a->act) {
         case ACT_COLLECT:
-                return compare_collected(p, n, v);
+                return compare_collected(p, n, a, v);
         case ACT_COUNT:
-                r = fst_count(n->rdd, &count);
-                return r                                ? failed(v, r)
-                       : (size_t)count == n->table.rows ? true
-                                                        : wrong(v, "%" PRId64 " rows, not %zu", count, n->table.rows);
+                return compare_counted(n, a, v);
         case ACT_IS_EMPTY:
                 r = fst_is_empty(n->rdd, &empty);
                 return r ? failed(v, r) : empty == (n->table.rows == 0) || wrong(v, "is_empty is %d", empty);
@@ -628,8 +706,7 @@ bool compare_action(fst_context *sc, struct plan *p, const struct action *a, con
         case ACT_TO_LOCAL_ITERATOR:
                 return compare_iterated(p, n, v);
         case ACT_FOREACH:
-                r = fst_foreach(n->rdd, fn_each(&a->deed));
-                return r == 0 || failed(v, r);
+                return compare_seen(sc, p, n, a, v);
         case ACT_SAVE_AS_TEXT_FILE:
                 return compare_saved(p, n, a, folder, v);
         default:

@@ -46,6 +46,14 @@ uint64_t deed_summary_hash(struct deed_summary s)
         return mix(s.hash, s.n);
 }
 
+uint64_t deed_gather(int part, const uint64_t *told, int n)
+{
+        uint64_t hash = (uint64_t)part;
+        for (int i = 0; i < n; i++)
+                hash = mix(hash, told[i]);
+        return hash;
+}
+
 void deed_chain_take(struct deed_chain *c, uint64_t hash)
 {
         c->sum = c->sum * 31 + hash;

@@ -24,6 +24,8 @@ struct deed {
         uint32_t fail_one_in;  /* 0: never fails */
         int32_t fail_attempts; /* the first so many attempts fail */
         bool fail_silently;    /* it calls fst_fail and goes on */
+
+        fst_accumulator seen; /* foreach adds each row's hash to it */
 };
 
 /* Fails for ever, which is more than spark.task.maxFailures. */
@@ -54,6 +56,10 @@ struct deed_summary {
 void deed_see(const struct deed *d, struct deed_summary *s, struct row r);
 bool deed_has_seen_enough(const struct deed *d, const struct deed_summary *s);
 uint64_t deed_summary_hash(struct deed_summary s);
+
+/* What the task of partition @part makes of the @n that those of a barrier stage have told each other. */
+#define DEED_GATHERED_MOST 4
+uint64_t deed_gather(int part, const uint64_t *told, int n);
 
 /* Of two values of one kind, the one that has the greater hash; they are the same where the hashes are. */
 static inline bool deed_greater(struct cell a, struct cell b)

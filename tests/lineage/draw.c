@@ -294,6 +294,59 @@ static void draw_sample(struct dice *d, struct node *n)
         }
 }
 
+static bool rows_are_lines(const struct table *t)
+{
+        for (int part = 0; part < t->n; part++)
+                for (size_t k = 0; k < t->parts[part].n; k++) {
+                        fst_bytes line = t->parts[part].at[k].key.bytes;
+                        if (line.len && (memchr(line.data, '\n', line.len) || line.data[line.len - 1] == '\r'))
+                                return false;
+                }
+        return true;
+}
+
+/* Text is of one column: numbers, or bytes that are lines where it is read line by line. */
+static bool draw_saved(struct dice *d, struct plan *p, struct node *n, const struct node *parent)
+{
+        fst_type in = parent->type;
+        const struct table *t = &parent->table;
+        if (t->n > 4 || !t->ordered || !dice_one_in(d, 8))
+                return false;
+        n->variant = dice_roll(d, 4);
+        switch (n->operator) {
+        case OBJECT_FILE:
+                return true;
+        case BINARY_FILES:
+                n->type = fst_type_pair(FST_BYTES, FST_BYTES);
+                return in.key != FST_KIND_BYTES && in.value != FST_KIND_BYTES && !has_odd_columns(p, in);
+        default:
+                n->codec = dice_roll(d, FILE_CODECS);
+                n->type = n->operator== SAVED_TEXT ? FST_BYTES : fst_type_pair(FST_BYTES, FST_BYTES);
+                return !in.value && (in.key == FST_KIND_I64 ||
+                                     (in.key == FST_KIND_BYTES && (n->operator!= SAVED_TEXT || rows_are_lines(t))));
+        }
+}
+
+/* That its stage has as many partitions throughout, as barrier stages have: said of all that is before. */
+static bool has_partitions(const struct plan *p, int node, int partitions)
+{
+        const struct node *n = &p->nodes[node];
+        bool same = n->table.n == partitions;
+        for (int k = 0; k < n->n_parents && same; k++)
+                same = has_partitions(p, n->parents[k], partitions);
+        return same;
+}
+
+static bool draw_barrier(struct dice *d, struct plan *p, struct node *n, const struct node *parent)
+{
+        int tasks = parent->table.n;
+        draw_deed(d, p, &n->deed, parent->type, FST_I64);
+        n->type = n->deed.into = draw_type(d);
+        n->deed.in_order = parent->table.ordered;
+        n->n = draw_partitions(d);
+        return tasks <= MIN(p->cores, DEED_GATHERED_MOST) && has_partitions(p, n->parents[0], tasks);
+}
+
 /* What an operator needs of rows that are these, besides what its family sees to; and its type, where that is theirs.
  */
 static bool draw_operator(struct dice *d, struct plan *p, struct node *n, const struct node *parent)
@@ -368,8 +421,12 @@ static bool draw_operator(struct dice *d, struct plan *p, struct node *n, const 
                 n->type = FST_BYTES;
                 return !in.value && t->n <= 2 && t->ordered && parent->operator== RANGE && dice_one_in(d, 20);
         case OBJECT_FILE:
-                n->variant = dice_roll(d, 4);
-                return t->n <= 4 && t->ordered && dice_one_in(d, 20);
+        case SAVED_TEXT:
+        case WHOLE_TEXT_FILES:
+        case BINARY_FILES:
+                return draw_saved(d, p, n, parent);
+        case BARRIER:
+                return draw_barrier(d, p, n, parent);
         case DISTINCT:
                 n->n = dice_one_in(d, 2) ? 0 : draw_partitions(d);
                 return is_whole(p, in);
@@ -408,10 +465,10 @@ static bool draw_operator(struct dice *d, struct plan *p, struct node *n, const 
 static void draw_storage(struct dice *d, struct node *n)
 {
         if (dice_one_in(d, 5))
-                n->level = (enum fst_storage_level)(1 + dice_roll(d, FST_MEMORY_AND_DISK_SER_2));
+                n->level = (enum fst_storage_level)(1 + dice_roll(d, FST_OFF_HEAP));
         if (dice_one_in(d, 60))
                 n->checkpoint = CHECKPOINT;
-        else if (!n->level && dice_one_in(d, 20))
+        else if (dice_one_in(d, 20))
                 n->checkpoint = LOCAL_CHECKPOINT;
 }
 
@@ -443,7 +500,8 @@ void draw_poison(struct dice *d, struct plan *p)
         n->deed.fail_one_in = 1 + (uint32_t)dice_roll(d, 50);
         n->deed.fail_attempts = DEED_POISON;
         p->poisoned = true;
-        p->actions[0] = (struct action){.act = dice_one_in(d, 2) ? ACT_COUNT : ACT_COLLECT, .node = p->n_nodes};
+        p->actions[0] = (struct action){
+                .act = dice_one_in(d, 2) ? ACT_COUNT : ACT_COLLECT, .node = p->n_nodes, .async = dice_one_in(d, 3)};
         p->n_actions = 1;
 }
 
@@ -456,7 +514,14 @@ static bool can_act(const struct plan *p, struct dice *d, struct action *a)
         a->deed.from = n->type;
         a->deed.number = 1;
         switch (a->act) {
+        case ACT_COLLECT:
+        case ACT_COUNT:
+                a->async = dice_one_in(d, 3);
+                return true;
         case ACT_TAKE:
+                a->async = dice_one_in(d, 3);
+                a->n = dice_roll(d, dice_one_in(d, 2) ? 5 : 200);
+                return true;
         case ACT_TOP:
         case ACT_TAKE_ORDERED:
                 a->n = dice_roll(d, dice_one_in(d, 2) ? 5 : 200);
@@ -509,10 +574,12 @@ static bool can_act(const struct plan *p, struct dice *d, struct action *a)
                 return n->table.n <= 6;
         case ACT_FOREACH:
                 draw_deed(d, (struct plan *)p, &a->deed, n->type, FST_I64);
+                a->whole = dice_one_in(d, 2);
+                a->async = dice_one_in(d, 3);
                 return true;
         case ACT_SAVE_AS_TEXT_FILE:
-                return (n->type.key == FST_KIND_I64 || (n->type.key == FST_KIND_BYTES && n->operator== TEXT_FILE)) &&
-                       one && ordered && n->table.n <= 4 && dice_one_in(d, 10);
+                return one && ordered && n->table.n <= 4 && dice_one_in(d, 10) &&
+                       (n->type.key == FST_KIND_I64 || (n->type.key == FST_KIND_BYTES && rows_are_lines(&n->table)));
         default:
                 return true;
         }

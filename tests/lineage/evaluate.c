@@ -2,10 +2,9 @@
 #include "evaluate.h"
 
 #include "base/mem.h"
+#include "files.h"
 #include "place.h"
 #include "rdd/sampler.h"
-
-#include <inttypes.h>
 
 static struct cell_room room;
 
@@ -18,14 +17,13 @@ static struct table source(struct plan *p, const struct node *n, const int64_t *
         size_t end = 0;
         int part = -1;
         for (size_t i = 0; i < n->count; i++) {
-                struct row r = {.key = cell_i64(n->seed + (int64_t)i)};
+                struct row r = n->operator== RANGE ? (struct row){.key = cell_i64(n->seed + (int64_t)i)}
+                                                   : plan_source_row(p, n, i);
                 while (i >= end && part < parts - 1) {
                         part++;
                         end = cut ? end + (size_t)cut[part] : n->count * (size_t)(part + 1) / (size_t)parts;
                 }
-                if (n->operator!= RANGE)
-                        r = deed_row(&n->deed, i, 0, r.key, &room);
-                table_put(p, &t, part, row_keep(&p->arena, r));
+                table_put(p, &t, part, r);
         }
         return t;
 }
@@ -121,12 +119,9 @@ static struct table piped(struct plan *p, const struct table *in)
         t.ordered = in->ordered;
         for (int part = 0; part < in->n; part++)
                 for (size_t k = 0; k < in->parts[part].n; k++) {
-                        struct row r = in->parts[part].at[k];
-                        char text[32];
-                        snprintf(text, sizeof(text), "%" PRId64, r.key.i64);
-                        if (r.key.kind == FST_KIND_I64)
-                                r = row_keep(&p->arena, (struct row){.key = cell_bytes(fst_bytes_of(text))});
-                        table_put(p, &t, part, r);
+                        char text[CELL_TEXT_MOST];
+                        struct row line = {.key = cell_text(in->parts[part].at[k].key, text)};
+                        table_put(p, &t, part, row_keep(&p->arena, line));
                 }
         return t;
 }
@@ -173,6 +168,18 @@ static struct table zipped_partitions(struct plan *p, const struct node *n, cons
                         hash = see_side(&n->deed, hash, &in[k]->parts[part], false);
                 add_made(p, &t, part, &n->deed, hash, (struct cell){0});
         }
+        return t;
+}
+
+/* What each partition makes depends on all of them. */
+static struct table gathered(struct plan *p, const struct node *n, const struct table *in)
+{
+        struct table t = table_new(p, in->n);
+        uint64_t hashes[DEED_GATHERED_MOST];
+        for (int part = 0; part < in->n; part++)
+                hashes[part] = see_side(&n->deed, 0, &in->parts[part], false);
+        for (int part = 0; part < in->n; part++)
+                add_made(p, &t, part, &n->deed, deed_gather(part, hashes, in->n), (struct cell){0});
         return t;
 }
 
@@ -559,16 +566,13 @@ static struct table cogrouped(struct plan *p, const struct node *n, const struct
 bool node_is_cut(const struct node *n)
 {
         switch (n->operator) {
-        case TEXT_FILE:
-        case BINARY_RECORDS:
-        case OBJECT_FILE:
         case SORT_BY:
         case SORT_ROWS:
         case SORT_BY_KEY:
         case PARTITION_BY_RANGE:
                 return true;
         default:
-                return false;
+                return node_reads_files(n);
         }
 }
 
@@ -578,15 +582,20 @@ int node_cut_partitions(const struct plan *p, int i)
         return n->n ? n->n : n->n_parents ? MAX(p->nodes[n->parents[0]].table.n, 1) : 1;
 }
 
-static struct table read_again(struct plan *p, int parts, const struct table *in, const int64_t *cut)
+static const char *read_again(struct plan *p, const struct node *n, const struct table *in, const int64_t *cut,
+                              struct table *out)
 {
-        struct rows all = table_all(p, in);
-        struct table t = table_new(p, parts);
+        struct rows all = files_rows(p, n, in);
+        struct table t = table_new(p, n->n);
         size_t k = 0;
-        for (int part = 0; part < parts; part++)
-                for (int64_t i = 0; i < cut[part] && k < all.n; i++)
+        for (int part = 0; part < n->n; part++)
+                for (int64_t i = 0; i < cut[part]; i++) {
+                        if (k == all.n)
+                                return "more rows were read than were saved";
                         table_put(p, &t, part, all.at[k++]);
-        return t;
+                }
+        *out = t;
+        return k == all.n ? NULL : "fewer rows were read than were saved";
 }
 
 static struct table evaluate(struct plan *p, struct node *n, const struct table *const *in)
@@ -610,6 +619,10 @@ static struct table evaluate(struct plan *p, struct node *n, const struct table 
                 return united(p, n, in);
         case REPARTITION:
                 return repartitioned(p, n, in[0]);
+        case BARRIER: {
+                struct table made = gathered(p, n, in[0]);
+                return repartitioned(p, n, &made);
+        }
         case COALESCE:
                 return coalesced(p, n, in[0]);
         case SAMPLE:
@@ -664,8 +677,8 @@ const char *evaluate_node(struct plan *p, int i, const int64_t *cut)
                 in[k] = &p->nodes[n->parents[k]].table;
         if (n->operator== RANGE || n->operator== PARALLELIZE || n->operator== TEXT_FILE || n->operator== BINARY_RECORDS)
                 n->table = source(p, n, cut);
-        else if (n->operator== OBJECT_FILE)
-                n->table = read_again(p, n->n, in[0], cut);
+        else if (node_reads_files(n))
+                wrong = read_again(p, n, in[0], cut, &n->table);
         else if (node_is_cut(n))
                 wrong = ranges(p, i, in[0], cut, &n->table);
         else

@@ -119,10 +119,10 @@ static void emit_row(fst_out *out, fst_type type, struct row row)
         }
 }
 
-/* A drawn failure of this attempt: the status to answer. */
+/* A drawn failure of this attempt: the status to answer. Barrier stages fail as a whole, and are attempted again. */
 static int misfortune(fst_task *task, const struct deed *d, uint64_t hash)
 {
-        if (!deed_fails(d, hash, fst_task_attempt(task)))
+        if (!deed_fails(d, hash, fst_task_attempt(task) + task->info.stage_attempt))
                 return 0;
         int r = fst_fail(task, "a drawn failure");
         return d->fail_silently ? 0 : r;
@@ -154,6 +154,13 @@ static struct cell row_number(fst_task *task, struct row row)
         return deed_row(d, row_hash(row), 0, row.key, room).key;
 }
 
+static int row_seen(fst_task *task, struct row row)
+{
+        const struct deed *d = fst_captured(task);
+        fst_accumulate(task, d->seen, (int64_t)row_hash(row));
+        return misfortune(task, d, row_hash(row));
+}
+
 #define OF_ROW(k, v)                                                                                                   \
         ((struct row){CELL_##k(key, ((const struct deed *)fst_captured(task))->from.key_size),                         \
                       CELL_##v(value, ((const struct deed *)fst_captured(task))->from.value_size)})
@@ -179,7 +186,7 @@ static struct cell row_number(fst_task *task, struct row row)
         }                                                                                                              \
         static int each_##k##_##v(fst_task *task PARAM_##k(key) PARAM_##v(value))                                      \
         {                                                                                                              \
-                return misfortune(task, fst_captured(task), row_hash(OF_ROW(k, v)));                                   \
+                return row_seen(task, OF_ROW(k, v));                                                                   \
         }                                                                                                              \
         static int chain_##k##_##v(fst_task *task, void *so_far PARAM_##k(key) PARAM_##v(value))                       \
         {                                                                                                              \
@@ -273,16 +280,44 @@ static int batch(fst_task *task, const fst_batch *rows, fst_out *out)
         return r;
 }
 
+static int each_partition(fst_task *task, fst_iter *rows)
+{
+        const struct deed *d = fst_captured(task);
+        struct row row;
+        int r = 0;
+        while (r == 0 && read_row(rows, d->from, &row))
+                r = row_seen(task, row);
+        return r;
+}
+
+static uint64_t side_hash(const struct deed *d, uint64_t hash, fst_iter *rows, fst_type type)
+{
+        struct deed_summary summary = {0};
+        struct row row;
+        while (!deed_has_seen_enough(d, &summary) && read_row(rows, type, &row))
+                deed_see(d, &summary, row);
+        return mix(hash, deed_summary_hash(summary));
+}
+
+static int gathered(fst_task *task, fst_iter *rows, fst_out *out)
+{
+        const struct deed *d = fst_captured(task);
+        uint64_t mine = side_hash(d, 0, rows, d->from), told[DEED_GATHERED_MOST];
+        fst_bytes messages[DEED_GATHERED_MOST];
+        int n = fst_barrier_all_gather(task, (fst_bytes){(const char *)&mine, sizeof(mine)}, messages,
+                                       DEED_GATHERED_MOST);
+        for (int i = 0; i < n; i++)
+                memcpy(&told[i], messages[i].data, sizeof(told[i]));
+        if (n < 0)
+                return n;
+        return emit_all(task, d, deed_gather(fst_task_partition(task), told, n), (struct cell){0}, out);
+}
+
 static int of_sides(fst_task *task, uint64_t hash, struct cell key, fst_iter *const *sides, fst_out *out)
 {
         const struct deed *d = fst_captured(task);
-        for (int k = 0; k < d->n_sides; k++) {
-                struct deed_summary summary = {0};
-                struct row row;
-                while (!deed_has_seen_enough(d, &summary) && read_row(sides[k], d->sides[k], &row))
-                        deed_see(d, &summary, row);
-                hash = mix(hash, deed_summary_hash(summary));
-        }
+        for (int k = 0; k < d->n_sides; k++)
+                hash = side_hash(d, hash, sides[k], d->sides[k]);
         return emit_all(task, d, hash, key, out);
 }
 
@@ -309,6 +344,18 @@ static int rows_count(fst_task *task, fst_iter *rows, fst_out *out)
 fst_fn fn_partition(const struct deed *d)
 {
         fst_fn f = FST_FN(partition);
+        return fst_fn_with(f, d, sizeof(*d));
+}
+
+fst_fn fn_each_partition(const struct deed *d)
+{
+        fst_fn f = FST_FN(each_partition);
+        return fst_fn_with(f, d, sizeof(*d));
+}
+
+fst_fn fn_gathered(const struct deed *d)
+{
+        fst_fn f = FST_FN(gathered);
         return fst_fn_with(f, d, sizeof(*d));
 }
 

@@ -11,13 +11,16 @@ fst_fn fn_rows(const struct deed *d);
 /* The same to one number, I64 or F64 as d->into is: for map. */
 fst_fn fn_number(const struct deed *d);
 fst_fn fn_keeps(const struct deed *d);
-fst_fn fn_each(const struct deed *d);
+fst_fn fn_each(const struct deed *d); /* d->seen gets their hashes */
 
 /* Of whole partitions: by iterator, with the partition's number, by batch, of two or more RDDs (d->sides). */
 fst_fn fn_partition(const struct deed *d);
 fst_fn fn_partition_at(const struct deed *d);
 fst_fn fn_batch(const struct deed *d);
 fst_fn fn_zipped(const struct deed *d);
+fst_fn fn_each_partition(const struct deed *d); /* as fn_each */
+/* Of a barrier stage: tasks tell each other what their partitions are. */
+fst_fn fn_gathered(const struct deed *d);
 /* How many rows a partition has, as I64. */
 fst_fn fn_rows_count(void);
 

@@ -26,7 +26,9 @@ enum { WITHOUT_FAILURES = 1, WITHOUT_STORAGE = 2, EACH_NODE = 4 };
 struct soak {
         struct world world;
         bool verbose;
-        uint64_t operators[OPERATORS_N], actions[ACTIONS_N], nodes, rows, failed_jobs; /* that were to fail */
+        uint64_t operators[OPERATORS_N], actions[ACTIONS_N], nodes, rows;
+        uint64_t failed_jobs, futures; /* that were to fail; that were not waited for */
+        struct tally tally;
 };
 
 /* ---------------------------------------------------------------------------------------------------- one lineage */
@@ -55,9 +57,8 @@ static const char *make_node(struct soak *s, struct plan *p, int without, struct
                 return wrong;
         }
         build_node(s->world.sc, p, i, s->world.folder);
-        bool of_file = n->operator== TEXT_FILE || n->operator== BINARY_RECORDS || n->operator== OBJECT_FILE;
-        int parts = of_file ? fst_rdd_partitions(n->rdd) : node_cut_partitions(p, i);
-        if (of_file)
+        int parts = node_reads_files(n) ? fst_rdd_partitions(n->rdd) : node_cut_partitions(p, i);
+        if (node_reads_files(n))
                 n->n = parts;
         if (parts < 0 || parts > 1024) {
                 snprintf(v->text, sizeof(v->text), "it has %d partitions", parts);
@@ -66,34 +67,36 @@ static const char *make_node(struct soak *s, struct plan *p, int without, struct
         return compare_counts(n->rdd, cut, parts, v) ? evaluate_node(p, i, cut) : v->text;
 }
 
+/* One more node of the plan, unless it has too many rows. False if they are wrong. */
+static bool add_node(struct soak *s, struct plan *p, int without, struct verdict *v)
+{
+        char said[sizeof(v->text)];
+        const char *wrong = make_node(s, p, without, v);
+        if (wrong && !*wrong)
+                return true;
+        p->n_nodes++;
+        if (!wrong)
+                return true;
+        snprintf(said, sizeof(said), "%s", wrong);
+        snprintf(v->text, sizeof(v->text), "node %d: %.1400s", p->n_nodes - 1, said);
+        return false;
+}
+
 static bool make_nodes(struct soak *s, struct plan *p, struct dice *d, int without, struct verdict *v)
 {
         int most = draw_plan(d, p);
-        for (int tries = 0; p->n_nodes < most && tries < 40; tries++) {
-                if (!draw_node(d, p))
-                        continue;
-                const char *wrong = make_node(s, p, without, v);
-                if (wrong && !*wrong)
-                        continue; /* too many rows */
-                p->n_nodes++;
-                if (wrong) {
-                        char said[sizeof(v->text)];
-                        snprintf(said, sizeof(said), "%s", wrong);
-                        snprintf(v->text, sizeof(v->text), "node %d: %.1400s", p->n_nodes - 1, said);
+        for (int tries = 0; p->n_nodes < most && tries < 40; tries++)
+                if (draw_node(d, p) && !add_node(s, p, without, v))
                         return false;
-                }
-        }
         if (dice_one_in(d, 30)) {
                 draw_poison(d, p);
-                make_node(s, p, without, v);
-                p->n_nodes++;
-        } else {
-                draw_actions(d, p);
+                return add_node(s, p, without, v);
         }
+        draw_actions(d, p);
         return true;
 }
 
-static bool run_actions(struct soak *s, struct plan *p, int without, struct verdict *v)
+static bool compare_actions(struct soak *s, struct plan *p, int without, struct verdict *v)
 {
         char said[sizeof(v->text)];
         for (int i = 0; i < p->n_nodes && without & EACH_NODE && !p->poisoned; i++) {
@@ -104,6 +107,8 @@ static bool run_actions(struct soak *s, struct plan *p, int without, struct verd
                 snprintf(v->text, sizeof(v->text), "collect of %d: %.1400s", i, said);
                 return false;
         }
+        for (int i = 0; i < p->n_actions; i++)
+                compare_begin(s->world.sc, p, &p->actions[i]);
         for (int i = 0; i < p->n_actions; i++) {
                 const struct action *a = &p->actions[i];
                 if (compare_action(s->world.sc, p, a, s->world.folder, v))
@@ -113,6 +118,16 @@ static bool run_actions(struct soak *s, struct plan *p, int without, struct verd
                 return false;
         }
         return true;
+}
+
+/* Nothing runs any more when it returns. */
+static bool run_actions(struct soak *s, struct plan *p, int without, struct verdict *v)
+{
+        bool good = compare_actions(s, p, without, v);
+        for (int i = 0; i < p->n_actions; i++)
+                if (p->actions[i].future)
+                        fst_future_wait(p->actions[i].future);
+        return good;
 }
 
 static bool run_seed(struct soak *s, uint64_t seed, int without, bool print, struct verdict *v)
@@ -131,8 +146,10 @@ static bool run_seed(struct soak *s, uint64_t seed, int without, bool print, str
                 s->operators[p->nodes[i].operator] += p->nodes[i].table.rows > 0;
                 s->rows += p->nodes[i].table.rows;
         }
-        for (int i = 0; i < p->n_actions; i++)
+        for (int i = 0; i < p->n_actions; i++) {
                 s->actions[p->actions[i].act]++;
+                s->futures += p->actions[i].future != NULL;
+        }
         s->nodes += (uint64_t)p->n_nodes;
         s->failed_jobs += p->failed;
         arena_deinit(&p->arena);
@@ -179,6 +196,22 @@ static void report(uint64_t seed, uint64_t first, struct surroundings around, co
                         first, seed);
 }
 
+/* The context ends as its jobs did; and, if it had all of its lineages, what it is for has happened. */
+static bool end_world(struct soak *s, uint64_t first, uint64_t last, bool poisoned, struct verdict *v)
+{
+        bool ended_well = world_end(&s->world), whole = first % WORLD_SEEDS == 0 && (last + 1) % WORLD_SEEDS == 0;
+        const char *amiss = ended_well == poisoned ? "did not end as its jobs did"
+                            : whole                ? world_misses(&s->world)
+                                                   : NULL;
+        s->tally.stages_by_wire += s->world.tally.stages_by_wire;
+        s->tally.failed_tasks += s->world.tally.failed_tasks;
+        s->tally.spilled_tasks += s->world.tally.spilled_tasks;
+        if (amiss)
+                snprintf(v->text, sizeof(v->text), "the context of seeds %" PRIu64 " to %" PRIu64 ": %s", first, last,
+                         amiss);
+        return !amiss;
+}
+
 /* Every operator and action was there, with rows. */
 static bool covered(const struct soak *s)
 {
@@ -193,7 +226,9 @@ static bool covered(const struct soak *s)
                         fprintf(stderr, "no lineage had %s\n", action_names[i]);
                         all = false;
                 }
-        return all;
+        if (!s->futures)
+                fprintf(stderr, "no lineage had an action that does not wait\n");
+        return all && s->futures;
 }
 
 int main(int argc, char **argv)
@@ -223,10 +258,10 @@ int main(int argc, char **argv)
                 if (!good && !s->verbose)
                         run_seed(s, seed, 0, true, &(struct verdict){""});
                 struct surroundings around = s->world.around;
-                if (world_end(&s->world) != (s->failed_jobs == poisoned_before)) {
-                        snprintf(v.text, sizeof(v.text), "the context did not end as its jobs did");
-                        good = false;
-                }
+                if (good)
+                        good = end_world(s, first, seed, s->failed_jobs > poisoned_before, &v);
+                else
+                        world_end(&s->world);
                 if (!good)
                         report(seed, first, around, &v);
         }
@@ -238,8 +273,11 @@ int main(int argc, char **argv)
                         printf("%8" PRIu64 " %s\n", s->operators[i], operator_names[i]);
         if (good)
                 printf("seeds %" PRIu64 " to %" PRIu64 ": %" PRIu64 " operators, %" PRIu64 " rows, %" PRIu64
-                       " jobs that had to fail, %d stages by way of the wire; all right, %.1f s\n",
-                       from, to, s->nodes, s->rows, s->failed_jobs, world_stages_by_wire(),
+                       " jobs that had to fail, %" PRIu64
+                       " that were not waited for, %d tasks that failed, %d that spilled, %d stages by way of the wire; all "
+                       "right, %.1f s\n",
+                       from, to, s->nodes, s->rows, s->failed_jobs, s->futures, s->tally.failed_tasks,
+                       s->tally.spilled_tasks, s->tally.stages_by_wire,
                        (double)(now.tv_sec - began.tv_sec) + (double)(now.tv_nsec - began.tv_nsec) / 1e9);
         free(s);
         return good ? 0 : 1;

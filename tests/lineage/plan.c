@@ -11,6 +11,27 @@ const char *const action_names[ACTIONS_N] = {
 #define ACTION_TEXT(name, text) [ACT_##name] = text,
         ACTIONS(ACTION_TEXT)};
 
+bool node_reads_files(const struct node *n)
+{
+        switch (n->operator) {
+        case TEXT_FILE:
+        case BINARY_RECORDS:
+        case OBJECT_FILE:
+        case SAVED_TEXT:
+        case WHOLE_TEXT_FILES:
+        case BINARY_FILES:
+                return true;
+        default:
+                return false;
+        }
+}
+
+struct row plan_source_row(struct plan *p, const struct node *n, size_t i)
+{
+        static struct cell_room room;
+        return row_keep(&p->arena, deed_row(&n->deed, i, 0, (struct cell){0}, &room));
+}
+
 static void print_deed(const struct deed *d, FILE *out)
 {
         if (!d->number)
@@ -46,6 +67,8 @@ static void print_node(const struct plan *p, int i, FILE *out)
                 fprintf(out, ", %g to %g, seed %" PRId64, n->fraction, n->upper, n->seed);
         if (n->variant)
                 fprintf(out, ", variant %d", n->variant);
+        if (n->codec)
+                fprintf(out, ", codec %d", n->codec);
         print_deed(&n->deed, out);
         if (n->level)
                 fprintf(out, ", persisted at level %d", (int)n->level);
@@ -65,6 +88,6 @@ void plan_print(const struct plan *p, FILE *out)
                 if (a->n)
                         fprintf(out, ", n = %d", a->n);
                 print_deed(&a->deed, out);
-                fprintf(out, "\n");
+                fprintf(out, "%s%s\n", a->whole ? ", of partitions" : "", a->async ? ", without waiting" : "");
         }
 }

@@ -18,6 +18,10 @@
         X(TEXT_FILE, "text_file")                                                                                      \
         X(BINARY_RECORDS, "binary_records")                                                                            \
         X(OBJECT_FILE, "object_file of what was saved of")                                                             \
+        X(SAVED_TEXT, "text_file of what was saved of")                                                                \
+        X(WHOLE_TEXT_FILES, "whole_text_files of what was saved of")                                                   \
+        X(BINARY_FILES, "binary_files of what was saved of")                                                           \
+        X(BARRIER, "repartition of barrier_map_partitions of")                                                         \
         X(MAP, "map")                                                                                                  \
         X(MAP_TO_NUMBER, "map (to a number)")                                                                          \
         X(FLAT_MAP, "flat_map")                                                                                        \
@@ -96,7 +100,7 @@ struct table {
         size_t rows; /* of all partitions */
 };
 
-enum { NODE_PARENTS = 3, PLAN_NODES = 14, PLAN_ACTIONS = 3 };
+enum { NODE_PARENTS = 3, PLAN_NODES = 14, PLAN_ACTIONS = 3, FILE_CODECS = 6 };
 
 struct node {
         enum operator operator;
@@ -104,6 +108,7 @@ struct node {
         fst_type type;
         int n;       /* partitions asked for; 0: by default */
         int variant; /* of several ways to say the same, or to build it */
+        int codec;   /* of files that are saved: 0: they are not packed */
         bool descending;
         struct deed deed; /* of its function */
         double fraction;  /* SAMPLE, RANDOM_SPLIT: where it begins and ends */
@@ -162,6 +167,9 @@ struct action {
         int node;
         int n; /* how many, which, how deep */
         struct deed deed;
+        bool whole;         /* FOREACH: a call for each partition */
+        bool async;         /* it does not wait, and runs beside those before it */
+        fst_future *future; /* then, once it was begun */
 };
 
 struct plan {
@@ -178,6 +186,12 @@ struct plan {
         size_t most_rows;
         struct arena arena; /* of all rows */
 };
+
+/* Whether rows come out of files, in partitions that depend on how large those are. */
+bool node_reads_files(const struct node *n);
+
+/* Row @i of a source that is no RANGE, in the plan's arena. */
+struct row plan_source_row(struct plan *p, const struct node *n, size_t i);
 
 /* What was drawn, a line for each node and action, into @out. */
 void plan_print(const struct plan *p, FILE *out);

@@ -1,4 +1,7 @@
-/* See world.h. Here only is the inside of the engine looked at: to have stages go by way of the wire. */
+/*
+ * See world.h. Here only is the inside of the engine looked at: to have stages go by way of the wire and memory be
+ * short, and to know that it has come to that.
+ */
 #include "world.h"
 
 #include "driver/wire_fixture.h"
@@ -8,20 +11,44 @@
 #include <ftw.h>
 #include <unistd.h>
 
+static struct world *world; /* that there is */
+
+static void launched(fst_context *sc, struct slot_run *run)
+{
+        if (!world->around.by_wire)
+                return;
+        __atomic_add_fetch(&world->tally.stages_by_wire, 1, __ATOMIC_RELAXED);
+        by_wire.launched(sc, run);
+}
+
+static void done(fst_context *sc, struct slot_run *run)
+{
+        for (int i = 0; i < run->n; i++) {
+                const struct slot_task *t = &run->tasks[i];
+                __atomic_add_fetch(&world->tally.failed_tasks, t->state == OUTCOME_FAILED, __ATOMIC_RELAXED);
+                __atomic_add_fetch(&world->tally.spilled_tasks, t->counters.disk_spilled > 0, __ATOMIC_RELAXED);
+        }
+        if (world->around.by_wire)
+                by_wire.done(sc, run);
+}
+
+static const struct local_backend_probe probe = {.launched = launched, .done = done};
+
 struct surroundings surroundings_of(uint64_t seed)
 {
         uint64_t block = seed / WORLD_SEEDS, rest = block / 4;
         return (struct surroundings){.cores = 1 + (int)(block % 4),
                                      .parallelism = rest / 4 % 3 == 1 ? 1 + (int)(rest % 6) : 0,
                                      .little_memory = rest % 2 == 1,
-                                     .by_wire = rest / 2 % 2 == 1};
+                                     .by_wire = rest / 2 % 2 == 1,
+                                     .off_heap = rest / 4 % 2 == 1};
 }
 
 void surroundings_print(struct surroundings around, FILE *out)
 {
-        fprintf(out, "local[%d,4], %s memory, spark.default.parallelism %d, %s\n", around.cores,
-                around.little_memory ? "little" : "much", around.parallelism,
-                around.by_wire ? "stages go by way of the wire" : "stages stay in the process");
+        fprintf(out, "local[%d,4], %s memory%s, spark.default.parallelism %d, %s\n", around.cores,
+                around.little_memory ? "little" : "much", around.off_heap ? " and some off heap" : "",
+                around.parallelism, around.by_wire ? "stages go by way of the wire" : "stages stay in the process");
 }
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
@@ -63,7 +90,13 @@ void world_begin(struct world *w, struct surroundings around)
                 set(conf, "spark.driver.memory", "32m");
                 set(conf, "spark.memory.fraction", "%.1f", 0.2 * around.cores);
         }
-        local_backend_set_probe(around.by_wire ? &by_wire : NULL);
+        if (around.off_heap) {
+                set(conf, "spark.memory.offHeap.enabled", "true");
+                set(conf, "spark.memory.offHeap.size", "1m");
+        }
+        w->tally = (struct tally){0};
+        world = w;
+        local_backend_set_probe(&probe);
         w->sc = fst_context_new_conf(conf);
         if (!w->sc) {
                 fprintf(stderr, "there is no context: LINEAGES_LOG=ERROR says why\n");
@@ -84,7 +117,11 @@ bool world_end(struct world *w)
         return r == 0;
 }
 
-int world_stages_by_wire(void)
+const char *world_misses(const struct world *w)
 {
-        return wire.stages;
+        const struct tally *t = &w->tally;
+        return t->failed_tasks == 0                               ? "no task failed"
+               : t->stages_by_wire == 0 && w->around.by_wire      ? "no stage went by way of the wire"
+               : t->spilled_tasks == 0 && w->around.little_memory ? "no task spilled"
+                                                                  : NULL;
 }

@@ -11,12 +11,20 @@ struct surroundings {
         int cores, parallelism; /* spark.default.parallelism; 0: not set */
         bool little_memory;     /* so little that operators spill */
         bool by_wire;           /* stages and results are encoded and decoded, as for executors */
+        bool off_heap;          /* there is memory for OFF_HEAP; else it goes to disk */
+};
+
+/* What has happened; atomic. */
+struct tally {
+        int stages_by_wire;
+        int failed_tasks, spilled_tasks; /* attempts that failed; those that wrote to disk what memory did not hold */
 };
 
 struct world {
         struct surroundings around;
         fst_context *sc; /* NULL: there is none */
         char folder[80];
+        struct tally tally;
 };
 
 struct surroundings surroundings_of(uint64_t seed);
@@ -26,5 +34,5 @@ void world_begin(struct world *w, struct surroundings around);
 /* False if the context ended with a status, as it does when a job has failed. */
 bool world_end(struct world *w);
 
-/* So far, of this process. */
-int world_stages_by_wire(void);
+/* What its surroundings should have made happen in WORLD_SEEDS lineages and did not; NULL: all has happened. */
+const char *world_misses(const struct world *w);
