@@ -16,8 +16,10 @@
 #include <firesteel/function.h>
 #include <firesteel/list.h>
 #include <firesteel/rdd.h>
+#include <firesteel/source.h>
 #include <firesteel/transform.h>
 
+#include <firesteel/detail/key.h>
 #include <firesteel/detail/variable.h>
 
 /* fst_rdd *fst_map_values(fst_rdd *pairs, FUNCTION f, fst_type value): keys, and so the partitioner, are kept. */
@@ -270,6 +272,56 @@ FST_API fst_rdd *fst_preserves_partitioning(fst_rdd *rdd);
 FST_API fst_rdd *fst_partition_by_at(fst_rdd *pairs, int partitions, fst_site site);
 FST_API fst_rdd *fst_partition_by_range_at(fst_rdd *pairs, int partitions, enum fst_order order, fst_site site);
 FST_API fst_rdd *fst_partition_by_function_at(fst_rdd *pairs, int partitions, fst_fn f, fst_site site);
+
+/*
+ * fst_rdd *fst_sample_by_key(fst_rdd *pairs, bool with_replacement, const K *keys, const double *fractions, size_t n,
+ *                            int64_t seed)
+ * fst_rdd *fst_sample_by_key_exact(…)    the same
+ *
+ * Some of the pairs of each key: of those with keys[i] about fractions[i], with a random number for each, or so often
+ * as a Poisson distribution with that mean says; or, of fst_sample_by_key_exact, fractions[i] × how many there are,
+ * rounded up, for which the first action runs a job before its own (with replacement two: persist what is expensive)
+ * and in one of 10,000 cases misses by a few. The same seed takes the pairs of the same partitions that Spark takes
+ * (with replacement for fractions below 40). Types of keys are as of parallelize; both arrays are copied. The job fails
+ * at a key that is not among them. With replacement a task needs 2.5 KB for each different fraction, of an exact sample
+ * 5 KB for each key. The partitioner is kept.
+ */
+#define fst_sample_by_key(pairs, with_replacement, keys, fractions, n, seed)                                           \
+        fst_sample_by_key_at((pairs), (with_replacement), (keys), FST_TYPE_BEHIND(keys), (fractions), (n), (seed),     \
+                             false, FST_HERE("sample_by_key"))
+#define fst_sample_by_key_exact(pairs, with_replacement, keys, fractions, n, seed)                                     \
+        fst_sample_by_key_at((pairs), (with_replacement), (keys), FST_TYPE_BEHIND(keys), (fractions), (n), (seed),     \
+                             true, FST_HERE("sample_by_key_exact"))
+FST_API fst_rdd *fst_sample_by_key_at(fst_rdd *pairs, bool with_replacement, const void *keys, fst_type key,
+                                      const double *fractions, size_t n, int64_t seed, bool exact, fst_site site);
+
+/*
+ * fst_rdd *fst_filter_by_range(fst_rdd *pairs, K low, K high)
+ *
+ * The pairs whose keys are @low, @high or between them in the order of fst_sort_by_key; keys are given as to fst_emit,
+ * and copied. Where keys are placed by ranges (after fst_sort_by_key, fst_partition_by_range and what keeps their
+ * partitioner), partitions without such keys are not computed. There are as many partitions, and the partitioner is
+ * kept.
+ */
+#define fst_filter_by_range(pairs, low, high)                                                                          \
+        fst_filter_by_range_at((pairs), FST_KEY(low), FST_KEY(high), FST_HERE("filter_by_range"))
+FST_API fst_rdd *fst_filter_by_range_at(fst_rdd *pairs, fst_key low, fst_key high, fst_site site);
+
+/*
+ * fst_rdd *fst_count_approx_distinct_by_key(fst_rdd *pairs, double relative_deviation)
+ * fst_rdd *fst_count_approx_distinct_by_key_n(fst_rdd *pairs, double relative_deviation, int partitions)
+ *
+ * A pair of each key and about how many different values it has, I64: right but for @relative_deviation, as
+ * fst_count_approx_distinct, from a sketch of about 1.1 / deviation^2 bytes for each key in each task. -EINVAL for less
+ * than 0.0042.
+ */
+#define fst_count_approx_distinct_by_key(pairs, relative_deviation)                                                    \
+        fst_count_approx_distinct_by_key_n(pairs, relative_deviation, 0)
+#define fst_count_approx_distinct_by_key_n(pairs, relative_deviation, partitions)                                      \
+        fst_count_approx_distinct_by_key_at((pairs), (relative_deviation), (partitions),                               \
+                                            FST_HERE("count_approx_distinct_by_key"))
+FST_API fst_rdd *fst_count_approx_distinct_by_key_at(fst_rdd *pairs, double relative_deviation, int partitions,
+                                                     fst_site site);
 
 /*
  * fst_rdd *fst_repartition_and_sort_within_partitions(fst_rdd *pairs, int partitions, enum fst_order order)

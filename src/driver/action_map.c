@@ -15,6 +15,7 @@
 #include "exec/row_sink.h"
 #include "rdd/op_chain.h"
 #include "rdd/op_combine.h"
+#include "rdd/op_lookup.h"
 #include "rdd/rdd_make.h"
 #include "rdd/rdd_registry.h"
 #include "rdd/task_listeners.h"
@@ -195,7 +196,7 @@ static int lookup(fst_rdd *rdd, fst_key key, fst_iter **rows, fst_site site, str
         job.rows.value = &wanted;
         int r = need_pairs(rdd, site, error);
         if (r == 0)
-                r = map_key(rdd->type, key, &wanted, error);
+                r = lookup_key(rdd->type, key, &wanted, error);
         int place = -1;
         if (r == 0)
                 r = preparation_run(rdd, site, error);

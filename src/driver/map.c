@@ -85,28 +85,6 @@ FST_API int64_t fst_map_count(const fst_map *map)
         return (int64_t)map->n;
 }
 
-int map_key(fst_type pairs, fst_key key, struct reduce_value *value, struct fst_error *error)
-{
-        char have[64];
-        if (pairs.key != key.kind)
-                return error_set(error, -EINVAL, "the keys of %s are not %s", fst_type_name(pairs, have),
-                                 key.kind == FST_KIND_I64     ? "I64"
-                                 : key.kind == FST_KIND_F64   ? "F64"
-                                 : key.kind == FST_KIND_BYTES ? "BYTES"
-                                                              : "FIXED");
-        *value = (struct reduce_value){.present = true};
-        if (key.kind == FST_KIND_BYTES) {
-                value->data = (char *)key.bytes.data;
-                value->size = key.bytes.len;
-        } else if (key.kind == FST_KIND_FIXED) {
-                value->data = (char *)key.fixed;
-                value->size = pairs.key_size;
-        } else {
-                memcpy(&value->number, &key.i64, 8);
-        }
-        return 0;
-}
-
 static bool get(const fst_map *map, fst_key key, fst_variable value, struct fst_error *error)
 {
         fst_type value_type = {.key = map->rows.type.value, .key_size = map->rows.type.value_size};
@@ -114,7 +92,7 @@ static bool get(const fst_map *map, fst_key key, fst_variable value, struct fst_
         fst_bytes bytes = key.kind == FST_KIND_BYTES ? key.bytes : (fst_bytes){0};
         fst_batch row = {.type = map->rows.type, .rows = 1, .key = {.i64 = &key.i64}};
         uint64_t hash;
-        if (map_key(map->rows.type, key, &k, error) || action_check_variable(value_type, value, "the map", error))
+        if (lookup_key(map->rows.type, key, &k, error) || action_check_variable(value_type, value, "the map", error))
                 return false;
         if (key.kind == FST_KIND_BYTES)
                 row.key.bytes = &bytes;

@@ -13,6 +13,3 @@ struct page;
  * the context.
  */
 fst_map *map_new(fst_context *sc, fst_type type, struct page *pages);
-
-/* @key as a value to compare with (it borrows): 0, or -EINVAL with @error if it is not what @pairs have as keys. */
-int map_key(fst_type pairs, fst_key key, struct reduce_value *value, struct fst_error *error);

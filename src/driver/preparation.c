@@ -12,7 +12,7 @@
 
 static bool ready(const fst_rdd *rdd)
 {
-        return range_bounds_ready(rdd) && row_starts_ready(rdd);
+        return range_bounds_ready(rdd) && row_starts_ready(rdd) && sample_thresholds_ready(rdd);
 }
 
 static int prepare(fst_rdd *rdd, fst_site site, struct fst_error *error)
@@ -25,7 +25,12 @@ static int prepare(fst_rdd *rdd, fst_site site, struct fst_error *error)
         if (r || !claim_take(rdd, ready))
                 return r;
         site.operation = rdd->site.operation;
-        r = range_bounds_ready(rdd) ? row_starts_compute(rdd, site, error) : range_bounds_compute(rdd, site, error);
+        if (!range_bounds_ready(rdd))
+                r = range_bounds_compute(rdd, site, error);
+        else if (!row_starts_ready(rdd))
+                r = row_starts_compute(rdd, site, error);
+        else
+                r = sample_thresholds_compute(rdd, site, error);
         claim_release(rdd);
         return r;
 }

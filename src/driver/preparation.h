@@ -1,6 +1,6 @@
 /*
  * What lineage needs to know before it can be computed, and a job of its own finds out: the bounds of range
- * partitioners, and how many rows lie before each partition.
+ * partitioners, how many rows lie before each partition, and the thresholds of exact samples.
  */
 #pragma once
 
@@ -15,3 +15,6 @@ int range_bounds_compute(fst_rdd *rdd, fst_site site, struct fst_error *error);
 
 bool row_starts_ready(const fst_rdd *rdd);
 int row_starts_compute(fst_rdd *rdd, fst_site site, struct fst_error *error);
+
+bool sample_thresholds_ready(const fst_rdd *rdd);
+int sample_thresholds_compute(fst_rdd *rdd, fst_site site, struct fst_error *error);

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "exec/action_kinds.h"
+#include "rdd/builtins.h"
 #include "rdd/rdd_wire.h"
 #include "rpc/stage.pb-c.h"
 
@@ -123,7 +124,7 @@ static int encode_function(struct rdd_wire_writer *base, const fst_fn *fn, Fires
         m->shape = fn->shape;
         m->captured.data = (uint8_t *)fn->captured;
         m->captured.len = fn->captured ? fn->captured_size : 0;
-        if (FST_SHAPE_FORM(fn->shape) != FST_FORM_BUILTIN) {
+        if (!builtin_is(fn)) {
                 struct module_function function;
                 int r = module_describe(fn->code, fn->name, &function, error);
                 if (r == 0)

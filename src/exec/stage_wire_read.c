@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "exec/action_kinds.h"
+#include "rdd/builtins.h"
 #include "rdd/rdd_wire.h"
 #include "rpc/stage.pb-c.h"
 #include "shuffle/shuffle_store.h"
@@ -151,14 +152,11 @@ int stage_modules(const void *data, size_t len,
 
 static int decode_builtin(const Firesteel__Function *m, fst_fn *fn, struct fst_error *error)
 {
-        const fst_fn *const builtins[] = {&fst_sum, &fst_min, &fst_max, &fst_first, &fst_identity};
-        for (size_t i = 0; i < ARRAY_SIZE(builtins); i++) {
-                if (strcmp(builtins[i]->name, m->name) == 0 && builtins[i]->shape == m->shape) {
-                        *fn = *builtins[i];
-                        return 0;
-                }
-        }
-        return error_set(error, -EBADMSG, "this Firesteel has no function %s of its own", m->name);
+        const fst_fn *found = builtin_find(m->name, m->shape);
+        if (!found)
+                return error_set(error, -EBADMSG, "this Firesteel has no function %s of its own", m->name);
+        *fn = *found;
+        return 0;
 }
 
 static int decode_function(struct rdd_wire_reader *base, const Firesteel__Function *m, fst_fn *fn,

@@ -1,5 +1,7 @@
-/* The engine's own functions: no code, only a number that operators know (detail/function.h). They travel by name. */
-#include <firesteel/function.h>
+/* See builtins.h. */
+#include "rdd/builtins.h"
+
+#include "base/mem.h"
 
 #define BUILTIN(number, text)                                                                                          \
         {                                                                                                              \
@@ -11,3 +13,25 @@ FST_API const fst_fn fst_min = BUILTIN(FST_BUILTIN_MIN, "fst_min");
 FST_API const fst_fn fst_max = BUILTIN(FST_BUILTIN_MAX, "fst_max");
 FST_API const fst_fn fst_first = BUILTIN(FST_BUILTIN_FIRST, "fst_first");
 FST_API const fst_fn fst_identity = BUILTIN(FST_BUILTIN_IDENTITY, "fst_identity");
+
+const fst_fn *builtin_find(const char *name, uint32_t shape)
+{
+        const fst_fn *const numbered[] = {&fst_sum, &fst_min, &fst_max, &fst_first, &fst_identity};
+        for (size_t i = 0; i < ARRAY_SIZE(numbered); i++)
+                if (strcmp(numbered[i]->name, name) == 0 && numbered[i]->shape == shape)
+                        return numbered[i];
+        for (size_t i = 0; i < BUILTIN_SKETCHES; i++)
+                if (strcmp(builtin_sketches[i].name, name) == 0 && builtin_sketches[i].shape == shape)
+                        return &builtin_sketches[i];
+        return NULL;
+}
+
+bool builtin_is(const fst_fn *fn)
+{
+        if (FST_SHAPE_FORM(fn->shape) == FST_FORM_BUILTIN)
+                return true;
+        for (size_t i = 0; i < BUILTIN_SKETCHES; i++)
+                if (fn->code == builtin_sketches[i].code)
+                        return true;
+        return false;
+}

@@ -4,6 +4,28 @@
 #include "base/mem.h"
 #include "rdd/key.h"
 
+int lookup_key(fst_type pairs, fst_key key, struct reduce_value *value, struct fst_error *error)
+{
+        char have[64];
+        if (pairs.key != key.kind)
+                return error_set(error, -EINVAL, "the keys of %s are not %s", fst_type_name(pairs, have),
+                                 key.kind == FST_KIND_I64     ? "I64"
+                                 : key.kind == FST_KIND_F64   ? "F64"
+                                 : key.kind == FST_KIND_BYTES ? "BYTES"
+                                                              : "FIXED");
+        *value = (struct reduce_value){.present = true};
+        if (key.kind == FST_KIND_BYTES) {
+                value->data = (char *)key.bytes.data;
+                value->size = key.bytes.len;
+        } else if (key.kind == FST_KIND_FIXED) {
+                value->data = (char *)key.fixed;
+                value->size = pairs.key_size;
+        } else {
+                memcpy(&value->number, &key.i64, 8);
+        }
+        return 0;
+}
+
 struct lookup_op {
         struct op op;
         const struct reduce_value *key;

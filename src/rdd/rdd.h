@@ -49,11 +49,24 @@ enum rdd_op {
         RDD_FLAT_MAP_VALUES = 71,
         RDD_PACK = 72,   /* pairs as bytes (rdd/op_key.h) */
         RDD_UNPACK = 73, /* and back */
+        RDD_SAMPLED_BY_KEY = 80,
+        RDD_KEY_RANGE = 81, /* pairs with keys between two */
 };
 
 struct aggregate_values;
 struct rdd_class;
 struct reduce_value;
+struct strata;
+
+/* What a pass over pairs is for of which a fraction of each key is taken (rdd/rdd_sample_by_key.c). */
+enum sample_step {
+        SAMPLE_TAKE,
+        SAMPLE_COUNT, /* how many pairs a key has */
+        SAMPLE_DRAW,  /* which numbers an exact sample may choose from, and how many are taken for sure */
+};
+
+/* What the latter two tell of a key. */
+enum step_result { STEP_ITEMS, STEP_ACCEPTED, STEP_WAITS, STEP_RESULTS };
 
 struct rdd_name {
         struct rdd_name *older;
@@ -112,10 +125,25 @@ struct fst_rdd {
                         int64_t start, end;
                 } range;
                 struct sampling_plan sample;
+                struct rdd_by_key {
+                        struct strata *strata; /* owned if the step is SAMPLE_TAKE; NULL: the RDD cannot be */
+                        enum sample_step step;
+                        bool replaced, exact;
+                        bool ready; /* exact: thresholds are known; atomic */
+                        int64_t seed;
+                } by_key;
                 struct {
                         bool unique;
                         uint64_t *starts; /* the first row's number in each partition; set under `prepare`, owned */
                 } index;
+                struct {
+                        struct range_key {
+                                uint64_t prefix; /* rdd/partitioner.h: key_prefix */
+                                int64_t number;  /* I64, or the bits of F64; not where it came from the wire */
+                                fst_bytes bytes; /* BYTES and FIXED; owned */
+                        } low, high;
+                        int first, last; /* from the wire: the partitions that may have such keys */
+                } key_range;
                 enum fst_order sorted_within;
                 struct {
                         char **words, **environment; /* ending in NULL; owned */
@@ -164,6 +192,13 @@ static inline fst_rdd *rdd_of(struct lineage *lineage)
 static inline const fst_rdd *rdd_of_const(const struct lineage *lineage)
 {
         return (const fst_rdd *)lineage;
+}
+
+/* Whether a sample of the fractions of keys knows what it needs to know. */
+static inline bool rdd_sample_ready(const fst_rdd *rdd)
+{
+        return !rdd->by_key.exact || rdd->by_key.step != SAMPLE_TAKE ||
+               __atomic_load_n(&rdd->by_key.ready, __ATOMIC_ACQUIRE);
 }
 
 /*

@@ -39,6 +39,8 @@ static const struct rdd_class *const classes[] = {
         [RDD_FLAT_MAP_VALUES] = &rdd_flat_map_values_class,
         [RDD_PACK] = &rdd_pack_class,
         [RDD_UNPACK] = &rdd_unpack_class,
+        [RDD_SAMPLED_BY_KEY] = &rdd_sampled_by_key_class,
+        [RDD_KEY_RANGE] = &rdd_key_range_class,
 };
 
 #define SAME(name) _Static_assert((int)RDD_##name == (int)FIRESTEEL__OPERATOR__##name, "as on the wire")
@@ -76,6 +78,8 @@ SAME(KEYS);
 SAME(FLAT_MAP_VALUES);
 SAME(PACK);
 SAME(UNPACK);
+SAME(SAMPLED_BY_KEY);
+SAME(KEY_RANGE);
 
 const struct rdd_class *rdd_class_of(int op)
 {

@@ -75,6 +75,9 @@ fst_rdd *rdd_counted(fst_rdd *parent, fst_site site);
 fst_rdd *rdd_fold_tree(fst_rdd *parent, const fst_fn *take, const fst_fn *combine, fst_type value,
                        const struct reduce_value *zero, int depth, fst_site site);
 
+/* The step of an exact sample_by_key before it takes: pairs (key, value) as rdd_sample_by_key.c has them. */
+fst_rdd *rdd_sample_step(fst_rdd *sampled, enum sample_step step);
+
 /* The rows of @rdd in one column: pairs as bytes (rdd/op_key.h), others as they are; and back. */
 fst_rdd *rdd_packed(fst_rdd *rdd, fst_site site);
 fst_rdd *rdd_unpacked(fst_rdd *rdd, fst_type type, fst_site site);

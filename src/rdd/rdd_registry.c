@@ -5,6 +5,7 @@
 #include "base/uuid.h"
 #include "io/file_system.h"
 #include "io/file_systems.h"
+#include "rdd/builtins.h"
 #include "rdd/rdd.h"
 #include "store/block_store.h"
 
@@ -135,7 +136,7 @@ int rdd_registry_describe(fst_context *sc, const fst_fn *fn, const char **name, 
 {
         const struct rdd_registry *r = registry_of(sc);
         *name = fn->name;
-        return fn->code && r->describe ? r->describe(fn, name, error) : 0;
+        return fn->code && r->describe && !builtin_is(fn) ? r->describe(fn, name, error) : 0;
 }
 
 bool rdd_registry_cached(fst_context *sc, int rdd, int partition)

@@ -75,7 +75,7 @@ static uint32_t murmur(uint64_t seed, uint32_t hash)
 
 /* ----------------------------------------------------------------------------------------------------- xorshift */
 
-static uint64_t xorshift_start(int64_t seed)
+uint64_t xorshift_start(int64_t seed)
 {
         uint32_t low = murmur((uint64_t)seed, ARRAY_SEED), high = murmur((uint64_t)seed, low);
         return (uint64_t)high << 32 | low;
@@ -105,29 +105,28 @@ int32_t xorshift_random_int(int64_t seed, int32_t bound)
         return rest;
 }
 
-/* Uniform in [0, 1). */
-static double xorshift_f64(struct sampler *s)
+double xorshift_f64(uint64_t *state)
 {
-        uint64_t high = xorshift_bits(&s->xorshift, 26) << 27;
-        return (double)(high + xorshift_bits(&s->xorshift, 27)) * 0x1p-53;
+        uint64_t high = xorshift_bits(state, 26) << 27;
+        return (double)(high + xorshift_bits(state, 27)) * 0x1p-53;
 }
 
 /* --------------------------------------------------------------------------------------------------- WELL19937c */
 
-static void well_seed(struct sampler *s, int64_t seed)
+static void well_seed(struct well *s, int64_t seed)
 {
-        s->well[0] = (uint32_t)((uint64_t)seed >> 32);
-        s->well[1] = (uint32_t)seed;
+        s->words[0] = (uint32_t)((uint64_t)seed >> 32);
+        s->words[1] = (uint32_t)seed;
         for (uint32_t i = 2; i < WELL_WORDS; i++) {
-                int64_t before = (int32_t)s->well[i - 2]; /* of an int: its sign is part of it */
-                s->well[i] = (uint32_t)(1812433253ll * (before ^ before >> 30) + i);
+                int64_t before = (int32_t)s->words[i - 2]; /* of an int: its sign is part of it */
+                s->words[i] = (uint32_t)(1812433253ll * (before ^ before >> 30) + i);
         }
-        s->well_at = 0;
+        s->at = 0;
 }
 
-static uint32_t well_bits(struct sampler *s, int bits)
+static uint32_t well_bits(struct well *s, int bits)
 {
-        uint32_t *v = s->well, at = s->well_at;
+        uint32_t *v = s->words, at = s->at;
         uint32_t before = (at + WELL_WORDS - 1) % WELL_WORDS, before2 = (at + WELL_WORDS - 2) % WELL_WORDS;
         uint32_t v0 = v[at], m1 = v[(at + 70) % WELL_WORDS], m2 = v[(at + 179) % WELL_WORDS];
         uint32_t m3 = v[(at + 449) % WELL_WORDS];
@@ -139,55 +138,21 @@ static uint32_t well_bits(struct sampler *s, int bits)
         v[at] = z3;
         v[before] = z4;
         v[before2] &= 0x80000000u;
-        s->well_at = before;
+        s->at = before;
         z4 ^= z4 << 7 & 0xe46e1700u;
         z4 ^= z4 << 15 & 0x9b868000u;
         return z4 >> (32 - bits);
 }
 
-static double well_f64(struct sampler *s)
+static double well_f64(struct well *s)
 {
         uint64_t high = (uint64_t)well_bits(s, 26) << 26;
         return (double)(high | well_bits(s, 26)) * 0x1p-52;
 }
 
-/* ----------------------------------------------------------------------------------------------------- sampling */
+/* ------------------------------------------------------------------------------------------------------- Poisson */
 
-/* Up to this fraction Spark draws gaps between rows instead of a number for each. */
-#define GAP_FRACTION 0.4
-#define LEAST_RANDOM 5e-11
-
-static void draw_gap(struct sampler *s)
-{
-        double f = s->plan.fraction;
-        double scale = s->plan.how == SAMPLING_REPLACED ? -f : log1p(-f);
-        s->skip = (int64_t)(log(MAX(xorshift_f64(s), LEAST_RANDOM)) / scale);
-}
-
-void sampler_begin(struct sampler *s, const struct sampling_plan *plan, int partition)
-{
-        int64_t seed = plan->how == SAMPLING_RANGE ? (int64_t)((uint64_t)plan->seed + (uint64_t)partition)
-                                                   : java_random_long(plan->seed, partition);
-        s->plan = *plan;
-        s->skipping = plan->how != SAMPLING_RANGE && plan->fraction > 0 && plan->fraction <= GAP_FRACTION;
-        s->begun = false;
-        s->xorshift = xorshift_start(seed);
-        if (plan->how == SAMPLING_REPLACED && !s->skipping)
-                well_seed(s, seed);
-}
-
-/* Of a Poisson distribution: a number that is not 0. */
-static uint32_t poisson_one_at_least(struct sampler *s)
-{
-        double q = exp(-s->plan.fraction);
-        double p = q + (1.0 - q) * xorshift_f64(s);
-        uint32_t n = 1;
-        for (p *= xorshift_f64(s); p > q; p *= xorshift_f64(s))
-                n++;
-        return n;
-}
-
-static uint32_t poisson_of(struct sampler *s, double mean)
+static uint32_t poisson_of(struct well *s, double mean)
 {
         double p = exp(-mean), r = 1.0;
         uint32_t n = 0;
@@ -204,13 +169,54 @@ static uint32_t poisson_of(struct sampler *s, double mean)
  */
 #define POISSON_LARGE 40.0
 
-static uint32_t poisson(struct sampler *s)
+void poisson_begin(struct well *s, int64_t seed)
 {
-        double mean = MIN(s->plan.fraction, (double)INT32_MAX); /* as many as an int of Java's is */
+        well_seed(s, seed);
+}
+
+uint32_t poisson_next(struct well *s, double mean)
+{
         uint32_t n = 0;
+        mean = MIN(mean, (double)INT32_MAX); /* as many as an int of Java's is */
         for (; mean >= POISSON_LARGE; mean -= POISSON_LARGE / 2)
                 n += poisson_of(s, POISSON_LARGE / 2);
         return n + poisson_of(s, mean);
+}
+
+/* ----------------------------------------------------------------------------------------------------- sampling */
+
+/* Up to this fraction Spark draws gaps between rows instead of a number for each. */
+#define GAP_FRACTION 0.4
+#define LEAST_RANDOM 5e-11
+
+static void draw_gap(struct sampler *s)
+{
+        double f = s->plan.fraction;
+        double scale = s->plan.how == SAMPLING_REPLACED ? -f : log1p(-f);
+        s->skip = (int64_t)(log(MAX(xorshift_f64(&s->xorshift), LEAST_RANDOM)) / scale);
+}
+
+void sampler_begin(struct sampler *s, const struct sampling_plan *plan, int partition)
+{
+        int64_t seed = plan->how == SAMPLING_RANGE ? (int64_t)((uint64_t)plan->seed + (uint64_t)partition)
+                                                   : java_random_long(plan->seed, partition);
+        s->plan = *plan;
+        s->skipping = plan->how != SAMPLING_RANGE && plan->fraction > 0 && plan->fraction <= GAP_FRACTION;
+        s->begun = false;
+        s->xorshift = xorshift_start(seed);
+        if (plan->how == SAMPLING_REPLACED && !s->skipping)
+                poisson_begin(&s->well, seed);
+}
+
+/* Of a Poisson distribution: a number that is not 0. */
+static uint32_t poisson_one_at_least(struct sampler *s)
+{
+        double q = exp(-s->plan.fraction);
+        double p = q + (1.0 - q) * xorshift_f64(&s->xorshift);
+        uint32_t n = 1;
+        for (p *= xorshift_f64(&s->xorshift); p > q; p *= xorshift_f64(&s->xorshift))
+                n++;
+        return n;
 }
 
 static uint32_t skip_or_take(struct sampler *s)
@@ -232,7 +238,7 @@ uint32_t sampler_next(struct sampler *s)
 {
         double fraction = s->plan.fraction;
         if (s->plan.how == SAMPLING_RANGE) {
-                double x = xorshift_f64(s);
+                double x = xorshift_f64(&s->xorshift);
                 return x >= s->plan.lower && x < s->plan.upper;
         }
         if (fraction <= 0)
@@ -240,6 +246,6 @@ uint32_t sampler_next(struct sampler *s)
         if (s->skipping)
                 return skip_or_take(s);
         if (s->plan.how == SAMPLING_REPLACED)
-                return poisson(s);
-        return fraction >= 1 || xorshift_f64(s) <= fraction;
+                return poisson_next(&s->well, fraction);
+        return fraction >= 1 || xorshift_f64(&s->xorshift) <= fraction;
 }

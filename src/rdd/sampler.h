@@ -26,14 +26,18 @@ struct sampling_plan {
 /* Spark's WELL19937c has 624 words. */
 #define WELL_WORDS 624
 
+struct well {
+        uint32_t words[WELL_WORDS];
+        uint32_t at;
+};
+
 struct sampler {
         struct sampling_plan plan;
         uint64_t xorshift;
         bool skipping; /* rows are skipped by how many lie between two that are taken */
         int64_t skip;  /* as many more */
         bool begun;    /* the first gap was drawn */
-        uint32_t well[WELL_WORDS];
-        uint32_t well_at;
+        struct well well;
 };
 
 /* Begin with the first row of partition @partition. */
@@ -49,6 +53,14 @@ int64_t java_random_long(int64_t seed, int n);
 uint64_t java_random_start(int64_t seed);
 int32_t java_random_int(uint64_t *state);
 int32_t java_random_below(uint64_t *state, int32_t bound);
+
+/* Spark's XORShiftRandom with @seed, and its next number in [0, 1). */
+uint64_t xorshift_start(int64_t seed);
+double xorshift_f64(uint64_t *state);
+
+/* Commons-math's PoissonDistribution with @seed, and its next number for @mean (> 0; equal to it below 40). */
+void poisson_begin(struct well *well, int64_t seed);
+uint32_t poisson_next(struct well *well, double mean);
 
 /* The first nextInt(bound) of Spark's XORShiftRandom with @seed. */
 int32_t xorshift_random_int(int64_t seed, int32_t bound);

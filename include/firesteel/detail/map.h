@@ -1,62 +1,7 @@
-/* How keys are given to maps and to lookup. Not meant to be called by name. */
+/* How values are read from maps. Not meant to be called by name. */
 #pragma once
 
 #include <firesteel/detail/action.h>
-
-typedef struct fst_key {
-        uint8_t kind;
-        union {
-                int64_t i64;
-                double f64;
-                fst_bytes bytes;
-                const void *fixed;
-        };
-} fst_key;
-
-static inline fst_key fst_key_i64(int64_t x)
-{
-        return (fst_key){.kind = FST_KIND_I64, .i64 = x};
-}
-
-static inline fst_key fst_key_f64(double x)
-{
-        return (fst_key){.kind = FST_KIND_F64, .f64 = x};
-}
-
-static inline fst_key fst_key_bytes(fst_bytes x)
-{
-        return (fst_key){.kind = FST_KIND_BYTES, .bytes = x};
-}
-
-static inline fst_key fst_key_text(const char *x)
-{
-        return fst_key_bytes(fst_bytes_of(x));
-}
-
-static inline fst_key fst_key_fixed(const void *x)
-{
-        return (fst_key){.kind = FST_KIND_FIXED, .fixed = x};
-}
-
-#define FST_KEY(x)                                                                                                     \
-        _Generic((x),                                                                                                  \
-                fst_bytes: fst_key_bytes,                                                                              \
-                char *: fst_key_text,                                                                                  \
-                const char *: fst_key_text,                                                                            \
-                float: fst_key_f64,                                                                                    \
-                double: fst_key_f64,                                                                                   \
-                bool: fst_key_i64,                                                                                     \
-                char: fst_key_i64,                                                                                     \
-                signed char: fst_key_i64,                                                                              \
-                unsigned char: fst_key_i64,                                                                            \
-                short: fst_key_i64,                                                                                    \
-                unsigned short: fst_key_i64,                                                                           \
-                int: fst_key_i64,                                                                                      \
-                unsigned: fst_key_i64,                                                                                 \
-                long: fst_key_i64,                                                                                     \
-                unsigned long: fst_key_i64,                                                                            \
-                long long: fst_key_i64,                                                                                \
-                unsigned long long: fst_key_i64,                                                                       \
-                default: fst_key_fixed)(x)
+#include <firesteel/detail/key.h>
 
 FST_API bool fst_map_get_at(const fst_map *map, fst_key key, fst_variable value);
