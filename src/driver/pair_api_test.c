@@ -1,94 +1,14 @@
 /*
- * Operators by key through the public interface, in this process and by way of the wire: what they give, in how many
- * partitions, what is shuffled and what need not be. Cases restate the behaviours of Spark's PairRDDFunctionsSuite.
+ * Operators by key through the public interface, here and by way of the wire: what they give, in how many partitions,
+ * what is shuffled and what need not be. Cases restate the behaviours of Spark's PairRDDFunctionsSuite.
  */
-#include "base/mem.h"
-#include "driver/api_fixture.h"
-#include "driver/wire_fixture.h"
+#include "driver/pair_fixture.h"
+
 #include "rdd/partitioner.h"
-#include "rdd/rdd.h"
 
 #include <math.h>
 
-/* ------------------------------------------------------------------------------------------------------- helpers */
-
-static int loud_setup(void **state)
-{
-        *state = api_context("local[2]", "spark.log.level", "ERROR", NULL);
-        return 0;
-}
-
-/* (key, value) as one number each; x → (x / 1000, x mod 1000) */
-static int unfold(fst_task *task, int64_t x, fst_out *out)
-{
-        fst_emit(out, x / 1000, x % 1000);
-        return 0;
-}
-
-static fst_rdd *pairs_of(fst_context *sc, const int64_t *rows, size_t n, int partitions)
-{
-        return fst_map(fst_parallelize_n(sc, rows, n, partitions), unfold, FST_PAIR(I64, I64));
-}
-#define PAIRS(sc, partitions, ...)                                                                                     \
-        pairs_of(sc, (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / 8, partitions)
-
-static int by_value(const void *x, const void *y)
-{
-        int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
-        return (a > b) - (a < b);
-}
-
-/* The rows of an RDD of I64, sorted, are these. */
-static void expect(fst_rdd *rdd, const int64_t *wanted, size_t n)
-{
-        fst_iter *rows;
-        int64_t got[512], x;
-        size_t at = 0;
-        assert_int_equal(fst_collect(rdd, &rows), 0);
-        while (fst_next(rows, &x)) {
-                assert_true(at < 512);
-                got[at++] = x;
-        }
-        qsort(got, at, sizeof(*got), by_value);
-        for (size_t i = 0; i < MIN(at, n); i++)
-                assert_int_equal(got[i], wanted[i]);
-        assert_int_equal(at, n);
-}
-#define EXPECT(rdd, ...) expect(rdd, (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / 8)
-
-static void expect_none(fst_rdd *rdd)
-{
-        int64_t n;
-        assert_int_equal(fst_count(rdd, &n), 0);
-        assert_int_equal(n, 0);
-}
-
-/* (key, value) → key × 1000 + value */
-static int64_t fold(fst_task *task, int64_t key, int64_t value)
-{
-        return key * 1000 + value;
-}
-
-static fst_rdd *folded(fst_rdd *pairs)
-{
-        return fst_map(pairs, fold, FST_I64);
-}
-
-/* Shuffles between @rdd and @from, at most; -1: it is not made of it. */
-static int shuffles_until(const fst_rdd *rdd, const fst_rdd *from)
-{
-        int below = rdd == from ? 0 : -1;
-        for (int i = 0; i < rdd->n_parents && below < 0; i++)
-                below = shuffles_until(rdd->parents[i], from);
-        return below < 0 || rdd == from ? below : below + (rdd->op == RDD_SHUFFLED);
-}
-
-static bool never(fst_task *task, int64_t key, int64_t value)
-{
-        return false;
-}
-
-/* ------------------------------------------------------------------------------------------ keys, values, key_by */
+/* -------------------------------------------------------------------------------------------- keys, values, key_by */
 
 static void keys_and_values(void **state)
 {
@@ -144,27 +64,6 @@ static int text_up_to(fst_task *task, fst_bytes value, fst_out *out)
         return 0;
 }
 
-static int to_texts(fst_task *task, int64_t x, fst_out *out)
-{
-        char key[24], value[24];
-        snprintf(key, sizeof(key), "%lld", (long long)x % 7);
-        snprintf(value, sizeof(value), "%lld", (long long)x);
-        fst_emit(out, key, value);
-        return 0;
-}
-
-static int64_t check_texts(fst_task *task, fst_bytes key, fst_bytes value)
-{
-        char text[24] = {0};
-        memcpy(text, value.data, MIN(value.len, sizeof(text) - 1));
-        return key.len == 1 ? atoll(text) : -1;
-}
-
-static int64_t text_length(fst_task *task, fst_bytes value)
-{
-        return (int64_t)value.len;
-}
-
 static void values_are_flattened(void **state)
 {
         fst_context *sc = *state;
@@ -191,220 +90,7 @@ static void values_are_flattened(void **state)
                        "is not a function that flat_map_values can call");
 }
 
-/* ------------------------------------------------------------------------------------------------------ groups */
-
-/* Lists of I64 as one number: in the order in which they are, two digits each; and the key before them. */
-static int64_t digits_of_list(fst_task *task, int64_t key, fst_bytes list)
-{
-        int64_t x, digits = key;
-        for (fst_list l = fst_list_of(list, FST_I64); fst_list_next(&l, &x);)
-                digits = digits * 100 + x;
-        return digits;
-}
-
-static void group_by_key_gives_lists(void **state)
-{
-        fst_context *sc = *state;
-        fst_rdd *pairs = PAIRS(sc, 2, 1001, 1002, 1003, 2001);
-        fst_rdd *groups = fst_group_by_key(pairs);
-        EXPECT(fst_map(groups, digits_of_list, FST_I64), 201, 1010203);
-        assert_int_equal(fst_rdd_partitions(groups), 2);
-        assert_non_null(groups->partitioner);
-
-        /* duplicates, negative keys, more partitions than keys */
-        EXPECT(fst_map(fst_group_by_key(PAIRS(sc, 2, 1001, 1001)), digits_of_list, FST_I64), 10101);
-        fst_rdd *many = fst_group_by_key_n(pairs, 10);
-        EXPECT(fst_map(many, digits_of_list, FST_I64), 201, 1010203);
-        assert_int_equal(fst_rdd_partitions(many), 10);
-
-        /* What is grouped is placed: it is neither shuffled again nor is what it is joined with by its number. */
-        assert_int_equal(shuffles_until(fst_group_by_key(groups), groups), 0);
-        assert_int_equal(shuffles_until(fst_reduce_by_key_n(many, fst_first, 10), many), 0);
-        expect_none(fst_group_by_key(fst_filter(pairs, never)));
-}
-
-static int64_t even(fst_task *task, int64_t x)
-{
-        return x % 2;
-}
-
-static int64_t value_mod_2(fst_task *task, int64_t key, int64_t value)
-{
-        return value % 2;
-}
-
-static int64_t digits_of_pairs(fst_task *task, int64_t key, fst_bytes list)
-{
-        int64_t k, v, digits = key + 5;
-        for (fst_list l = fst_list_of(list, FST_PAIR(I64, I64)); fst_list_next(&l, &k, &v);)
-                digits = digits * 100 + k * 10 + v;
-        return digits;
-}
-
-static int text_key(fst_task *task, fst_bytes key, fst_bytes value, fst_out *out)
-{
-        fst_emit(out, key);
-        return 0;
-}
-
-/* How many of the elements begin with … and their sum */
-static int64_t sum_of_texts(fst_task *task, fst_bytes key, fst_bytes list)
-{
-        int64_t total = 0;
-        fst_bytes k, v;
-        fst_list l = fst_list_of(list, FST_PAIR(BYTES, BYTES));
-        while (fst_list_next(&l, &k, &v)) {
-                if (!fst_bytes_equal(k, key))
-                        return INT64_MIN;
-                total += check_texts(task, k, v);
-        }
-        return fst_list_status(&l) ? INT64_MIN : total;
-}
-
-static void rows_are_grouped_by_what_is_computed(void **state)
-{
-        fst_context *sc = *state;
-        EXPECT(fst_map(fst_group_by(fst_range_n(sc, 0, 5, 1), even, FST_I64), digits_of_list, FST_I64), 204, 10103);
-        fst_rdd *pairs = PAIRS(sc, 1, 1001, 2002, 3003);
-        EXPECT(fst_map(fst_group_by(pairs, value_mod_2, FST_I64), digits_of_pairs, FST_I64), 522, 61133);
-        fst_rdd *texts = fst_map(fst_range_n(sc, 0, 1000, 3), to_texts, FST_PAIR(BYTES, BYTES));
-        fst_rdd *sums = fst_map(fst_group_by_n(texts, text_key, FST_BYTES, 2), sum_of_texts, FST_I64);
-        int64_t total, n;
-        assert_int_equal(fst_reduce(sums, fst_sum, &total), 0);
-        assert_int_equal(total, 999 * 1000 / 2);
-        assert_int_equal(fst_count(sums, &n), 0);
-        assert_int_equal(n, 7);
-        /* As many partitions as the partitioner that the rows have, as in Spark. */
-        assert_int_equal(fst_rdd_partitions(fst_group_by(fst_partition_by(pairs, 5), value_mod_2, FST_I64)), 5);
-}
-
-/* key, and the first two values */
-static int first_two(fst_task *task, int64_t key, fst_iter *values, fst_out *out)
-{
-        int64_t a = 0, b = 0;
-        if (fst_next(values, &a))
-                (void)fst_next(values, &b);
-        fst_emit(out, key * 10000 + a * 100 + b);
-        return 0;
-}
-
-static void groups_stream(void **state)
-{
-        fst_context *sc = *state;
-        fst_rdd *pairs = PAIRS(sc, 3, 1001, 2007, 1002, 1003, 3009);
-        EXPECT(fst_flat_map_groups(pairs, first_two, FST_I64), 10102, 20700, 30900);
-        assert_int_equal(fst_rdd_partitions(fst_flat_map_groups_n(pairs, first_two, FST_I64, 7)), 7);
-}
-
-struct tally {
-        int64_t rows, sum;
-};
-
-static int tally_group(fst_task *task, int64_t key, fst_iter *values, fst_out *out)
-{
-        struct tally t = {0};
-        fst_bytes x;
-        while (fst_next(values, &x)) {
-                t.rows++;
-                t.sum += (int64_t)x.len;
-        }
-        fst_emit(out, key, &t);
-        return fst_iter_status(values);
-}
-
-static int skewed(fst_task *task, int64_t x, fst_out *out)
-{
-        char bytes[400];
-        memset(bytes, 'a' + (int)(x % 20), sizeof(bytes));
-        fst_emit(out, x % 50 == 0 ? x % 8 : 3, ((fst_bytes){bytes, (size_t)(x % 400)}));
-        return 0;
-}
-
-/* 10 MB of one key, in a task of some 5 MB. */
-static void a_group_may_be_larger_than_memory(void **state)
-{
-        fst_context *sc = api_context("local[2]", "spark.driver.memory", "32m", "spark.memory.fraction", "0.3",
-                                      "spark.log.level", "ERROR", NULL);
-        fst_rdd *pairs = fst_map(fst_range_n(sc, 0, 50000, 3), skewed, FST_PAIR(I64, BYTES));
-        fst_iter *rows;
-        const void *at;
-        int64_t key, n = 0, total = 0;
-        assert_int_equal(fst_collect(fst_flat_map_groups(pairs, tally_group,
-                                                         fst_type_pair(FST_I64, FST_FIXED(sizeof(struct tally)))),
-                                     &rows),
-                         0);
-        while (fst_next(rows, &key, &at)) {
-                struct tally t;
-                memcpy(&t, at, sizeof(t));
-                assert_int_equal(t.rows, key == 3 ? 49000 : 250);
-                n++;
-                total += t.sum;
-        }
-        assert_int_equal(n, 5);
-        assert_int_equal(total, 50000 / 400 * (399 * 400 / 2));
-        assert_refused(fst_count(fst_group_by_key(pairs), &n), -EIO,
-                       "fst_flat_map_groups reads them one after another");
-        fst_context_stop(sc);
-}
-
-/* ------------------------------------------------------------------------------------------------------ cogroup */
-
-/* Two digits for each value of each side, which is separated by 99. */
-static int both_sides(fst_task *task, int64_t key, fst_iter *a, fst_iter *b, fst_out *out)
-{
-        int64_t digits = key, x;
-        while (fst_next(a, &x))
-                digits = digits * 100 + x;
-        digits = digits * 100 + 99;
-        while (fst_next(b, &x))
-                digits = digits * 100 + x;
-        fst_emit(out, digits);
-        return 0;
-}
-
-static void digits_of_sides(int64_t key, fst_iter *const *groups, int n, fst_out *out)
-{
-        int64_t digits = key, x;
-        for (int k = 0; k < n; k++) {
-                while (fst_next(groups[k], &x))
-                        digits = digits * 100 + x;
-                digits = digits * 100 + 99;
-        }
-        fst_emit(out, digits);
-}
-
-static int three_sides(fst_task *task, int64_t key, fst_iter *const *groups, fst_out *out)
-{
-        digits_of_sides(key, groups, 3, out);
-        return 0;
-}
-
-static int four_sides(fst_task *task, int64_t key, fst_iter *const *groups, fst_out *out)
-{
-        digits_of_sides(key, groups, 4, out);
-        return 0;
-}
-
-static void cogroups_have_every_key(void **state)
-{
-        fst_context *sc = *state;
-        fst_rdd *a = PAIRS(sc, 2, 1001, 1002, 2001, 3001), *b = PAIRS(sc, 3, 1011, 2012, 2013, 4014);
-        EXPECT(fst_cogroup(a, b, both_sides, FST_I64), 30199, 49914, 101029911, 201991213);
-        fst_rdd *all[] = {a, b, PAIRS(sc, 1, 1021), PAIRS(sc, 2, 4031, 5032)};
-        EXPECT(fst_cogroup_all(sc, all, 3, three_sides, FST_I64), 301999999, 499149999, 2019912139999, 101029911992199);
-        EXPECT(fst_cogroup_all(sc, all, 4, four_sides, FST_I64), 30199999999, 59999993299, 4991499993199,
-               201991213999999, 10102991199219999);
-        assert_int_equal(fst_rdd_partitions(fst_cogroup(a, b, both_sides, FST_I64)), 3);
-        assert_refused(fst_count(fst_cogroup_all(sc, all, 0, three_sides, FST_I64), &(int64_t){0}), -EINVAL,
-                       "a cogroup of no RDDs has no keys");
-        fst_rdd *many[20];
-        for (int i = 0; i < 20; i++)
-                many[i] = a;
-        assert_refused(fst_count(fst_cogroup_all(sc, many, 20, three_sides, FST_I64), &(int64_t){0}), -EINVAL,
-                       "takes 1 to 16 RDDs");
-}
-
-/* --------------------------------------------------------------------------------------------------- outer joins */
+/* ----------------------------------------------------------------------------------------------------- outer joins */
 
 static int left_digits(fst_task *task, int64_t key, int64_t l, const int64_t *r, fst_out *out)
 {
@@ -440,7 +126,7 @@ static void outer_joins(void **state)
                        "in left_outer_join it is never missing");
 }
 
-/* ------------------------------------------------------------------------------------------------ rows that stay */
+/* -------------------------------------------------------------------------------------------------- rows that stay */
 
 static bool is_short(fst_task *task, fst_bytes key, fst_bytes value)
 {
@@ -531,199 +217,7 @@ static void pairs_are_compared_as_a_whole(void **state)
         assert_int_equal(n, 10);
 }
 
-/* ---------------------------------------------------------------------------------------------------- combining */
-
-struct mean {
-        double sum;
-        int64_t n;
-};
-
-static int add_to_mean(fst_task *task, void *so_far, int64_t value)
-{
-        struct mean *mean = so_far;
-        mean->sum += (double)value;
-        mean->n++;
-        return value == 999 ? fst_fail(task, "999") : 0;
-}
-
-static int both_means(fst_task *task, void *a, const void *b)
-{
-        struct mean *mean = a, more;
-        memcpy(&more, b, sizeof(more));
-        mean->sum += more.sum;
-        mean->n += more.n;
-        return 0;
-}
-
-static int one_mean(fst_task *task, int64_t value, fst_out *out)
-{
-        fst_emit(out, (&(struct mean){(double)value, 1}));
-        return 0;
-}
-
-static int64_t mean_of(fst_task *task, int64_t key, const void *mean)
-{
-        struct mean m;
-        memcpy(&m, mean, sizeof(m));
-        return key * 100000 + (int64_t)m.sum * 100 + m.n;
-}
-
-static int64_t longest(fst_task *task, int64_t so_far, fst_bytes value)
-{
-        return MAX(so_far, (int64_t)value.len);
-}
-
-static int64_t longest_of_text(fst_task *task, fst_bytes key, int64_t most)
-{
-        return (key.data[0] - '0') * 10 + most;
-}
-
-static int append_digit(fst_task *task, fst_bytes so_far, int64_t value, fst_out *out)
-{
-        char text[4096];
-        int n = snprintf(text, sizeof(text), "%.*s%lld,", (int)so_far.len, so_far.data, (long long)value);
-        fst_emit(out, ((fst_bytes){text, (size_t)n}));
-        return 0;
-}
-
-static int append_texts(fst_task *task, fst_bytes a, fst_bytes b, fst_out *out)
-{
-        char text[8192];
-        int n = snprintf(text, sizeof(text), "%.*s%.*s", (int)a.len, a.data, (int)b.len, b.data);
-        fst_emit(out, ((fst_bytes){text, (size_t)n}));
-        return 0;
-}
-
-static int64_t sum_of_digits(fst_task *task, int64_t key, fst_bytes text)
-{
-        int64_t total = key * 10000;
-        fst_split pieces = fst_split_of(text, ',');
-        for (fst_bytes piece; fst_split_next(&pieces, &piece);)
-                total += piece.len > 0 ? piece.data[0] - '0' : 0; /* the first digit of each */
-        return total;
-}
-
-static int64_t product(fst_task *task, int64_t a, int64_t b)
-{
-        return a * b;
-}
-
-static double halves(fst_task *task, int64_t value)
-{
-        return (double)value / 2;
-}
-
-static double add_half(fst_task *task, double so_far, int64_t value)
-{
-        return so_far + (double)value / 2;
-}
-
-static int64_t twice_of(fst_task *task, int64_t key, double value)
-{
-        return key * 1000 + (int64_t)(2 * value);
-}
-
-static void values_are_taken_into_accumulators(void **state)
-{
-        fst_context *sc = *state;
-        fst_rdd *pairs = PAIRS(sc, 3, 1001, 1002, 2010, 1003, 2020);
-        struct mean none = {0};
-        fst_rdd *means = fst_aggregate_by_key(pairs, &none, add_to_mean, both_means);
-        EXPECT(fst_map(means, mean_of, FST_I64), 100603, 203002);
-        assert_int_equal(fst_rdd_partitions(means), 3);
-        assert_non_null(means->partitioner);
-        EXPECT(fst_map(fst_combine_by_key(pairs, one_mean, add_to_mean, both_means, FST_FIXED(sizeof(struct mean))),
-                       mean_of, FST_I64),
-               100603, 203002);
-
-        /* Placed as wanted, it is done in one task for each partition. */
-        fst_rdd *placed = fst_partition_by(pairs, 4);
-        means = fst_aggregate_by_key(placed, &none, add_to_mean, both_means);
-        EXPECT(fst_map(means, mean_of, FST_I64), 100603, 203002);
-        assert_int_equal(shuffles_until(means, placed), 0);
-        assert_ptr_equal(means->partitioner, placed->partitioner);
-
-        /* Other kinds. */
-        fst_rdd *texts = fst_map(fst_range_n(sc, 95, 105, 3), to_texts, FST_PAIR(BYTES, BYTES));
-        EXPECT(fst_map(fst_aggregate_by_key_n(texts, &(int64_t){0}, longest, fst_max, 2), longest_of_text, FST_I64), 2,
-               12, 23, 33, 43, 53, 63);
-        EXPECT(fst_map(fst_combine_by_key(texts, text_length, longest, fst_max, FST_I64), longest_of_text, FST_I64), 2,
-               12, 23, 33, 43, 53, 63);
-        EXPECT(fst_map(fst_combine_by_key(pairs, halves, add_half, fst_sum, FST_F64), twice_of, FST_I64), 1006, 2030);
-        fst_bytes empty = {"", 0};
-        EXPECT(fst_map(fst_aggregate_by_key(pairs, &empty, append_digit, append_texts), sum_of_digits, FST_I64), 10006,
-               20003);
-
-        /* Zero counts in each partition where the key is, and is copied. */
-        int64_t one = 1, ten = 10;
-        fst_rdd *sums = fst_fold_by_key(PAIRS(sc, 1, 1001, 1002, 2003), &ten, fst_sum);
-        fst_rdd *products = fst_fold_by_key(pairs, &one, product);
-        ten = one = 77;
-        EXPECT(folded(sums), 1013, 2013);
-        EXPECT(folded(products), 1006, 2200);
-
-        assert_refused(fst_count(fst_fold_by_key(pairs, &none, both_means), &one), -EINVAL,
-                       "fold_by_key takes a zero of the values' type, but they are I64 and it is FIXED");
-        assert_refused(fst_count(fst_aggregate_by_key(pairs, &none, longest, both_means), &one), -EINVAL,
-                       "does not take a value of I64 into FIXED(16)");
-        assert_refused(fst_count(fst_combine_by_key(pairs, text_length, add_to_mean, both_means, FST_FIXED(16)), &one),
-                       -EINVAL, "does not make FIXED(16) of a value of I64");
-        assert_refused(fst_count(fst_aggregate_by_key(PAIRS(sc, 2, 1999), &none, add_to_mean, both_means), &one), -EIO,
-                       "add_to_mean");
-}
-
-struct keys {
-        int64_t n;
-};
-
-static int by_modulus(fst_task *task, int64_t x, fst_out *out)
-{
-        const struct keys *keys = fst_captured(task);
-        fst_emit(out, x % keys->n, x % 1000);
-        return 0;
-}
-
-static int add_one(fst_task *task, void *so_far, int64_t value)
-{
-        struct mean *mean = so_far;
-        mean->sum += (double)value;
-        mean->n++;
-        return 0;
-}
-
-static bool is_sample(fst_task *task, int64_t key, const void *mean)
-{
-        return key % 100 == 0;
-}
-
-/* More keys than a table holds in little memory, on both sides of the shuffle; and hardly any twice. */
-static void accumulators_go_to_disk(void **state)
-{
-        fst_context *sc = api_context("local[2]", "spark.driver.memory", "32m", "spark.memory.fraction", "0.25", NULL);
-        struct mean none = {0};
-        for (int repeats = 1; repeats <= 5; repeats += 4) {
-                struct keys captured = {200000};
-                fst_rdd *numbers = fst_range_n(sc, 0, 200000 * repeats, 3);
-                fst_rdd *pairs = fst_map(numbers, FST_WITH(by_modulus, captured), FST_PAIR(I64, I64));
-                fst_rdd *means = fst_aggregate_by_key_n(pairs, &none, add_one, both_means, 2);
-                fst_iter *rows;
-                int64_t n = 0, key;
-                const void *mean;
-                assert_int_equal(fst_collect(fst_filter(means, is_sample), &rows), 0);
-                for (; fst_next(rows, &key, &mean); n++) {
-                        struct mean m;
-                        memcpy(&m, mean, sizeof(m));
-                        assert_int_equal(m.n, repeats);
-                        assert_int_equal((int64_t)m.sum, key % 1000 * repeats);
-                }
-                assert_int_equal(n, 2000);
-                assert_int_equal(fst_count(means, &n), 0);
-                assert_int_equal(n, 200000);
-        }
-        fst_context_stop(sc);
-}
-
-/* ---------------------------------------------------------------------------------------- where keys belong */
+/* ----------------------------------------------------------------------------------------------- where keys belong */
 
 static int same_key(fst_task *task, int64_t key, int64_t l, int64_t r, fst_out *out)
 {
@@ -844,34 +338,21 @@ static void default_parallelism_counts(void **state)
         fst_context_stop(sc);
 }
 
-#define CASES                                                                                                          \
-        cmocka_unit_test_setup_teardown(keys_and_values, loud_setup, api_teardown),                                    \
-                cmocka_unit_test_setup_teardown(rows_with_keys_of_their_own, loud_setup, api_teardown),                \
-                cmocka_unit_test_setup_teardown(values_are_flattened, loud_setup, api_teardown),                       \
-                cmocka_unit_test_setup_teardown(group_by_key_gives_lists, loud_setup, api_teardown),                   \
-                cmocka_unit_test_setup_teardown(rows_are_grouped_by_what_is_computed, loud_setup, api_teardown),       \
-                cmocka_unit_test_setup_teardown(groups_stream, loud_setup, api_teardown),                              \
-                cmocka_unit_test_setup_teardown(cogroups_have_every_key, loud_setup, api_teardown),                    \
-                cmocka_unit_test_setup_teardown(outer_joins, loud_setup, api_teardown),                                \
-                cmocka_unit_test_setup_teardown(pairs_without_their_keys, loud_setup, api_teardown),                   \
-                cmocka_unit_test_setup_teardown(whole_rows_are_compared, loud_setup, api_teardown),                    \
-                cmocka_unit_test_setup_teardown(pairs_are_compared_as_a_whole, loud_setup, api_teardown),              \
-                cmocka_unit_test_setup_teardown(values_are_taken_into_accumulators, loud_setup, api_teardown),         \
-                cmocka_unit_test_setup_teardown(a_promise_saves_a_shuffle, loud_setup, api_teardown)
-
 int main(void)
 {
-        const struct CMUnitTest here[] = {
-                CASES,
+        const struct CMUnitTest cases[] = {
+                cmocka_unit_test_setup_teardown(keys_and_values, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(rows_with_keys_of_their_own, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(values_are_flattened, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(outer_joins, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(pairs_without_their_keys, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(whole_rows_are_compared, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(pairs_are_compared_as_a_whole, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(a_promise_saves_a_shuffle, loud_setup, api_teardown),
+        };
+        const struct CMUnitTest more[] = {
                 cmocka_unit_test_setup_teardown(partitioners_are_chosen_as_in_spark, loud_setup, api_teardown),
                 cmocka_unit_test(default_parallelism_counts),
-                cmocka_unit_test(a_group_may_be_larger_than_memory),
-                cmocka_unit_test(accumulators_go_to_disk),
         };
-        const struct CMUnitTest by_the_wire[] = {CASES};
-        int failed = cmocka_run_group_tests_name("here", here, NULL, NULL);
-        local_backend_set_probe(&by_wire);
-        failed += cmocka_run_group_tests_name("by way of the wire", by_the_wire, NULL, NULL);
-        local_backend_set_probe(NULL);
-        return failed;
+        return pair_cases_run(cases, ARRAY_SIZE(cases), more, ARRAY_SIZE(more));
 }
