@@ -20,21 +20,15 @@ static void put_hex(char *out, const uint8_t *bytes, size_t n)
                 snprintf(out + 2 * i, 3, "%02x", bytes[i]);
 }
 
-/* Version 4, its dashes left out if @plain. */
-static void put_uuid(char *out, int plain)
+/* A UUID without its dashes. */
+static void put_plain_uuid(char *out)
 {
-        static const size_t lengths[] = {4, 2, 2, 2, 6};
-        uint8_t b[16], *from = b;
-        make_random(b, sizeof(b));
-        b[6] = (uint8_t)((b[6] & 0x0f) | 0x40);
-        b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
-        for (size_t i = 0; i < 5; i++) {
-                if (i && !plain)
-                        *out++ = '-';
-                put_hex(out, from, lengths[i]);
-                out += 2 * lengths[i];
-                from += lengths[i];
-        }
+        char uuid[UUID_TEXT];
+        uuid_draw(uuid);
+        for (const char *c = uuid; *c; c++)
+                if (*c != '-')
+                        *out++ = *c;
+        *out = '\0';
 }
 
 void fresh_names_make(struct fresh_names *names)
@@ -47,6 +41,6 @@ void fresh_names_make(struct fresh_names *names)
         put_hex(names->unique, random, sizeof(random));
         snprintf(names->unique + 6, sizeof(names->unique) - 6, "%llx", ms & 0xffffffffffu);
         memcpy(names->app_id, "spark-", 6);
-        put_uuid(names->app_id + 6, 1);
-        put_uuid(names->uuid, 0);
+        put_plain_uuid(names->app_id + 6);
+        uuid_draw(names->uuid);
 }

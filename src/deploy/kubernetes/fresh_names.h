@@ -1,10 +1,12 @@
 /* What is new at each submission, and tells its objects from those of all others. */
 #pragma once
 
+#include "base/uuid.h"
+
 struct fresh_names {
         char app_id[39]; /* "spark-" and 32 hexadecimal digits */
         char unique[18]; /* six random hexadecimal digits, then the milliseconds since 1970, as Spark makes them */
-        char uuid[37];
+        char uuid[UUID_TEXT];
 };
 
 void fresh_names_make(struct fresh_names *names);

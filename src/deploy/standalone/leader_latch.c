@@ -18,10 +18,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/uuid.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define LOG "ZooKeeperLeaderElectionAgent"
 #define RETRY 1000 /* ms until what failed without a reason that is known is tried again */
@@ -38,7 +38,7 @@ struct leader_latch {
         struct zookeeper *z; /* NULL: none, until the timer */
         bool z_closing, connected;
         int timeout; /* of the session, ms */
-        char id[37]; /* of the session, in its node's name */
+        char id[UUID_TEXT]; /* of the session, in its node's name */
         char *node;
         enum state state;
         int unanswered, stale;
@@ -192,19 +192,10 @@ static void on_watch(void *owner, const char *path)
         step(l);
 }
 
-static void make_id(char id[static 37])
-{
-        unsigned char b[16];
-        if (getrandom(b, sizeof(b), 0) != sizeof(b))
-                abort(); /* cannot happen for 16 bytes once the system has started */
-        snprintf(id, 37, "%02x%02x%02x%02x-%02x%02x-4%01x%02x-8%01x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2],
-                 b[3], b[4], b[5], b[6] & 15, b[7], b[8] & 15, b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
-}
-
 static void open_session(struct leader_latch *l)
 {
         static const struct zookeeper_events events = {.session = on_session, .watch = on_watch};
-        make_id(l->id);
+        uuid_draw(l->id);
         l->unanswered = l->stale = 0;
         l->state = PREPARING;
         zk_open(l->loop, &l->options.zookeeper, &events, l, l->options.module, &l->z);

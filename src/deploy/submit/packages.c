@@ -8,11 +8,11 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/uuid.h"
 #include "deploy/ivy/finder.h"
 #include "deploy/ivy/report.h"
 #include "net/http.h"
 
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -79,14 +79,9 @@ static void exclude(struct resolution *r, const char *organisation, const char *
 
 static const char *parent_name(struct names *n)
 {
-        unsigned char b[16] = {0};
-        if (getrandom(b, sizeof(b), 0) != sizeof(b))
-                memset(b, getpid() & 0xff, sizeof(b));
-        b[6] = (b[6] & 0x0f) | 0x40;
-        b[8] = (b[8] & 0x3f) | 0x80;
-        return names_printf(
-                n, "spark-submit-parent-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],
-                b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+        char uuid[UUID_TEXT];
+        uuid_draw(uuid);
+        return names_printf(n, "spark-submit-parent-%s", uuid);
 }
 
 /* The module that needs all packages, as Spark gives it to Ivy. */
