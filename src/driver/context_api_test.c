@@ -4,27 +4,11 @@
  */
 #include "base/mem.h"
 #include "driver/api_fixture.h"
-
-/* Functions of tasks look at these, which works because this process is the only executor. */
-static int entered, go;
-
-static void reset(void)
-{
-        __atomic_store_n(&entered, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&go, 0, __ATOMIC_RELAXED);
-}
-
-static void wait_entered(int n)
-{
-        while (__atomic_load_n(&entered, __ATOMIC_RELAXED) < n)
-                usleep(500);
-}
+#include "driver/gate_fixture.h"
 
 static int64_t held(fst_task *task, int64_t x)
 {
-        __atomic_add_fetch(&entered, 1, __ATOMIC_RELAXED);
-        while (!__atomic_load_n(&go, __ATOMIC_RELAXED) && !fst_task_interrupted(task))
-                usleep(500);
+        gate_pass(task);
         return x;
 }
 
@@ -62,23 +46,23 @@ static int job_of(fst_future *f)
 static void jobs_are_cancelled_by_id(void **state)
 {
         int64_t n;
-        reset();
+        gate_close();
         fst_future *a = held_count(*state), *b = held_count(*state);
-        wait_entered(2);
+        gate_await(2);
         fst_cancel_job(*state, 1 << 20); /* there is none */
         fst_cancel_job(*state, job_of(a));
         assert_int_equal(fst_future_wait(a), -ECANCELED);
         assert_false(fst_future_done(b));
-        __atomic_store_n(&go, 1, __ATOMIC_RELAXED);
+        gate_open();
         assert_int_equal(fst_future_count(b, &n), 0);
 }
 
 static void and_by_the_stage_that_they_need(void **state)
 {
         int stage;
-        reset();
+        gate_close();
         fst_future *a = held_count(*state);
-        wait_entered(1);
+        gate_await(1);
         while (fst_stages_of_job(*state, job_of(a), &stage, 1) != 1)
                 usleep(500);
         fst_cancel_stage(*state, 1 << 20);
@@ -98,7 +82,7 @@ static void status_follows_a_job(void **state)
         assert_int_equal(fst_active_stages(sc, ids, 8), 0);
         assert_false(fst_job_info(sc, 0, &job));
         assert_int_equal(fst_stages_of_job(sc, 0, ids, 8), -ENOENT);
-        reset();
+        gate_close();
         fst_future *f = held_count(sc);
         id = job_of(f);
         while (fst_active_jobs(sc, ids, 8) != 1 || fst_active_stages(sc, ids + 1, 7) != 1)
@@ -109,7 +93,7 @@ static void status_follows_a_job(void **state)
         while (!fst_stage_info(sc, ids[1], &stage) || stage.active_tasks != 1)
                 usleep(500);
         assert_true(stage.attempt == 0 && stage.tasks == 1 && stage.submission_ms > 0);
-        __atomic_store_n(&go, 1, __ATOMIC_RELAXED);
+        gate_open();
         assert_int_equal(fst_future_wait(f), 0);
         while (!fst_job_info(sc, id, &job) || job.state != FST_JOB_SUCCEEDED)
                 usleep(500);

@@ -4,27 +4,11 @@
 #include "driver/api_fixture.h"
 #include "driver/app_status.h"
 #include "driver/context.h"
-
-/* Functions of tasks look at these, which works because this process is the only executor. */
-static int entered, go;
-
-static void reset(void)
-{
-        __atomic_store_n(&entered, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&go, 0, __ATOMIC_RELAXED);
-}
-
-static void wait_entered(int n)
-{
-        while (__atomic_load_n(&entered, __ATOMIC_RELAXED) < n)
-                usleep(500);
-}
+#include "driver/gate_fixture.h"
 
 static int64_t held(fst_task *task, int64_t x)
 {
-        __atomic_add_fetch(&entered, 1, __ATOMIC_RELAXED);
-        while (!__atomic_load_n(&go, __ATOMIC_RELAXED) && !fst_task_interrupted(task))
-                usleep(500);
+        gate_pass(task);
         return -x;
 }
 
@@ -107,14 +91,14 @@ static void functions_are_called_for_their_effects(void **state)
 static void two_run_at_the_same_time(void **state)
 {
         int64_t n, m;
-        reset();
+        gate_close();
         fst_future *a = fst_count_async(fst_map(fst_range_n(*state, 0, 1, 1), held, FST_I64));
         fst_future *b = fst_count_async(fst_map(fst_range_n(*state, 0, 1, 1), held, FST_I64));
-        wait_entered(2);
+        gate_await(2);
         assert_false(fst_future_done(a) || fst_future_done(b));
         assert_int_equal(fst_future_wait_for(a, 1), -ETIMEDOUT);
         assert_int_equal(fst_future_wait_for(b, -5), -ETIMEDOUT);
-        __atomic_store_n(&go, 1, __ATOMIC_RELAXED);
+        gate_open();
         assert_int_equal(fst_future_count(b, &m), 0);
         assert_int_equal(fst_future_count(a, &n), 0);
         assert_true(n == 1 && m == 1);
@@ -124,17 +108,17 @@ static void two_run_at_the_same_time(void **state)
 static void the_threads_properties_are_the_jobs(void **state)
 {
         int64_t n;
-        reset();
+        gate_close();
         fst_set_local_property(*state, "spark.jobGroup.id", "mine");
         fst_future *a = fst_count_async(fst_map(fst_range_n(*state, 0, 1, 1), held, FST_I64));
         fst_set_local_property(*state, "spark.jobGroup.id", "other");
         fst_future *b = fst_count_async(fst_map(fst_range_n(*state, 0, 1, 1), held, FST_I64));
         fst_set_local_property(*state, "spark.jobGroup.id", NULL);
-        wait_entered(2);
+        gate_await(2);
         fst_cancel_job_group(*state, "mine");
         assert_int_equal(fst_future_wait(a), -ECANCELED);
         assert_false(fst_future_done(b));
-        __atomic_store_n(&go, 1, __ATOMIC_RELAXED);
+        gate_open();
         assert_int_equal(fst_future_count(b, &n), 0);
 }
 
@@ -150,10 +134,10 @@ static void a_sorted_rdd_is_sampled_first(void **state)
 static void what_is_cancelled_is_no_failure(void **state)
 {
         fst_context *sc = api_context("local[2]", "spark.log.level", "OFF", NULL);
-        reset();
+        gate_close();
         fst_future *a = fst_collect_async(fst_map(fst_range_n(sc, 0, 10, 2), held, FST_I64));
         fst_future *b = fst_take_async(fst_map(fst_range_n(sc, 0, 10, 2), held, FST_I64), 100);
-        wait_entered(1);
+        gate_await(1);
         fst_future_cancel(a);
         fst_future_cancel(b);
         assert_int_equal(fst_future_wait(a), -ECANCELED);
@@ -192,10 +176,10 @@ static void failures_are_told(void **state)
 static void a_context_that_stops_ends_them(void **state)
 {
         fst_context *sc = api_context("local[2]", "spark.log.level", "OFF", NULL);
-        reset();
+        gate_close();
         fst_count_async(fst_map(fst_range_n(sc, 0, 10, 4), held, FST_I64));
         fst_take_async(fst_map(fst_range_n(sc, 0, 10, 4), held, FST_I64), 1000);
-        wait_entered(1);
+        gate_await(1);
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
@@ -218,12 +202,12 @@ static void *wait_for(void *future)
 static void any_thread_may_wait(void **state)
 {
         pthread_t threads[3];
-        reset();
+        gate_close();
         fst_future *f = fst_count_async(fst_map(fst_range_n(*state, 0, 1, 1), held, FST_I64));
         for (int i = 0; i < 3; i++)
                 assert_int_equal(pthread_create(&threads[i], NULL, wait_for, f), 0);
-        wait_entered(1);
-        __atomic_store_n(&go, 1, __ATOMIC_RELAXED);
+        gate_await(1);
+        gate_open();
         for (int i = 0; i < 3; i++) {
                 void *status;
                 pthread_join(threads[i], &status);

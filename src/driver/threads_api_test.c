@@ -1,36 +1,18 @@
 /* Several threads of an application use one context: whom they wait for, what they see of each other, what is left. */
 #include "base/mem.h"
 #include "driver/api_fixture.h"
-
-/* Functions of tasks look at these, which works because this process is the only executor. */
-static int entered, go;
+#include "driver/gate_fixture.h"
 
 static int64_t held(fst_task *task, int64_t x)
 {
-        __atomic_add_fetch(&entered, 1, __ATOMIC_RELAXED);
-        while (!__atomic_load_n(&go, __ATOMIC_RELAXED) && !fst_task_interrupted(task))
-                usleep(500);
+        gate_pass(task);
         return -x;
 }
 
 static int wait_for_stop(fst_task *task, int64_t x)
 {
-        __atomic_add_fetch(&entered, 1, __ATOMIC_RELAXED);
-        while (!fst_task_interrupted(task))
-                usleep(500);
+        gate_pass(task);
         return 0;
-}
-
-static void wait_entered(void)
-{
-        while (!__atomic_load_n(&entered, __ATOMIC_RELAXED))
-                usleep(500);
-}
-
-static void reset(void)
-{
-        __atomic_store_n(&entered, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&go, 0, __ATOMIC_RELAXED);
 }
 
 struct counting {
@@ -58,15 +40,15 @@ static void who_needs_no_bounds_does_not_wait_for_them(void **state)
         fst_rdd *other = fst_sort_by_n(fst_range_n(*state, 0, 1000, 4), fst_identity, FST_I64, FST_DESCENDING, 3);
         pthread_t thread;
         int64_t n;
-        reset();
+        gate_close();
         assert_int_equal(pthread_create(&thread, NULL, count_it, &c), 0);
-        wait_entered();
+        gate_await(1);
         assert_int_equal(fst_count(fst_range_n(*state, 0, 1000, 4), &n), 0);
         assert_int_equal(n, 1000);
         assert_int_equal(fst_count(other, &n), 0); /* bounds of its own */
         assert_int_equal(n, 1000);
         assert_int_equal(__atomic_load_n(&c.done, __ATOMIC_RELAXED), 0);
-        __atomic_store_n(&go, 1, __ATOMIC_RELAXED);
+        gate_open();
         pthread_join(thread, NULL);
         assert_int_equal(c.status, 0);
         assert_int_equal(c.n, 100);
@@ -79,15 +61,15 @@ static void cancelled_sampling_ends_its_action_only(void **state)
         struct counting a = {.sc = *state, .rdd = sorted, .group = "a"},
                         b = {.sc = *state, .rdd = sorted, .group = "b"};
         pthread_t first, second;
-        reset();
+        gate_close();
         assert_int_equal(pthread_create(&first, NULL, count_it, &a), 0);
-        wait_entered();
+        gate_await(1);
         assert_int_equal(pthread_create(&second, NULL, count_it, &b), 0);
         usleep(20000);
         fst_cancel_job_group(*state, "a");
         pthread_join(first, NULL);
         assert_int_equal(a.status, -ECANCELED);
-        __atomic_store_n(&go, 1, __ATOMIC_RELAXED);
+        gate_open();
         pthread_join(second, NULL);
         assert_int_equal(b.status, 0);
         assert_int_equal(b.n, 100);
@@ -97,8 +79,8 @@ static void names_change_while_jobs_run(void **state)
 {
         fst_rdd *rdd = fst_map(fst_range_n(*state, 0, 100, 4), held, FST_I64);
         struct counting c = {.sc = *state, .rdd = rdd, .group = "a"};
-        reset();
-        __atomic_store_n(&go, 1, __ATOMIC_RELAXED);
+        gate_close();
+        gate_open();
         for (int round = 0; round < 10; round++) {
                 pthread_t thread;
                 assert_int_equal(pthread_create(&thread, NULL, count_it, &c), 0);
@@ -162,9 +144,9 @@ static void stop_tells_of_the_actions_that_it_ended(void **state)
         fst_context *sc = api_context("local[2]", NULL);
         struct counting c = {.sc = sc, .rdd = fst_range_n(sc, 0, 4, 2)};
         pthread_t thread;
-        reset();
+        gate_close();
         assert_int_equal(pthread_create(&thread, NULL, run_for_ever, &c), 0);
-        wait_entered();
+        gate_await(1);
         assert_int_equal(fst_context_stop(sc), -ECANCELED);
         pthread_join(thread, NULL);
         assert_int_equal(c.status, -ECANCELED);

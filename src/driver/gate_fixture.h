@@ -1,0 +1,40 @@
+/*
+ * For the tests of the public interface: a gate that tasks wait at. It is one of this process, which is the only
+ * executor, so that functions of tasks and the test see the same one.
+ */
+#pragma once
+
+#include <firesteel/firesteel.h>
+
+#include <unistd.h>
+
+static struct {
+        int entered, open;
+} gate;
+
+/* Nobody is there, and who comes waits. */
+static inline void gate_close(void)
+{
+        __atomic_store_n(&gate.entered, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&gate.open, 0, __ATOMIC_RELAXED);
+}
+
+static inline void gate_open(void)
+{
+        __atomic_store_n(&gate.open, 1, __ATOMIC_RELAXED);
+}
+
+/* Called by tasks: until the gate is open, or the task is to stop. */
+static inline void gate_pass(fst_task *task)
+{
+        __atomic_add_fetch(&gate.entered, 1, __ATOMIC_RELAXED);
+        while (!__atomic_load_n(&gate.open, __ATOMIC_RELAXED) && !fst_task_interrupted(task))
+                usleep(500);
+}
+
+/* Until @n tasks have come. */
+static inline void gate_await(int n)
+{
+        while (__atomic_load_n(&gate.entered, __ATOMIC_RELAXED) < n)
+                usleep(500);
+}
