@@ -37,3 +37,34 @@ def jar(path, manifest=None, more=()):
             archive.writestr("META-INF/MANIFEST.MF", f"Manifest-Version: 1.0\r\n{manifest}\r\n")
         for name, text in more:
             archive.writestr(name, text)
+
+
+# As Kubernetes objects.
+CLUSTER = ("--output", "objects", "--master", "k8s://https://h:6443", "--deploy-mode", "cluster")
+PI = ("--name", "pi", "--conf", "spark.kubernetes.container.image=spark:1", "--class", "org.example.Pi",
+      "local:///opt/pi.jar", "10")
+
+
+def objects(folder, *words, **more):
+    done = run(folder, *CLUSTER, *words, **dict({"SPARK_USER": "me"}, **more))
+    assert done.returncode == 0, done.stdout + done.stderr
+    listed = json.loads(done.stdout)
+    assert (listed["apiVersion"], listed["kind"]) == ("v1", "List")
+    return listed["items"], done.stderr
+
+
+FAKE_R = '#!/bin/sh\n[ "$1 $2 $3" = "CMD INSTALL -l" ] || exit 64\nmkdir "$4/pkg" && cp "$5/DESCRIPTION" "$4/pkg"\n'
+
+
+def r_application(folder):
+    """An application of R and a jar that brings a package, with a home of Spark and an R that copies: its environment."""
+    (folder / "bin").mkdir()
+    (folder / "bin" / "R").write_text(FAKE_R)
+    (folder / "bin" / "R").chmod(0o755)
+    (folder / "home" / "R" / "lib").mkdir(parents=True)
+    (folder / "home" / "R" / "lib" / "sparkr.zip").touch()
+    (folder / "tmp").mkdir()
+    (folder / "app.R").touch()
+    jar(folder / "r.jar", "Spark-HasRPackage: true\r\n", [("R/pkg/DESCRIPTION", "Package: pkg\n")])
+    return {"PATH": f"{folder}/bin:{os.environ['PATH']}", "SPARK_HOME": str(folder / "home"), "HADOOP_CONF_DIR": "/none",
+            "TMPDIR": str(folder / "tmp")}

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from dry_run import BIN, environment, jar, prepare, refusal, run
+from dry_run import BIN, environment, jar, prepare, r_application, refusal, run
 
 
 @pytest.fixture
@@ -182,23 +182,6 @@ def test_r_on_yarn_ships_sparkr(tmp_path):
     assert shown["conf"]["spark.yarn.dist.archives"] == f"file:/n/z.zip,file:{home}/R/lib/sparkr.zip#sparkr"
     assert shown["conf"]["spark.yarn.dist.files"] == f"file:{tmp_path}/x.R"
     assert shown["arguments"] == ["--primary-r-file", "x.R", "--class", "org.apache.spark.deploy.RRunner", "--arg", "a"]
-
-
-FAKE_R = '#!/bin/sh\n[ "$1 $2 $3" = "CMD INSTALL -l" ] || exit 64\nmkdir "$4/pkg" && cp "$5/DESCRIPTION" "$4/pkg"\n'
-
-
-def r_application(folder):
-    """An application of R and a jar that brings a package, with a home of Spark and an R that copies: its environment."""
-    (folder / "bin").mkdir()
-    (folder / "bin" / "R").write_text(FAKE_R)
-    (folder / "bin" / "R").chmod(0o755)
-    (folder / "home" / "R" / "lib").mkdir(parents=True)
-    (folder / "home" / "R" / "lib" / "sparkr.zip").touch()
-    (folder / "tmp").mkdir()
-    (folder / "app.R").touch()
-    jar(folder / "r.jar", "Spark-HasRPackage: true\r\n", [("R/pkg/DESCRIPTION", "Package: pkg\n")])
-    return {"PATH": f"{folder}/bin:{os.environ['PATH']}", "SPARK_HOME": str(folder / "home"), "HADOOP_CONF_DIR": "/none",
-            "TMPDIR": str(folder / "tmp")}
 
 
 def test_r_packages_travel_to_yarn(tmp_path):

@@ -5,9 +5,8 @@ import subprocess
 
 import pytest
 
-from dry_run import BIN, environment, run
+from dry_run import BIN, CLUSTER, PI, environment, objects, run
 from echo_api_server import EchoApiServer
-from kubernetes_objects_test import CLUSTER, PI, objects
 from played_depot import Depot, s3_settings
 
 TEMPLATE = b"apiVersion: v1\nkind: Pod\nspec:\n  priorityClassName: high\n  containers:\n  - name: main\n"

@@ -1,24 +1,11 @@
 """spark-submit --dry-run --output objects: what a submission to Kubernetes would create."""
-import json
 import os
 import re
 import subprocess
 
-from dry_run import refusal, run
+from dry_run import CLUSTER, PI, objects, refusal, run
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-
-CLUSTER = ("--output", "objects", "--master", "k8s://https://h:6443", "--deploy-mode", "cluster")
-PI = ("--name", "pi", "--conf", "spark.kubernetes.container.image=spark:1", "--class", "org.example.Pi",
-      "local:///opt/pi.jar", "10")
-
-
-def objects(folder, *words, **more):
-    done = run(folder, *CLUSTER, *words, **dict({"SPARK_USER": "me"}, **more))
-    assert done.returncode == 0, done.stdout + done.stderr
-    listed = json.loads(done.stdout)
-    assert (listed["apiVersion"], listed["kind"]) == ("v1", "List")
-    return listed["items"], done.stderr
 
 
 def of_kind(items, kind):

@@ -1,5 +1,5 @@
 /*
- * packages_resolve as a program, for tests/packages_test.py and `make check-spark`: words are KEY=VALUE, the jars are
+ * packages_resolve as a program, for tests/packages_*test.py and `make check-spark`: words are KEY=VALUE, the jars are
  * printed one a line, what Spark would print goes to standard error, and the last line there is the error.
  */
 #include "base/error.h"

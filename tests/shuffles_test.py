@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from shuffle_service_test import Service
+from shuffle_service import Service
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")

@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from allocation_test import Application, sum_of, until
+from gated_application import Application, sum_of, until
 from standalone_cluster import Cluster, free_port
 
 

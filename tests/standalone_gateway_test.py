@@ -4,17 +4,10 @@ import subprocess
 
 import pytest
 
-from standalone_cluster import BIN, Cluster
+from standalone_cluster import BIN
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PI = os.path.join(TOP, "examples", "spark_pi.c")
-
-
-@pytest.fixture
-def cluster(tmp_path):
-    c = Cluster(tmp_path)
-    yield c
-    c.close()
 
 
 def test_a_driver_that_is_taken_and_not_waited_for_is_no_failure(cluster):

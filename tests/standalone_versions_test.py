@@ -5,22 +5,13 @@ import subprocess
 
 import pytest
 
-from standalone_app_test import built, hold  # noqa: F401  (built is a fixture)
-from standalone_cluster import PATIENCE, TOP, Cluster
+from held_job import hold
+from standalone_cluster import PATIENCE, TOP
 
 PEER = os.path.join(os.environ.get("FIRESTEEL_BUILD", os.path.join(TOP, "build")), "tests", "wire_peer")
 OURS = (1, 0)  # STANDALONE_MAJOR, STANDALONE_MINOR
 REFUSED = (r"is scripted 9 with version {} of the cluster's messages, .* is firesteel \S+ with version 1\.0: they may be one "
            r"minor version apart, upgrade the older one")
-
-
-@pytest.fixture
-def cluster(tmp_path):
-    c = Cluster(tmp_path)
-    try:
-        yield c
-    finally:
-        c.close()
 
 
 def peer(*words):
@@ -58,13 +49,13 @@ def scripted(cluster):
     return start
 
 
-def test_a_worker_and_an_application_at_a_master_of_another_version(cluster, scripted, built):
+def test_a_worker_and_an_application_at_a_master_of_another_version(cluster, scripted, held_job):
     other, near = scripted("2.0"), scripted("1.1")
     worker = cluster.daemon("worker", ["-d", str(cluster.folder / "w"), other.url], {})
     assert worker.end() == 1
     assert re.search("ERROR Worker: the master at .* " + REFUSED.format(r"2\.0"), worker.log()), worker.log()
-    app = hold(cluster, built, other.url, "refused", 1)
+    app = hold(cluster, held_job, other.url, "refused", 1)
     assert app.end() != 0
     assert re.search("the master " + REFUSED.format(r"2\.0"), app.log()), app.log()
     cluster.daemon("worker", ["-d", str(cluster.folder / "w"), near.url], {}).says("Successfully registered with master")
-    hold(cluster, built, near.url, "taken", 1).says("Connected to Spark cluster with app ID app-scripted")
+    hold(cluster, held_job, near.url, "taken", 1).says("Connected to Spark cluster with app ID app-scripted")

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from sanitizers import SANITIZED
-from standalone_cluster import BIN, Cluster, parent as parent_of, wait_for
+from standalone_cluster import BIN, parent as parent_of, wait_for
 
 # hold DIR N: a job of N tasks; each writes DIR/PID and waits for DIR/go.   print N: a task that prints N lines.
 # fail DIR: the first time with status 3, then 0.   wait: for ever.   resources: prints what the task was given.
@@ -84,15 +84,6 @@ def built(tmp_path_factory):
                           text=True, capture_output=True, check=False, env=dict(os.environ, XDG_CACHE_HOME=str(folder)))
     assert done.returncode == 0, done.stderr
     return folder / "app.so"
-
-
-@pytest.fixture
-def cluster(tmp_path):
-    c = Cluster(tmp_path)
-    try:
-        yield c
-    finally:
-        c.close()
 
 
 def hold(cluster, built, master, tasks, conf=(), processes=1):

@@ -9,11 +9,11 @@ import threading
 
 import pytest
 
-from dry_run_test import r_application
+from dry_run import r_application
 
 from sanitizers import SANITIZED
 
-from standalone_cluster import Cluster, free_port
+from standalone_cluster import free_port
 
 from standalone_master import Master
 
@@ -161,13 +161,6 @@ def test_freed_handles_are_silent(submitter, master):
 
 
 # ---------------------------------------------------------------------------------------------- without a REST server
-
-
-@pytest.fixture
-def cluster(tmp_path):
-    cluster = Cluster(tmp_path)
-    yield cluster
-    cluster.close()
 
 
 def by_gateway(submitter, url, *arguments, rest="false", application=LAUNCHED):

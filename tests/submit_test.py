@@ -13,7 +13,7 @@ import urllib.parse
 
 import pytest
 
-from dry_run_test import r_application
+from dry_run import r_application
 
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "build", "src")
 

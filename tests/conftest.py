@@ -1,0 +1,28 @@
+"""Fixtures that files of tests share."""
+import pytest
+
+from held_job import compile_held_job
+from maven_repository import Place
+from standalone_cluster import Cluster
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A standalone cluster without masters and workers, all of whose processes end with the test."""
+    made = Cluster(tmp_path)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def held_job(tmp_path_factory):
+    """The application of held_job.py, compiled once."""
+    return compile_held_job(tmp_path_factory.mktemp("application"))
+
+
+@pytest.fixture
+def place(tmp_path):
+    """What asks a Maven repository of its own for packages."""
+    return Place(tmp_path)
