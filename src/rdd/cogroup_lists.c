@@ -8,7 +8,7 @@
  * As in Spark's groupByKey the values of one key must fit into memory; of which there is more when other tasks have
  * ended, so the task waits for them rather than fail. What the sides hold once they are sorted they
  * cannot give back. So where a list may need it, as there are more rows than half of the task's memory holds, they
- * write all of them before; and half of the memory is held while they are sorted, and free for lists then.
+ * write all of them before. And what lists may take, half of the memory at most, is held while they are sorted.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -235,11 +235,13 @@ static int lists_start(struct cogroup_op *self)
         self->lists.started = true;
         self->lists.used = self->lists.row = self->lists.room = self->lists.reserve = 0;
         int r = grow(self, ROOM_LEAST);
+        size_t reserve = memory_task_share(task) / RESERVED, rows = memory_task_held(task);
         if (r == 0 && may_be_short(self, task))
                 r = let_spill(self, task);
+        else
+                reserve = MIN(reserve, rows); /* no list is longer than all rows */
         if (r)
                 return r;
-        size_t reserve = memory_task_share(task) / RESERVED;
         r = memory_acquire(&self->lists.memory, reserve);
         self->lists.reserve = r == 0 ? reserve : 0;
         return MIN(r, 0);

@@ -785,6 +785,26 @@ static void lists_may_take_half_of_the_memory(void **state)
         check_lists_of(FST_KIND_I64, TIGHT, FST_I64, values / 4, 1, 100);
 }
 
+/* Nobody else's blocks have to go for few rows, however large the share of the task is. */
+static void lists_of_few_rows_take_little_memory(void **state)
+{
+        struct fixture f;
+        fixture_init(&f, (size_t)1 << 30, true);
+        struct rows_of_side rows = random_rows(FST_KIND_I64, 1000, 100, 0);
+        fst_type type = FST_PAIR(I64, I64), lists = FST_PAIR(I64, BYTES);
+        struct list_sink sink = {.rows = &rows, .elements = FST_I64};
+        struct op *op = cogroup_new(&f, COGROUP_LISTS, &type, 1, lists, (fst_fn){0});
+        sort_rows(&rows, FST_KIND_I64);
+        op_init(&sink.op, &list_class, &f.run, lists);
+        op->next = &sink.op;
+        assert_int_equal(run_cogroup(op, &rows, 1), 0);
+        assert_in_range(memory_task_peak(task_run_memory(&f.run)), 1000 * 16, 8 << 20);
+        op_free(op);
+        op_deinit(&sink.op);
+        fixture_deinit(&f);
+        vec_deinit(&rows);
+}
+
 static void lists_that_do_not_fit_say_what_to_do(void **state)
 {
         struct fixture f;
@@ -888,6 +908,7 @@ int main(void)
                 cmocka_unit_test(rows_stay_by_what_the_other_side_has),
                 cmocka_unit_test(lists_have_the_values_of_a_key_in_order),
                 cmocka_unit_test(lists_may_take_half_of_the_memory),
+                cmocka_unit_test(lists_of_few_rows_take_little_memory),
                 cmocka_unit_test(lists_that_do_not_fit_say_what_to_do),
                 cmocka_unit_test(lists_are_read_by_type),
                 cmocka_unit_test(what_does_not_go_together_is_refused),
