@@ -98,6 +98,19 @@ int shuffle_fetch_lost(const struct shuffle_reader_env *env, const struct shuffl
                        int map, int status, struct fst_error *error)
 {
         int32_t location = inputs->maps[map].location;
+        if (status == -ECANCELED || task_run_stopped(run)) {
+                error_deinit(error);
+                return task_run_cancelled(run);
+        }
+        if (status == FST_MEMORY_E_DENIED)
+                return task_run_fail(run, -ENOMEM,
+                                     "no memory for a page of shuffle %d: raise spark.executor.memory "
+                                     "(spark.driver.memory in local mode), or run fewer tasks at a time",
+                                     inputs->shuffle_id);
+        if (task_run_check(run)) {
+                error_deinit(error);
+                return run->status;
+        }
         run->fetch_failed = true;
         run->fetch_shuffle = inputs->shuffle_id;
         run->fetch_map = map;
@@ -336,10 +349,8 @@ static int recover(struct stream *s, int map, int status, struct fst_error *erro
         struct shuffle_fetch *f = s->fetch;
         bool refused = s->input && transfer_input_refused(s->input); /* it answered: asking again changes nothing */
         close_stream(s);
-        if (status == -ECANCELED || task_run_stopped(f->run)) {
-                error_deinit(error);
-                return task_run_cancelled(f->run);
-        }
+        if (status == -ECANCELED || task_run_stopped(f->run) || task_run_check(f->run))
+                return shuffle_fetch_lost(f->env, f->inputs, f->run, map, status, error);
         bool damaged = status == -EBADMSG;
         if (damaged ? s->damaged == map
                     : refused || ++s->tries > transfer_client_options(f->env->client)->max_retries || executor_lost(s))
@@ -391,10 +402,7 @@ int shuffle_fetch_next(struct shuffle_fetch *f, int map, struct page **page)
                         return 0;
                 }
                 if (r == FST_MEMORY_E_DENIED)
-                        return task_run_fail(f->run, -ENOMEM,
-                                             "no memory for a page of shuffle %d: raise spark.executor.memory, or run "
-                                             "fewer tasks at a time",
-                                             f->inputs->shuffle_id);
+                        return shuffle_fetch_lost(f->env, f->inputs, f->run, map, r, &error);
                 if (r == MAP_GONE)
                         return shuffle_fetch_lost(f->env, f->inputs, f->run, map, -ENOENT, &error);
                 r = recover(s, map, r, &error);

@@ -17,11 +17,15 @@ struct shuffle_fetch *shuffle_fetch_new(const struct shuffle_reader_env *env, co
 /*
  * The next page of the output of map partition @map, which is at a location other than `here`: owned by the caller and
  * reserved through the consumer; NULL after its last one. Maps are asked for in ascending order, each until NULL came.
- * Negative after task_run_fail; shuffle_fetch_lost has then been said if it is a fetch failure.
+ * Negative after task_run_fail or shuffle_fetch_lost.
  */
 int shuffle_fetch_next(struct shuffle_fetch *fetch, int map, struct page **page);
 
-/* Record that the output of @map cannot be had: a fetch failure of the task. Returns its status. */
+/*
+ * The output of @map cannot be had, for @status: FST_MEMORY_E_DENIED, or negative with @error, which is cleared. That
+ * is a fetch failure of the task, unless the reason is its own: it was told to stop, there is no memory, or a spill of
+ * it failed. Returns its status.
+ */
 int shuffle_fetch_lost(const struct shuffle_reader_env *env, const struct shuffle_inputs *inputs, struct task_run *run,
                        int map, int status, struct fst_error *error);
 

@@ -63,6 +63,7 @@ static int reader_open(void *owner, struct task_run *run, int shuffle_id, int pa
                 in->at = -1;
                 codec_init(&in->codec, env->space->shuffle_codec, env->space->level);
                 memory_consumer_init(&in->memory, task_run_memory(run), "shuffle read", NULL);
+                in->memory.patient = true;
                 *input = in;
                 return 0;
         }
@@ -119,34 +120,16 @@ static int next_output(struct shuffle_input *in)
         return 1;
 }
 
-/* @r: FST_MEMORY_E_DENIED, or what asking for memory has failed with. */
-static int no_memory(struct shuffle_input *in, int r)
-{
-        if (task_run_stopped(in->run))
-                return task_run_cancelled(in->run);
-        return task_run_fail(in->run, r < 0 ? r : -ENOMEM,
-                             "no memory to read a page of shuffle %d: raise spark.driver.memory or "
-                             "spark.executor.memory, or run fewer tasks at a time",
-                             in->inputs->shuffle_id);
-}
-
 static int load(struct shuffle_input *in)
 {
         const struct shuffle_output *output = in->outputs[in->at];
         const struct shuffle_extent *extent = &output->extents[in->extent - 1];
         struct fst_error error = FST_ERROR_INIT;
         in->extent = extent->next;
-        /* A page that is larger than a block of the pool is never compressed: its frame is as long. */
-        size_t block = extent->length > PAGE_BLOCK ? page_block_size(extent->length) : PAGE_BLOCK;
         int r = 0;
         for (int tries = 0; tries < 2; tries++) {
-                while ((r = spill_read_page(output->file, extent->offset, extent->length, &in->codec, &in->memory,
-                                            &in->loaded, &error)) == FST_MEMORY_E_DENIED) {
-                        r = memory_acquire_patiently(&in->memory, block);
-                        if (r)
-                                return no_memory(in, r);
-                        memory_release(&in->memory, block); /* there is room for it now, or was: others ask, too */
-                }
+                r = spill_read_page(output->file, extent->offset, extent->length, &in->codec, &in->memory, &in->loaded,
+                                    &error);
                 if (r != -EBADMSG)
                         break;
                 log_warn("ShuffleBlockFetcherIterator", "map output %d of shuffle %d is damaged: %s", in->at,

@@ -8,11 +8,11 @@
  *      free = P - S - E; a task may hold (P - min(S, R)) / N at most, and waits rather than be denied while what it
  *      holds and what is free are less than (P - S) / 2N.
  *
- * Waiting ends: were all N tasks to wait, each would hold, together with all that is free, less than (P - S) / 2N,
- * but together they hold what is not free of P - S.
+ * A task waits only as long as another one goes on, one that neither waits nor rests; the last to rest wakes who waits.
+ * So somebody always goes on: were all N tasks to wait for their minimum, each would hold, together with all that is
+ * free, less than (P - S) / 2N, but together they hold what is not free of P - S.
  *
- * Who is patient has R evicted as well, and waits for more than that as long as another task goes on: one that neither
- * waits nor rests. So somebody always does, or the patient are denied what they ask for.
+ * Who is patient has R evicted as well, and waits for more than its minimum.
  *
  * One mutex guards all counts; it is taken for a page or a table's growth, not for a row. Eviction and spilling are
  * called without it, and everything is computed anew afterwards. What the page pool keeps beyond what is reserved is
@@ -37,9 +37,8 @@ struct memory_manager {
         pthread_cond_t changed; /* something was released, or a task came or went */
         size_t pool, region;    /* region: the storage that execution may not evict */
         size_t storage, execution;
-        size_t tasks;   /* N */
-        size_t idle;    /* those of them that wait, or rest */
-        size_t patient; /* those that wait to be told when all others do, too */
+        size_t tasks; /* N */
+        size_t idle;  /* those of them that wait, or rest */
         memory_evict_fn evict;
         void *owner;
         unsigned pressure, pressed; /* memory_manager_set_pressure; acquisitions so far (atomic) */
@@ -213,40 +212,21 @@ static void shed(struct memory_manager *m, size_t reserved)
         page_pool_shed(m->pool - MIN(m->pool, reserved) + SLACK(m));
 }
 
-static void become_idle(struct memory_manager *m)
-{
-        m->idle++;
-        if (m->patient > 0)
-                pthread_cond_broadcast(&m->changed);
-}
-
 /* Wait for a change, under the lock; false if the task was told to stop. */
 static bool wait_for_change(struct memory_task *task)
 {
         struct memory_manager *m = task->manager;
-        become_idle(m);
-        bool goes_on = stop_wait(&m->changed, &m->lock, task->stopped);
-        m->idle--;
-        return goes_on;
-}
-
-/* The same for who waits to be told when nobody goes on any more; others who do are not woken for that. */
-static bool wait_patiently(struct memory_task *task)
-{
-        struct memory_manager *m = task->manager;
         m->idle++;
-        m->patient++;
         bool goes_on = stop_wait(&m->changed, &m->lock, task->stopped);
-        m->patient--;
         m->idle--;
         return goes_on;
 }
 
-/* Whether another task goes on, so that there may be more, and enough of it for @size more; under the lock. */
-static bool worth_waiting(const struct memory_task *task, size_t size)
+/* Whether another task goes on, so that there may be more; under the lock. */
+static bool may_wait(const struct memory_task *task)
 {
         const struct memory_manager *m = task->manager;
-        return !task->spilling && m->idle + 1 < m->tasks && task->held + size <= m->pool;
+        return !task->spilling && m->idle + 1 < m->tasks;
 }
 
 /*
@@ -269,9 +249,11 @@ void memory_task_rest(struct memory_task *task, bool rests)
         if (task->counted && task->resting != rests) {
                 task->resting = rests;
                 if (rests)
-                        become_idle(m);
+                        m->idle++;
                 else
                         m->idle--;
+                if (m->idle == m->tasks)
+                        pthread_cond_broadcast(&m->changed); /* nobody has anything to wait for any more */
         }
         pthread_mutex_unlock(&m->lock);
 }
@@ -306,43 +288,31 @@ static int reserve(struct memory_task *task, size_t size, bool patient)
                 pthread_cond_broadcast(&m->changed); /* the others' shares are smaller now */
         }
         bool granted = false, stopped = false;
-        for (;;) {
-                bool waits = patient && worth_waiting(task, size);
+        while (!granted && !stopped) {
+                size_t available = m->pool - m->storage - m->execution, in_the_way = 0;
+                bool waits = may_wait(task);
                 if (task->held + size > share(m)) {
-                        size_t want = patient && may_evict ? storage_in_the_way(task, size) : 0;
-                        if (want > 0) {
-                                pthread_mutex_unlock(&m->lock);
-                                may_evict = m->evict(m->owner, want) > 0;
-                                pthread_mutex_lock(&m->lock);
-                                continue;
-                        }
-                        if (!waits)
-                                break;
-                        stopped = !wait_patiently(task);
-                        if (stopped)
-                                break;
-                        may_evict = m->evict != NULL;
-                        continue;
-                }
-                size_t available = m->pool - m->storage - m->execution;
-                if (size <= available) {
+                        in_the_way = patient ? storage_in_the_way(task, size) : 0;
+                        waits = waits && patient && task->held + size <= m->pool;
+                } else if (size <= available) {
                         granted = true;
-                        break;
-                }
-                if (may_evict && m->storage > m->region) {
-                        size_t want = MIN(size - available, m->storage - m->region);
-                        pthread_mutex_unlock(&m->lock);
-                        may_evict = m->evict(m->owner, want) > 0;
-                        pthread_mutex_lock(&m->lock);
                         continue;
+                } else {
+                        size_t kept = patient ? 0 : MIN(m->storage, m->region);
+                        in_the_way = MIN(size - available, m->storage - kept);
+                        bool at_minimum = task->held + available >= (m->pool - m->storage) / (2 * m->tasks);
+                        waits = waits && (patient || !at_minimum);
                 }
-                bool at_minimum = task->held + available >= (m->pool - m->storage) / (2 * m->tasks);
-                if ((task->spilling || at_minimum) && !waits)
+                if (may_evict && in_the_way > 0) {
+                        pthread_mutex_unlock(&m->lock);
+                        may_evict = m->evict(m->owner, in_the_way) > 0;
+                        pthread_mutex_lock(&m->lock);
+                } else if (waits) {
+                        stopped = !wait_for_change(task);
+                        may_evict = m->evict != NULL;
+                } else {
                         break;
-                stopped = at_minimum ? !wait_patiently(task) : !wait_for_change(task);
-                if (stopped)
-                        break;
-                may_evict = m->evict != NULL;
+                }
         }
         if (granted) {
                 m->execution += size;
@@ -390,6 +360,13 @@ void memory_manager_set_pressure(struct memory_manager *m, unsigned every)
         m->pressure = every;
 }
 
+/* None of the task's consumers was asked to spill yet. */
+static void ask_anew(struct memory_task *task)
+{
+        for (struct memory_consumer *c = task->consumers; c; c = c->next)
+                c->asked = false;
+}
+
 /* As though there were no room for @c. */
 static int press(struct memory_consumer *c, size_t size)
 {
@@ -399,8 +376,7 @@ static int press(struct memory_consumer *c, size_t size)
                 return 0;
         if (m->evict)
                 m->evict(m->owner, size);
-        for (struct memory_consumer *i = c->task->consumers; i; i = i->next)
-                i->asked = false;
+        ask_anew(c->task);
         for (struct memory_consumer *victim; r == 0 && (victim = spill_candidate(c));)
                 r = spill(victim, size);
         return r;
@@ -412,8 +388,7 @@ static int acquire(struct memory_consumer *c, size_t size, bool patient)
         int r = task->manager->pressure ? press(c, size) : 0;
         r = r ? r : reserve(task, size, false);
         if (r == FST_MEMORY_E_DENIED && !task->spilling) {
-                for (struct memory_consumer *i = task->consumers; i; i = i->next)
-                        i->asked = false;
+                ask_anew(task);
                 for (struct memory_consumer *victim; r > 0 && (victim = spill_candidate(c));) {
                         r = spill(victim, size);
                         if (r == 0)
@@ -429,7 +404,7 @@ static int acquire(struct memory_consumer *c, size_t size, bool patient)
 
 int memory_acquire(struct memory_consumer *c, size_t size)
 {
-        return acquire(c, size, false);
+        return acquire(c, size, c->patient);
 }
 
 int memory_acquire_patiently(struct memory_consumer *c, size_t size)

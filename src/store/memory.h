@@ -33,7 +33,8 @@ struct memory_consumer {
          * consumer that asks.
          */
         int (*spill)(struct memory_consumer *consumer, size_t want, struct fst_error *error);
-        bool asked; /* the manager's own: to spill, in the present acquisition */
+        bool patient; /* cannot do without: memory_acquire waits as memory_acquire_patiently does. Set after init */
+        bool asked;   /* the manager's own: to spill, in the present acquisition */
 };
 
 /* Free @want bytes of storage: map outputs, cached blocks (or as much as there is); returns the bytes released. Called without locks. */

@@ -196,6 +196,28 @@ static void a_patient_task_is_denied_when_nobody_goes_on(void **state)
         }
 }
 
+/* Nobody would give it its minimum: it is told at once, or when the last one that went on rests. */
+static void nobody_waits_for_who_rests(void **state)
+{
+        struct memory_manager *m = memory_manager_new(1000, 0.5);
+        struct memory_task *t = memory_task_new(m);
+        struct memory_consumer c;
+        memory_consumer_init(&c, t, "c", NULL);
+        assert_int_equal(memory_acquire(&c, 1000), 0);
+        struct waiter w = {0};
+        pthread_t thread = waiter_start(&w, m, 200);
+        wait_until_waiting(m, 1);
+        assert_int_equal(atomic_load(&w.done), 0);
+        memory_task_rest(t, true);
+        pthread_join(thread, NULL);
+        assert_int_equal(atomic_load(&w.done), 1 + FST_MEMORY_E_DENIED);
+        assert_int_equal(memory_acquire(&w.consumer, 200), FST_MEMORY_E_DENIED);
+        memory_task_rest(t, false);
+        memory_task_free(w.task);
+        memory_task_free(t);
+        memory_manager_free(m);
+}
+
 static void a_stopped_task_leaves(void **state)
 {
         struct memory_manager *m = memory_manager_new(1000, 0.5);
@@ -489,6 +511,25 @@ static void a_patient_task_evicts_what_is_protected(void **state)
         memory_manager_free(m);
 }
 
+/* Beside a task that goes on, too: what is stored goes before anybody waits. */
+static void a_patient_consumer_evicts_within_its_share(void **state)
+{
+        struct pair p;
+        pair_start(&p, 0.5);
+        assert_true(store_put(&p.s, 400));
+        struct memory_task *other = memory_task_new(p.m);
+        struct memory_consumer c;
+        memory_consumer_init(&c, other, "other", NULL);
+        assert_int_equal(memory_acquire(&p.c, 400), 0);
+        assert_int_equal(memory_acquire(&c, 250), FST_MEMORY_E_DENIED);
+        assert_used(&p, 400, 400, 0);
+        c.patient = true;
+        assert_int_equal(memory_acquire(&c, 250), 0);
+        assert_used(&p, 650, 350, 1);
+        memory_task_free(other);
+        pair_stop(&p);
+}
+
 /* Random tasks on threads; the sum of what they and storage believe to hold never exceeds the pool. */
 struct model {
         struct memory_manager *m;
@@ -580,6 +621,7 @@ int main(void)
                 cmocka_unit_test(a_task_that_ends_wakes_the_waiting),
                 cmocka_unit_test(a_patient_task_waits_for_others_to_end),
                 cmocka_unit_test(a_patient_task_is_denied_when_nobody_goes_on),
+                cmocka_unit_test(nobody_waits_for_who_rests),
                 cmocka_unit_test(a_stopped_task_leaves),
                 cmocka_unit_test(other_consumers_spill_the_largest_first),
                 cmocka_unit_test(pressure_has_others_spill_though_there_is_room),
@@ -590,6 +632,7 @@ int main(void)
                 cmocka_unit_test(execution_evicts_while_other_tasks_run),
                 cmocka_unit_test(blocks_that_cannot_go_deny_without_a_loop),
                 cmocka_unit_test(a_patient_task_evicts_what_is_protected),
+                cmocka_unit_test(a_patient_consumer_evicts_within_its_share),
                 cmocka_unit_test(sums_hold_under_threads),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
