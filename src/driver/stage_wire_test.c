@@ -213,6 +213,32 @@ static void map_stages_look_like_this(void **state)
         stage_work_unref(work);
 }
 
+/* Comparing bytes wants a pointer also where there are none, which the wire has not. */
+static void a_bound_without_bytes_travels(void **state)
+{
+        struct world *w = *state;
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        static const fst_bytes data[] = {{"", 0}, {"pear", 4}};
+        fst_rdd *words = fst_parallelize_at(w->sc, data, 2, FST_BYTES, 1, HERE("parallelize"));
+        fst_rdd *sorted = fst_sort_by_at(words, fst_identity, FST_BYTES, FST_ASCENDING, 2, HERE("sort_by"));
+        partitioner_set_bounds(&sorted->shuffle.partitioner, &(struct sample_key){0, data[0], 1}, 1);
+        w->work.final = words;
+        w->work.shuffled = sorted;
+        w->work.action = NULL;
+        encode(&w->work, &shipped, &bytes);
+        struct stage_work *work = decode(bytes.data, bytes.len, &w->sc->env);
+        const struct partitioner *p = &work->shuffled->shuffle.partitioner;
+        fst_batch batch = {.rows = 2, .type = FST_BYTES, .key.bytes = (fst_bytes *)data};
+        uint32_t places[2];
+        assert_int_equal(p->n_bounds, 1);
+        assert_int_equal(p->bounds[0].len, 0);
+        assert_non_null(p->bounds[0].data);
+        partitioner_place(p, &batch, places);
+        assert_int_equal(places[0], 0);
+        assert_int_equal(places[1], 1);
+        stage_work_unref(work);
+}
+
 static void many_map_outputs_stay_small(void **state)
 {
         struct world *w = *state;
@@ -744,6 +770,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 WITH_WORLD(result_stages_look_like_this),
                 WITH_WORLD(map_stages_look_like_this),
+                WITH_WORLD(a_bound_without_bytes_travels),
                 WITH_WORLD(many_map_outputs_stay_small),
                 WITH_WORLD(text_splits_stay_small),
                 WITH_WORLD(own_map_outputs_are_known),

@@ -179,7 +179,7 @@ static int read_bounds(struct rdd_wire_reader *reader, const Firesteel__ShuffleW
                 size_t len = m->bound_lengths[i];
                 if (len > m->bounds.len - at || (rdd->type.key == FST_KIND_FIXED && len != rdd->type.key_size))
                         return rdd_wire_bad(rdd, error, "a bound has another length than it says");
-                p->bounds[i] = (fst_bytes){(const char *)m->bounds.data + at, len};
+                p->bounds[i] = len ? (fst_bytes){(const char *)m->bounds.data + at, len} : fst_bytes_of("");
                 fst_column column = {.bytes = &p->bounds[i]};
                 p->prefixes[i] = key_prefix(FST_BYTES, column, 0);
                 at += len;
