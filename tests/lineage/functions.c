@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 
+#include <pthread.h>
+
 #define KINDS(X, ...) X(I64, ##__VA_ARGS__) X(F64, ##__VA_ARGS__) X(BYTES, ##__VA_ARGS__) X(FIXED, ##__VA_ARGS__)
 #define KINDS_TOO(X, ...) X(I64, ##__VA_ARGS__) X(F64, ##__VA_ARGS__) X(BYTES, ##__VA_ARGS__) X(FIXED, ##__VA_ARGS__)
 /* X(key, value) for every kind of row. */
@@ -36,21 +38,41 @@
 
 /*
  * Memory for rows that are emitted. While one is, functions of operators behind may be called, on the same thread: so
- * each call that emits has its own.
+ * each call that emits has its own. It goes with the thread.
  */
-static __thread struct cell_room *rooms[64];
-static __thread int rooms_used;
+static __thread struct rooms {
+        struct cell_room *all[64];
+        int used;
+} rooms;
+static pthread_key_t rooms_key;
+
+static void rooms_free(void *ending)
+{
+        struct rooms *r = ending;
+        for (int i = 0; r->all[i]; i++)
+                free(r->all[i]);
+}
+
+static void rooms_key_make(void)
+{
+        if (pthread_key_create(&rooms_key, rooms_free))
+                abort();
+}
 
 static struct cell_room *room_take(void)
 {
-        if (!rooms[rooms_used])
-                rooms[rooms_used] = new0(struct cell_room);
-        return rooms[rooms_used++];
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+        if (!rooms.all[rooms.used]) {
+                rooms.all[rooms.used] = new0(struct cell_room);
+                pthread_once(&once, rooms_key_make);
+                pthread_setspecific(rooms_key, &rooms);
+        }
+        return rooms.all[rooms.used++];
 }
 
 static void room_return(struct cell_room *room)
 {
-        rooms_used--;
+        rooms.used--;
 }
 
 #define SUM_MOST 64 /* bytes of a sum of any kind */
