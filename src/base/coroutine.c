@@ -137,7 +137,3 @@ void coroutine_yield(struct coroutine *c)
         leave(c, false);
 }
 
-bool coroutine_running(const struct coroutine *c)
-{
-        return c->running;
-}

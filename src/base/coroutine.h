@@ -26,5 +26,3 @@ bool coroutine_resume(struct coroutine *c);
 
 /* Inside the body: go back to whoever started or resumed it. */
 void coroutine_yield(struct coroutine *c);
-
-bool coroutine_running(const struct coroutine *c);

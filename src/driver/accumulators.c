@@ -179,29 +179,6 @@ int accumulators_merge_map(struct accumulators *a, int shuffle_id, int partition
         return r;
 }
 
-/* ------------------------------------------------------------------------------------------------- for events */
-
-const char *accumulators_name(struct accumulators *a, int64_t id)
-{
-        pthread_mutex_lock(&a->lock);
-        const char *name = id >= 1 && (uint64_t)id <= a->all.len ? a->all.data[id - 1]->name : NULL;
-        pthread_mutex_unlock(&a->lock);
-        return name;
-}
-
-char *accumulators_text(struct accumulators *a, int64_t id)
-{
-        char *text = NULL;
-        pthread_mutex_lock(&a->lock);
-        const struct accumulator *one = id >= 1 && (uint64_t)id <= a->all.len ? a->all.data[id - 1] : NULL;
-        if (one && one->handle.kind == FST_ACCUMULATOR_I64)
-                text = mem_printf("%" PRId64, one->i64.sum);
-        else if (one && one->handle.kind == FST_ACCUMULATOR_F64)
-                text = mem_printf("%.17g", one->f64.sum);
-        pthread_mutex_unlock(&a->lock);
-        return text;
-}
-
 /* ------------------------------------------------------------------------------------------------- the interface */
 
 FST_API fst_accumulator fst_accumulator_i64(fst_context *sc, const char *name)

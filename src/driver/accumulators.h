@@ -31,10 +31,3 @@ int accumulators_merge(struct accumulators *accumulators, const struct accumulat
 /* The same for a success of map task @partition of shuffle @shuffle_id; a further success of it adds nothing. */
 int accumulators_merge_map(struct accumulators *accumulators, int shuffle_id, int partition,
                            const struct accumulator_updates *updates, struct fst_error *error);
-
-/*
- * For events: the name of accumulator @id (borrowed, as long as @accumulators; NULL: it has none, or there is no such)
- * and its value as text, which the caller frees (NULL for an application's own).
- */
-const char *accumulators_name(struct accumulators *accumulators, int64_t id);
-char *accumulators_text(struct accumulators *accumulators, int64_t id);

@@ -41,11 +41,6 @@ uv_loop_t *cluster_backend_loop(struct cluster_backend *b)
         return &b->loop;
 }
 
-struct fst_context *cluster_backend_context(struct cluster_backend *b)
-{
-        return b->sc;
-}
-
 /* -------------------------------------------------------------------------------------------------- sending */
 
 void cluster_flush(struct remote_executor *x)

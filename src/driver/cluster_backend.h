@@ -28,7 +28,6 @@ struct scheduler_backend *cluster_backend_new(struct fst_context *sc, struct exe
 
 /* The loop of the scheduler's thread. */
 uv_loop_t *cluster_backend_loop(struct cluster_backend *backend);
-struct fst_context *cluster_backend_context(struct cluster_backend *backend);
 
 /*
  * An executor has ended, registered or not. @caused_by_app: by what its tasks did, as far as one can tell. @reason is a

@@ -35,7 +35,7 @@ struct event_log {
         VEC(struct stage *) stages; /* in the order of their submission */
         struct stage *last;         /* the one of the last task */
         int64_t next_accumulator;
-        int64_t events, bytes;
+        int64_t events;
         bool flush_due;
         int64_t flush_due_ms;
 };
@@ -58,7 +58,6 @@ static void give_up(struct event_log *log, struct fst_error *error)
 static void write_lines(struct event_log *log)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-        log->bytes += (int64_t)log->line.len;
         if (log->file && event_file_write(log->file, log->line.data, log->line.len, &error) < 0)
                 give_up(log, &error);
         buf_reset(&log->line);
@@ -362,11 +361,6 @@ const char *event_log_path(const struct event_log *log)
 int64_t event_log_events(const struct event_log *log)
 {
         return log->events;
-}
-
-int64_t event_log_bytes(const struct event_log *log)
-{
-        return log->bytes;
 }
 
 void event_log_free(struct event_log *log)

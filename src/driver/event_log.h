@@ -40,9 +40,8 @@ struct listener *event_log_listener(struct event_log *log);
 /* The file or directory, for messages. Borrowed. */
 const char *event_log_path(const struct event_log *log);
 
-/* Events written, and bytes of text (before compression). After the bus has stopped. */
+/* Events written. After the bus has stopped. */
 int64_t event_log_events(const struct event_log *log);
-int64_t event_log_bytes(const struct event_log *log);
 
 /* After the bus was stopped, which has closed the log. NULL is allowed. */
 void event_log_free(struct event_log *log);

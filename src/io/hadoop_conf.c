@@ -219,11 +219,6 @@ static int read_file(struct hadoop_conf *conf, const char *path, int includes, s
         return r < 0 ? r : parse(conf, buf_text(&text), text.len, path, includes, true, error);
 }
 
-int hadoop_conf_read(struct hadoop_conf *conf, const char *path, struct fst_error *error)
-{
-        return read_file(conf, path, 0, error);
-}
-
 /* The first of the folders of Spark's class path that has @file. */
 static int load_file(struct hadoop_conf *conf, const char *file, struct fst_error *error)
 {

@@ -37,8 +37,7 @@ void hadoop_conf_deinit(struct hadoop_conf *conf);
  */
 int hadoop_conf_load(struct hadoop_conf *conf, const struct strmap *spark, struct fst_error *error);
 
-/* One file, or its text; @name is for messages, and includes are looked for beside it (NULL: none are). */
-int hadoop_conf_read(struct hadoop_conf *conf, const char *path, struct fst_error *error);
+/* The text of one file; @name is for messages, and includes are looked for beside it (NULL: none are). */
 int hadoop_conf_parse(struct hadoop_conf *conf, const char *text, size_t len, const char *name,
                       struct fst_error *error);
 

@@ -173,11 +173,6 @@ void output_committer_free(struct output_committer *c)
         errno = saved;
 }
 
-const char *output_committer_path(const struct output_committer *c)
-{
-        return c->path;
-}
-
 /* OUT/_temporary/0/_temporary/attempt_…: where an attempt works. */
 static char *attempt_path(const struct output_committer *c, int partition, int attempt)
 {

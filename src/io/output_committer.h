@@ -67,9 +67,6 @@ struct output_identity output_committer_identity(const struct output_committer *
 int output_committer_join(const struct output_identity *identity, struct output_committer **committer,
                           struct fst_error *error);
 
-/* The output's full path. Borrowed. */
-const char *output_committer_path(const struct output_committer *c);
-
 /*
  * Make the temporary directory. -EEXIST "Output directory file:/… already exists" unless @validate is off; then
  * files of the same name are replaced.

@@ -346,11 +346,6 @@ void rpc_env_unregister(struct rpc_env *env, const char *name)
                 }
 }
 
-struct rpc_peer *rpc_env_self(struct rpc_env *env)
-{
-        return env->self;
-}
-
 /* -------------------------------------------------------------------------------------------------- listening */
 
 static void accepting(struct rpc_env *env, bool on);

@@ -398,15 +398,6 @@ int rpc_call_reply(struct rpc_call *call, uint16_t type, const void *body, size_
         return call_end(call, 0);
 }
 
-int rpc_call_reply_packed(struct rpc_call *call, uint16_t type, const ProtobufCMessage *body,
-                          const struct rpc_attachment *attachment)
-{
-        if (call->id)
-                return call_end(call, answer(call->peer, call->id, FRAME_REPLY, type, NULL, 0, body, attachment));
-        release(attachment);
-        return call_end(call, 0);
-}
-
 int rpc_call_fail(struct rpc_call *call, const char *format, ...)
 {
         int r = 0;

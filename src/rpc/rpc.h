@@ -146,7 +146,7 @@ struct rpc_attachment {
 /* What came. Read the fields, write none. */
 struct rpc_message {
         struct rpc_env *env;
-        struct rpc_peer *peer; /* who sent it; rpc_env_self(env) for an endpoint of this env */
+        struct rpc_peer *peer; /* who sent it; one that stands for the env itself if that is an endpoint of its own */
         uint16_t type;
         const uint8_t *body; /* borrowed */
         size_t len;
@@ -173,8 +173,6 @@ int rpc_fail(struct rpc_message *m, const char *format, ...) __attribute__((form
 struct rpc_call *rpc_message_defer(struct rpc_message *m);
 int rpc_call_reply(struct rpc_call *call, uint16_t type, const void *body, size_t len,
                    const struct rpc_attachment *attachment);
-int rpc_call_reply_packed(struct rpc_call *call, uint16_t type, const ProtobufCMessage *body,
-                          const struct rpc_attachment *attachment);
 int rpc_call_fail(struct rpc_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ------------------------------------------------------------------------------------------------------ refs */
@@ -249,9 +247,6 @@ int rpc_ask_packed(struct rpc_ref *ref, uint16_t type, const ProtobufCMessage *b
 
 struct rpc_peer *rpc_peer_ref_new(struct rpc_peer *peer);
 void rpc_peer_unref(struct rpc_peer *peer);
-
-/* Who stands for this env itself in messages of its own endpoints. */
-struct rpc_peer *rpc_env_self(struct rpc_env *env);
 
 /* The peer that a ref talks to now; NULL while it is not connected. Borrowed. */
 struct rpc_peer *rpc_ref_peer(const struct rpc_ref *ref);

@@ -511,11 +511,6 @@ bool transfer_input_refused(const struct transfer_input *in)
         return in->refused;
 }
 
-const char *transfer_input_peer(const struct transfer_input *in)
-{
-        return in->peer;
-}
-
 /* The end of an answer may not have been read when all that was wanted of it was. */
 static void read_end(struct transfer_input *in)
 {

@@ -72,9 +72,6 @@ int transfer_read_all(struct transfer_input *input, void *buf, size_t n, struct 
 /* Whether the failure was the server's own answer, rather than the connection's. */
 bool transfer_input_refused(const struct transfer_input *input);
 
-/* "10.0.0.7:7337", for messages. */
-const char *transfer_input_peer(const struct transfer_input *input);
-
 /* A stream that was read to its end leaves its connection for the next; another one is cut. NULL is allowed. */
 void transfer_close(struct transfer_input *input);
 

@@ -26,11 +26,6 @@ static inline void pending_tasks_deinit(struct pending_tasks *p)
         vec_deinit(&p->retries);
 }
 
-static inline bool pending_tasks_any(const struct pending_tasks *p)
-{
-        return p->next < p->n || p->retries.len > 0;
-}
-
 /* @index has to run again. */
 static inline void pending_tasks_retry(struct pending_tasks *p, int32_t index)
 {

@@ -154,11 +154,6 @@ static bool fair_before(const struct schedulable *a, const struct schedulable *b
         return a->stage_id != b->stage_id ? a->stage_id < b->stage_id : a->attempt < b->attempt;
 }
 
-bool schedulable_before(enum scheduling_mode mode, const struct schedulable *a, const struct schedulable *b)
-{
-        return mode == SCHEDULING_FAIR ? fair_before(a, b) : fifo_before(a, b);
-}
-
 void schedulable_activate(struct schedulable *node, struct pool *parent)
 {
         for (; parent && !node->active; node = &parent->node, parent = node->parent) {

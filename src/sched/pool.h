@@ -70,6 +70,3 @@ void schedulable_running(struct schedulable *leaf, struct pool *pool, int change
 
 /* The active leaf that comes first; NULL if none is active. */
 struct schedulable *pool_pick(const struct pool *root);
-
-/* True if @a comes before @b under @mode. */
-bool schedulable_before(enum scheduling_mode mode, const struct schedulable *a, const struct schedulable *b);

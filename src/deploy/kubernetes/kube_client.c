@@ -676,12 +676,6 @@ uint64_t kube_client_answers(const struct kube_client *c)
         return c->answers;
 }
 
-int kube_client_connections(const struct kube_client *c, bool *http2)
-{
-        *http2 = http_async_is_http2(c->http);
-        return http_async_connections(c->http);
-}
-
 struct kube_call *kube_begin(struct kube_client *c, const struct kube_request *q, enum kube_safety safety,
                              kube_done *done, void *owner)
 {

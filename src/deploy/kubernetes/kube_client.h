@@ -110,9 +110,6 @@ void kube_client_set_pause(struct kube_client *client, int64_t first_ms, int64_t
 /* How many answers have come, whatever they said: one that grows is of a server that is there. */
 uint64_t kube_client_answers(const struct kube_client *client);
 
-/* Connections that were made, and whether they speak HTTP/2: for numbers. */
-int kube_client_connections(const struct kube_client *client, bool *http2);
-
 /* Begin a call; @request is borrowed for this function. @done may be NULL for kube_wait. */
 struct kube_call *kube_send(struct kube_client *client, const struct kube_request *request, kube_done *done,
                             void *owner);

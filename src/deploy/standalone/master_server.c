@@ -271,19 +271,9 @@ const struct master *master_server_state(const struct master_server *s)
         return s->core;
 }
 
-const struct master_conf *master_server_conf(const struct master_server *s)
-{
-        return s->conf;
-}
-
 const char *master_server_url(const struct master_server *s)
 {
         return s->url;
-}
-
-const char *master_server_web_ui(const struct master_server *s)
-{
-        return s->web_ui;
 }
 
 /* ------------------------------------------------------------------------------------- for who wants something */

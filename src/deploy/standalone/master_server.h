@@ -38,9 +38,7 @@ void master_server_close(struct master_server *s);
 
 /* Everything that it knows (master_state.h); valid until the loop turns. */
 const struct master *master_server_state(const struct master_server *s);
-const struct master_conf *master_server_conf(const struct master_server *s);
-const char *master_server_url(const struct master_server *s);    /* "spark://host:7077" */
-const char *master_server_web_ui(const struct master_server *s); /* "http://host:8080" */
+const char *master_server_url(const struct master_server *s); /* "spark://host:7077" */
 
 /* The time as the core counts it (last_heartbeat), in ms. */
 int64_t master_server_now(void);

@@ -422,11 +422,6 @@ const struct worker_view *worker_server_view(struct worker_server *s)
         return v;
 }
 
-const struct worker_conf *worker_server_conf(const struct worker_server *s)
-{
-        return s->conf;
-}
-
 const char *worker_server_url(const struct worker_server *s)
 {
         return s->url;

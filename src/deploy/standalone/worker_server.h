@@ -49,5 +49,4 @@ void worker_server_decommission(struct worker_server *s);
 
 /* Everything that it has (worker_state.h); valid until the loop turns. */
 const struct worker_view *worker_server_view(struct worker_server *s);
-const struct worker_conf *worker_server_conf(const struct worker_server *s);
 const char *worker_server_url(const struct worker_server *s); /* "spark://Worker@host:40112" */
