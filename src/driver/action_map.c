@@ -87,25 +87,6 @@ FST_API int fst_count_by_value_at(fst_rdd *rdd, fst_map **map, fst_site site)
 
 /* ----------------------------------------------------------------------------------------- reduce_by_key_locally */
 
-static int feed(struct op *op, fst_type type, const struct page *pages)
-{
-        struct page_cursor cursor;
-        struct rows rows = {0};
-        int r = op_begin(op);
-        page_cursor_init(&cursor, type);
-        for (; pages && r == 0; pages = pages->next) {
-                page_cursor_start(&cursor, pages);
-                while (r == 0 && page_cursor_next(&cursor, &rows.batch))
-                        r = op->class->consume(op, &rows);
-        }
-        page_cursor_deinit(&cursor);
-        if (r == 0)
-                r = op_end(op);
-        if (r < 0)
-                op_abandon(op);
-        return r;
-}
-
 static int combine(fst_rdd *rdd, const fst_fn *fn, const struct page *sent, struct page **out, struct fst_error *error)
 {
         struct task_run run;
@@ -113,7 +94,7 @@ static int combine(fst_rdd *rdd, const fst_fn *fn, const struct page *sent, stru
         task_run_init(&run, rdd->sc->env.memory, &rdd->sc->env.shuffles->space);
         run.services = rdd->sc->env.services;
         struct op *op = chain_op_new(combine_op_new(&run, rdd->type, fn), row_sink_new(&run, rdd->type, INT64_MAX));
-        int r = feed(op, rdd->type, sent);
+        int r = op_feed_pages(op, rdd->type, sent);
         r = task_run_call_listeners(&run, r ? r : run.status);
         if (r)
                 error_set(error, r, "%s", error_message(&run.error));

@@ -22,22 +22,6 @@ static struct op *merger(struct task_run *run, const struct rows_action *rows, f
         return chain_op_new(top, sink);
 }
 
-static int feed(struct op *op, fst_type type, const struct page *pages)
-{
-        struct page_cursor cursor;
-        struct rows rows = {0};
-        int r = op_begin(op);
-        page_cursor_init(&cursor, type);
-        for (; pages && r == 0; pages = pages->next) {
-                page_cursor_start(&cursor, pages);
-                rows.stable[0] = (struct fst_stable){(uintptr_t)pages->data, pages->used};
-                while (r == 0 && page_cursor_next(&cursor, &rows.batch))
-                        r = op->class->consume(op, &rows);
-        }
-        page_cursor_deinit(&cursor);
-        return r < 0 ? r : op_end(op);
-}
-
 /* What the tasks have sent, in the order of their partitions, made into the rows that are wanted. */
 static int merge(fst_rdd *rdd, const struct rows_action *rows, const struct page *sent, struct page **out,
                  struct fst_error *error)
@@ -47,7 +31,7 @@ static int merge(fst_rdd *rdd, const struct rows_action *rows, const struct page
         task_run_init(&run, rdd->sc->env.memory, NULL);
         struct op *op = merger(&run, rows, rdd->type);
         struct op *sink = chain_op_last(op);
-        int r = feed(op, rows->made, sent);
+        int r = op_feed_pages(op, rows->made, sent);
         if (r < 0)
                 error_set(error, r, "%s", error_message(&run.error));
         else

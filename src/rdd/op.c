@@ -151,6 +151,26 @@ bool fst_out_more(fst_out *out, uint32_t tag)
         return op->status == 0 && op_flush(op) == 0;
 }
 
+int op_feed_pages(struct op *op, fst_type type, const struct page *pages)
+{
+        struct page_cursor cursor;
+        struct rows rows = {0};
+        int r = op_begin(op);
+        page_cursor_init(&cursor, type);
+        for (; pages && r == 0; pages = pages->next) {
+                page_cursor_start(&cursor, pages);
+                rows.stable[0] = (struct fst_stable){(uintptr_t)pages->data, pages->used};
+                while (r == 0 && page_cursor_next(&cursor, &rows.batch))
+                        r = op->class->consume(op, &rows);
+        }
+        page_cursor_deinit(&cursor);
+        if (r >= 0)
+                r = op_end(op);
+        if (r < 0)
+                op_abandon(op);
+        return MIN(r, 0);
+}
+
 /* Bytes of a batch are pushed on before they pile up, however many rows they belong to. */
 #define HEAP_ENOUGH ((size_t)4 << 20)
 

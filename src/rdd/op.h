@@ -31,6 +31,7 @@ struct rows {
 };
 
 struct op;
+struct page;
 
 struct op_class {
         const char *name;
@@ -155,3 +156,9 @@ static inline void op_abandon(struct op *op)
                 op->class->abandon(op);
         op_drop(op);
 }
+
+/*
+ * One partition whose rows, of @type, are in these pages: begin, consume…, end, or abandon if that fails. 0, also when
+ * enough was seen before the last page, or negative.
+ */
+int op_feed_pages(struct op *op, fst_type type, const struct page *pages);
