@@ -65,21 +65,26 @@ static int too_large(struct cogroup_op *self)
                 self->lists.used - self->lists.row);
 }
 
+/* Twice as large; where memory is short by half of that, and so on: not by a value at a time while there is some. */
 static int grow(struct cogroup_op *self, size_t wanted)
 {
-        size_t room = MAX(self->lists.room * 2, wanted);
-        int r = memory_acquire(&self->lists.memory, room - self->lists.room);
+        size_t least = wanted - self->lists.room, more = MAX(self->lists.room, least);
+        int r = memory_acquire(&self->lists.memory, more);
+        while (r == FST_MEMORY_E_DENIED && more > least) {
+                more = MAX(more / 2, least);
+                r = memory_acquire(&self->lists.memory, more);
+        }
         if (r == FST_MEMORY_E_DENIED)
-                r = memory_acquire_patiently(&self->lists.memory, (room = wanted) - self->lists.room);
+                r = memory_acquire_patiently(&self->lists.memory, least);
         if (r)
                 return r < 0 ? r : too_large(self);
-        char *data = realloc(self->lists.data, room);
+        char *data = realloc(self->lists.data, self->lists.room + more);
         if (!data) {
-                memory_release(&self->lists.memory, room - self->lists.room);
+                memory_release(&self->lists.memory, more);
                 return too_large(self);
         }
         self->lists.data = data;
-        self->lists.room = room;
+        self->lists.room += more;
         return 0;
 }
 

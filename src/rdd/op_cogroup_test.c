@@ -805,6 +805,44 @@ static void lists_of_few_rows_take_little_memory(void **state)
         vec_deinit(&rows);
 }
 
+/* A consumer of the task's that has nothing to give, and is asked whenever memory is short. */
+struct stingy {
+        struct memory_consumer consumer;
+        int asked;
+};
+
+static int refuse(struct memory_consumer *consumer, size_t want, struct fst_error *error)
+{
+        container_of(consumer, struct stingy, consumer)->asked++;
+        return 0;
+}
+
+/* Values of a few bytes each, of one key, that just fit: what is left of the memory is not asked for one by one. */
+static void lists_grow_in_few_steps(void **state)
+{
+        struct fixture f;
+        struct stingy other = {0};
+        fixture_init(&f, TIGHT, true);
+        memory_consumer_init(&other.consumer, task_run_memory(&f.run), "other", refuse);
+        assert_int_equal(memory_acquire(&other.consumer, 4096), 0);
+        struct rows_of_side rows = random_rows(FST_KIND_I64, 220000, 1, 0);
+        fst_type type = FST_PAIR(I64, BYTES);
+        struct list_sink sink = {.rows = &rows, .elements = FST_BYTES};
+        struct op *op = cogroup_new(&f, COGROUP_LISTS, &type, 1, type, (fst_fn){0});
+        sort_rows(&rows, FST_KIND_I64);
+        op_init(&sink.op, &list_class, &f.run, type);
+        op->next = &sink.op;
+        if (run_cogroup(op, &rows, 1) != 0)
+                fail_msg("%s", error_message(&f.run.error));
+        assert_int_equal(sink.at, rows.len);
+        assert_in_range(other.asked, 1, 300);
+        op_free(op);
+        op_deinit(&sink.op);
+        memory_consumer_deinit(&other.consumer);
+        fixture_deinit(&f);
+        vec_deinit(&rows);
+}
+
 static void lists_that_do_not_fit_say_what_to_do(void **state)
 {
         struct fixture f;
@@ -909,6 +947,7 @@ int main(void)
                 cmocka_unit_test(lists_have_the_values_of_a_key_in_order),
                 cmocka_unit_test(lists_may_take_half_of_the_memory),
                 cmocka_unit_test(lists_of_few_rows_take_little_memory),
+                cmocka_unit_test(lists_grow_in_few_steps),
                 cmocka_unit_test(lists_that_do_not_fit_say_what_to_do),
                 cmocka_unit_test(lists_are_read_by_type),
                 cmocka_unit_test(what_does_not_go_together_is_refused),
