@@ -217,3 +217,53 @@ def test_every_action(tmp_path, master, conf):
     sample = [line for line in run.stdout.splitlines() if line.startswith("sample")]
     assert run.stdout == ANSWERS.format(sample=sample[0])
     assert len(set(sample[0].split())) == 6
+
+
+ASKED = r"""
+#include <firesteel/firesteel.h>
+#include <stdio.h>
+
+static int by_third(fst_task *task, int64_t x, fst_out *out) { fst_emit(out, x % 3, x); return 0; }
+static int64_t stage_of(fst_task *task, int64_t x) { return fst_task_partitions(task) * 100 + fst_task_cpus(task); }
+
+int main(void)
+{
+        static const int64_t keys[] = {0, 1, 2};
+        static const double once[] = {0.1, 0.5, 0.9}, again[] = {0.3, 1.0, 2.5};
+        fst_context *sc = fst_context_new(NULL);
+        fst_rdd *pairs = fst_map(fst_range_n(sc, 0, 400, 4), by_third, FST_PAIR(I64, I64)), *kept;
+        fst_rdd *sorted = fst_sort_by_key(fst_zip(fst_range_n(sc, 0, 400, 4), fst_range_n(sc, 0, 400, 4)),
+                                          FST_ASCENDING);
+        fst_rdd *counts = fst_count_approx_distinct_by_key(pairs, 0.05);
+        int64_t n = 0, m = 0;
+        fst_iter *rows;
+
+        fst_count(fst_sample_by_key(pairs, false, keys, once, 3, 42), &n);
+        fst_sum(fst_values(fst_sample_by_key_exact(pairs, true, keys, again, 3, 42)), &m);
+        printf("sampled %lld %lld\n", (long long)n, (long long)m);
+        fst_count(fst_filter_by_range(sorted, 100, 150), &n);
+        printf("range %lld\n", (long long)n);
+        if (fst_collect(fst_sort_by_key(counts, FST_ASCENDING), &rows) == 0)
+                while (fst_next(rows, &n, &m))
+                        printf("distinct %lld %d\n", (long long)n, m > 100 && m < 170);
+        fst_max(fst_map(fst_range_n(sc, 0, 10, 7), stage_of, FST_I64), &n);
+        printf("stage %lld\n", (long long)n);
+        kept = fst_persist(pairs, FST_MEMORY_AND_DISK_2);
+        fst_count(kept, &n);
+        struct fst_rdd_storage storage = fst_rdd_storage(kept);
+        printf("kept %d %d %d\n", fst_persisted_rdds(sc, &kept, 1), storage.cached_partitions,
+               storage.memory_bytes >= 2 * 400 * 16);
+        return fst_context_stop(sc);
+}
+"""
+
+
+def test_what_programs_ask(tmp_path):
+    """Samples by key are genuine Spark's: 208 pairs, and 507 with replacement."""
+    (tmp_path / "asked.c").write_text(ASKED)
+    run = subprocess.run([os.path.join(BIN, "spark-submit"), "--master", "local-cluster[2,1,1024]",
+                          "--conf", "spark.ui.showConsoleProgress=false", "asked.c"],
+                         cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == ("sampled 208 101335\nrange 51\ndistinct 0 1\ndistinct 1 1\ndistinct 2 1\nstage 701\n"
+                          "kept 1 4 1\n")

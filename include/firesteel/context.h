@@ -44,6 +44,13 @@ FST_API int fst_context_stop(fst_context *sc);
 /* "local-1700000000000": borrowed, as long as the context. */
 FST_API const char *fst_context_app_id(const fst_context *sc);
 
+/* When it began, in milliseconds since 1970; and whose it is: SPARK_USER, or who runs this process. Borrowed. */
+FST_API int64_t fst_context_start_time(const fst_context *sc);
+FST_API const char *fst_context_user(const fst_context *sc);
+
+/* "0.1.0": of this library. */
+FST_API const char *fst_version(void);
+
 /* The value in force for a key, its default, or NULL. */
 FST_API const char *fst_context_conf(const fst_context *sc, const char *key);
 

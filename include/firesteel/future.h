@@ -45,6 +45,14 @@ FST_API bool fst_future_done(fst_future *future);
 /* Cancel its job; too late for one that has ended. Does not wait. */
 FST_API void fst_future_cancel(fst_future *future);
 
+/*
+ * Have @f called when it has ended, with what fst_future_wait would return: at once if it has. Otherwise on the
+ * scheduler's thread, so @f is quick and waits for nothing: it wakes a thread, writes to a pipe, or reads what the
+ * future answers. Where the context stops before, it is called with a negative status, or not at all.
+ */
+FST_API void fst_future_on_complete(fst_future *future, void (*f)(fst_future *future, int status, void *data),
+                                    void *data);
+
 /* The id of the job that it runs, or ran last (take may need several); -1: none yet. */
 FST_API int fst_future_job(fst_future *future);
 

@@ -54,6 +54,21 @@ static inline fst_rdd *fst_cache(fst_rdd *rdd)
         return fst_persist(rdd, FST_MEMORY_ONLY);
 }
 
+/* The level that it has: FST_STORAGE_NONE if it is not persisted. */
+FST_API enum fst_storage_level fst_rdd_storage_level(const fst_rdd *rdd);
+
+/*
+ * What is kept of an RDD at the moment, and which RDDs are persisted: up to @most of them into @rdds, the oldest first;
+ * how many there are. Any thread of the driver.
+ */
+struct fst_rdd_storage {
+        enum fst_storage_level level;
+        int cached_partitions;            /* of which there is a copy */
+        int64_t memory_bytes, disk_bytes; /* of all copies */
+};
+FST_API struct fst_rdd_storage fst_rdd_storage(const fst_rdd *rdd);
+FST_API int fst_persisted_rdds(fst_context *sc, fst_rdd **rdds, int most);
+
 /*
  * int fst_set_checkpoint_dir(fst_context *sc, const char *dir)
  * fst_rdd *fst_checkpoint(fst_rdd *rdd)
@@ -66,6 +81,10 @@ static inline fst_rdd *fst_cache(fst_rdd *rdd)
  */
 FST_API int fst_set_checkpoint_dir(fst_context *sc, const char *dir);
 FST_API fst_rdd *fst_checkpoint(fst_rdd *rdd);
+
+/* This application's directory for them, with its file system ("file:/…"), or NULL: none was made yet. Borrowed until
+ * the context stops, or fst_set_checkpoint_dir. */
+FST_API const char *fst_checkpoint_dir(fst_context *sc);
 
 /* The directory of its files, borrowed; NULL until it was written, and for local checkpoints. */
 FST_API const char *fst_checkpoint_file(const fst_rdd *rdd);
@@ -111,3 +130,11 @@ FST_API fst_type fst_rdd_type(const fst_rdd *rdd);
 
 /* A name for logs and pages; copied. Returns @rdd. */
 FST_API fst_rdd *fst_rdd_set_name(fst_rdd *rdd, const char *name);
+
+/*
+ * By what keys are placed, so that equal ones are in one of its fst_rdd_partitions, and whether two RDDs place every key
+ * alike: then a join or cogroup of both shuffles nothing.
+ */
+enum fst_partitioner { FST_NO_PARTITIONER, FST_HASH_PARTITIONER, FST_RANGE_PARTITIONER, FST_FUNCTION_PARTITIONER };
+FST_API enum fst_partitioner fst_rdd_partitioner(const fst_rdd *rdd);
+FST_API bool fst_rdd_same_partitioner(const fst_rdd *a, const fst_rdd *b);

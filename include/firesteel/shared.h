@@ -131,6 +131,13 @@ static inline double fst_accumulator_sum_f64(fst_context *sc, fst_accumulator a)
         return fst_accumulator_totals_f64(sc, a).sum;
 }
 
+/* Let its sum be @x from now on; counts, least and greatest stay. On the driver, between jobs that add to it. */
+FST_API void fst_accumulator_set_i64(fst_context *sc, fst_accumulator a, int64_t x);
+FST_API void fst_accumulator_set_f64(fst_context *sc, fst_accumulator a, double x);
+
+/* The name that it was given, or NULL; borrowed until the context stops. */
+FST_API const char *fst_accumulator_name(fst_context *sc, fst_accumulator a);
+
 /*
  * fst_accumulator fst_accumulator_own(fst_context *sc, const char *name, const T *zero, MERGE merge)
  *
@@ -167,6 +174,13 @@ FST_API void fst_accumulator_reset(fst_context *sc, fst_accumulator a);
  */
 FST_API int fst_add_file(fst_context *sc, const char *path);
 FST_API int fst_add_archive(fst_context *sc, const char *path);
+
+/*
+ * The names by which fst_file finds them, those of the configuration too: up to @most of them into @names, borrowed
+ * until the context stops; how many there are. Any thread of the driver.
+ */
+FST_API int fst_list_files(fst_context *sc, const char **names, int most);
+FST_API int fst_list_archives(fst_context *sc, const char **names, int most);
 
 /*
  * const char *fst_file(fst_task *task, const char *name)

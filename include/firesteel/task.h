@@ -46,6 +46,10 @@ static inline int64_t fst_task_id(const fst_task *task)
         return task->info.id;
 }
 
+/* How many partitions the stage has; and how many cores the task has for itself (spark.task.cpus). */
+FST_API int fst_task_partitions(const fst_task *task);
+FST_API int fst_task_cpus(const fst_task *task);
+
 /* True once the job was cancelled or the task killed. A function that computes for long looks now and then. */
 static inline bool fst_task_interrupted(const fst_task *task)
 {

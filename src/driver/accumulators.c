@@ -252,6 +252,41 @@ FST_API fst_totals_f64 fst_accumulator_totals_f64(fst_context *sc, fst_accumulat
         return totals;
 }
 
+FST_API void fst_accumulator_set_i64(fst_context *sc, fst_accumulator handle, int64_t x)
+{
+        pthread_mutex_lock(&sc->accumulators->lock);
+        struct accumulator *one = find(sc->accumulators, handle);
+        bool right = one && one->handle.kind != FST_ACCUMULATOR_OWN;
+        if (right && one->handle.kind == FST_ACCUMULATOR_F64)
+                one->f64.sum = (double)x;
+        else if (right)
+                one->i64.sum = x;
+        pthread_mutex_unlock(&sc->accumulators->lock);
+        if (!right)
+                log_error("SparkContext", "there is no accumulator of numbers with id %" PRId64, handle.id);
+}
+
+FST_API void fst_accumulator_set_f64(fst_context *sc, fst_accumulator handle, double x)
+{
+        pthread_mutex_lock(&sc->accumulators->lock);
+        struct accumulator *one = find(sc->accumulators, handle);
+        bool right = one && one->handle.kind == FST_ACCUMULATOR_F64;
+        if (right)
+                one->f64.sum = x;
+        pthread_mutex_unlock(&sc->accumulators->lock);
+        if (!right)
+                log_error("SparkContext", "there is no accumulator of floats with id %" PRId64, handle.id);
+}
+
+FST_API const char *fst_accumulator_name(fst_context *sc, fst_accumulator handle)
+{
+        pthread_mutex_lock(&sc->accumulators->lock);
+        const struct accumulator *one = find(sc->accumulators, handle);
+        const char *name = one ? one->name : NULL;
+        pthread_mutex_unlock(&sc->accumulators->lock);
+        return name;
+}
+
 FST_API int fst_accumulator_read(fst_context *sc, fst_accumulator handle, void *state)
 {
         pthread_mutex_lock(&sc->accumulators->lock);

@@ -8,8 +8,10 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "driver/cleaner.h"
 #include "driver/result_rows.h"
 #include "driver/row_table.h"
+#include "rdd/rdd_registry.h"
 #include "rdd/sampler.h"
 #include "store/page.h"
 
@@ -70,8 +72,10 @@ static int draw(fst_rdd *rdd, bool with_replacement, int64_t wanted, int64_t row
 {
         double fraction = fraction_for(wanted, rows, with_replacement);
         for (;;) {
+                int first = rdd_registry_next_id(rdd->sc);
                 fst_rdd *sample = fst_sample_at(rdd, with_replacement, fraction, java_random_int(random), site);
                 int r = collect(sample, table, site, error);
+                cleaner_drop(sample, first);
                 if (r || (int64_t)table->n >= wanted)
                         return r;
                 log_warn("SparkContext", "Needed to re-sample due to insufficient sample size.");

@@ -133,6 +133,31 @@ FST_API int fst_add_archive(fst_context *sc, const char *path)
         return add_public(sc, "add_archive", path, APP_ARCHIVE);
 }
 
+static int list_names(fst_context *sc, enum app_file_use use, const char **names, int most)
+{
+        int n = 0;
+        pthread_mutex_lock(&sc->files->lock);
+        for (size_t i = 0; i < sc->files->all.len; i++) {
+                if (sc->files->all.data[i].use != use)
+                        continue;
+                if (n < most)
+                        names[n] = sc->files->all.data[i].name;
+                n++;
+        }
+        pthread_mutex_unlock(&sc->files->lock);
+        return n;
+}
+
+FST_API int fst_list_files(fst_context *sc, const char **names, int most)
+{
+        return list_names(sc, APP_FILE, names, most);
+}
+
+FST_API int fst_list_archives(fst_context *sc, const char **names, int most)
+{
+        return list_names(sc, APP_ARCHIVE, names, most);
+}
+
 FST_API const char *fst_context_file(fst_context *sc, const char *name)
 {
         struct fst_error error = FST_ERROR_INIT;

@@ -148,6 +148,9 @@ static void actions_leave_nothing_behind(void **state)
         assert_int_equal(fst_count_by_key(pairs, &counts), 0);
         assert_int_equal(fst_map_count(counts), 10);
         assert_int_equal(outputs(sc), before);
+        assert_ptr_equal(sc->registry.rdds, pairs); /* the newest that is left */
+        assert_int_equal(fst_take_sample(numbers, false, 10, 1, &(fst_iter *){NULL}), 0);
+        assert_ptr_equal(sc->registry.rdds, pairs);
         assert_int_equal(fst_tree_reduce(numbers, fst_sum, 3, &n), 0);
         assert_int_equal(n, 499500);
         assert_int_equal(fst_tree_aggregate(numbers, &zero, into, both, 2, &sum), 0);

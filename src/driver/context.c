@@ -484,6 +484,21 @@ FST_API const char *fst_context_app_id(const fst_context *sc)
         return sc->app_id ? sc->app_id : "";
 }
 
+FST_API int64_t fst_context_start_time(const fst_context *sc)
+{
+        return sc->started_ms;
+}
+
+FST_API const char *fst_context_user(const fst_context *sc)
+{
+        return sc->user ? sc->user : "";
+}
+
+FST_API const char *fst_version(void)
+{
+        return FIRESTEEL_VERSION;
+}
+
 FST_API const char *fst_context_conf(const fst_context *sc, const char *key)
 {
         return fst_conf_get(sc->conf, key);

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "driver/actions.h"
 #include "driver/local_properties.h"
 #include "driver/preparation.h"
@@ -20,6 +21,11 @@
 
 #include <stdio.h>
 #include <time.h>
+
+struct completion {
+        void (*f)(fst_future *future, int status, void *data);
+        void *data;
+};
 
 struct fst_future {
         struct kept_result kept;
@@ -44,8 +50,9 @@ struct fst_future {
 
         pthread_mutex_t lock;
         pthread_cond_t changed;
-        bool cancelled, ended; /* under lock */
+        bool cancelled, ended; /* under lock; with the next */
         int status;
+        VEC(struct completion) completions; /* whom to tell when it has ended */
 };
 
 static void future_free(struct kept_result *kept)
@@ -57,6 +64,7 @@ static void future_free(struct kept_result *kept)
         free(f->call_site);
         free(f->captured);
         free(f->partitions);
+        vec_deinit(&f->completions);
         pthread_mutex_destroy(&f->lock);
         pthread_cond_destroy(&f->changed);
         free(f);
@@ -104,6 +112,8 @@ static void finish(fst_future *f, int status, struct fst_error *error)
         f->ended = true;
         pthread_cond_broadcast(&f->changed);
         pthread_mutex_unlock(&f->lock);
+        for (size_t i = 0; i < f->completions.len; i++) /* nobody adds to them now */
+                f->completions.data[i].f(f, status, f->completions.data[i].data);
 }
 
 static bool is_cancelled(fst_future *f)
@@ -291,6 +301,17 @@ FST_API bool fst_future_done(fst_future *f)
         bool ended = f->ended;
         pthread_mutex_unlock(&f->lock);
         return ended;
+}
+
+FST_API void fst_future_on_complete(fst_future *f, void (*callback)(fst_future *, int, void *), void *data)
+{
+        pthread_mutex_lock(&f->lock);
+        bool ended = f->ended;
+        if (!ended)
+                vec_push(&f->completions, (struct completion){callback, data});
+        pthread_mutex_unlock(&f->lock);
+        if (ended)
+                callback(f, f->status, data);
 }
 
 FST_API void fst_future_cancel(fst_future *f)

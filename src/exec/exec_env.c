@@ -129,8 +129,12 @@ static int init_broadcasts(struct exec_env *env, const struct fst_conf *conf, st
 
 int exec_env_init(struct exec_env *env, const struct fst_conf *conf, int64_t heap, struct fst_error *error)
 {
+        int64_t cpus = 1;
         file_systems_use(env, &conf->set);
-        int r = init_memory(env, conf, heap, error);
+        int r = conf_get_int(conf, "spark.task.cpus", &cpus, error);
+        env->task_cpus = (int)cpus;
+        if (r == 0)
+                r = init_memory(env, conf, heap, error);
         if (r == 0)
                 r = init_disk(env, conf, error);
         return r ? r : init_broadcasts(env, conf, error);

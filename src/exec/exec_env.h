@@ -37,6 +37,7 @@ struct exec_env {
         struct shuffle_fetch_limits fetch_limits;  /* of a reduce task */
         const struct remote_blocks *remote;        /* block_manager_remote; NULL: there are no other executors */
         const struct task_services *services;      /* rdd/task_services.h; set before the first slot. NULL: none */
+        int task_cpus;                             /* spark.task.cpus */
         const char *app_id;                        /* borrowed */
         const char *executor_id;                   /* borrowed; NULL: it is the driver's own */
         uint64_t seed;                             /* of the application's random numbers */

@@ -108,6 +108,8 @@ static void run_task(struct task_runner *runner, struct stage_work *work, struct
         /* The flag is the task's own: one for the slot could still be set when the next task runs. */
         run->task.stopped = stopped;
         task_run_begin(run, &t->info, runner->env->seed);
+        run->partitions = work->final->lineage.partitions;
+        run->cpus = runner->env->task_cpus;
         crash_set_task(&run->task.info);
         __atomic_store_n(&runner->current, t->info.id, __ATOMIC_RELAXED);
         log_set_context(runner->env->app_id, t->info.stage, t->info.id);

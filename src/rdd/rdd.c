@@ -296,6 +296,25 @@ FST_API int fst_rdd_partitions(fst_rdd *rdd)
         return r ? r : rdd->lineage.partitions;
 }
 
+FST_API enum fst_storage_level fst_rdd_storage_level(const fst_rdd *rdd)
+{
+        return (enum fst_storage_level)__atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED);
+}
+
+FST_API enum fst_partitioner fst_rdd_partitioner(const fst_rdd *rdd)
+{
+        static const enum fst_partitioner kinds[] = {[PARTITIONER_HASH] = FST_HASH_PARTITIONER,
+                                                     [PARTITIONER_RANGE] = FST_RANGE_PARTITIONER,
+                                                     [PARTITIONER_FUNCTION] = FST_FUNCTION_PARTITIONER,
+                                                     [PARTITIONER_ROUND_ROBIN] = FST_NO_PARTITIONER};
+        return rdd->partitioner ? kinds[rdd->partitioner->kind] : FST_NO_PARTITIONER;
+}
+
+FST_API bool fst_rdd_same_partitioner(const fst_rdd *a, const fst_rdd *b)
+{
+        return fst_rdd_partitioner(a) && partitioner_equal(a->partitioner, b->partitioner);
+}
+
 FST_API fst_type fst_rdd_type(const fst_rdd *rdd)
 {
         return rdd->type;

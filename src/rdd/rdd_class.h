@@ -107,7 +107,7 @@ extern const struct rdd_class rdd_map_class, rdd_flat_map_class, rdd_filter_clas
 extern const struct rdd_class rdd_map_partitions_class, rdd_key_by_class, rdd_values_class;
 extern const struct rdd_class rdd_sampled_class, rdd_indexed_class, rdd_sorted_within_class, rdd_piped_class;
 extern const struct rdd_class rdd_glom_class, rdd_sampled_by_key_class, rdd_key_range_class;
-extern const struct rdd_class rdd_checkpointed_class, rdd_local_checkpoint_class;
+extern const struct rdd_class rdd_checkpointed_class, rdd_local_checkpoint_class, rdd_checkpoint_files_class;
 extern const struct rdd_class rdd_zipped_class, rdd_zipped_partitions_class, rdd_cartesian_class;
 extern const struct rdd_class rdd_coalesce_class, rdd_union_class, rdd_cogroup_class;
 extern const struct rdd_class rdd_keys_class, rdd_flat_map_values_class, rdd_pack_class, rdd_unpack_class;

@@ -68,14 +68,12 @@ static int object_feed(struct node *node, int partition, struct op *to)
         return r < 0 ? task_run_fail_with(run, r, &error) : r;
 }
 
-const struct rdd_class rdd_object_file_class = {
-        .spark = "MapPartitionsRDD",
-        .free = rdd_files_free,
-        .plan = object_partitions,
-        .hosts = rdd_files_hosts,
-        .encode = rdd_files_encode,
-        .decode = rdd_files_decode,
-        .state_new = object_state_new,
-        .state_free = object_state_free,
-        .feed = object_feed,
-};
+#define CLASS_OF_FILES(name)                                                                                           \
+        .spark = (name), .free = rdd_files_free, .plan = object_partitions, .hosts = rdd_files_hosts,                  \
+        .encode = rdd_files_encode, .decode = rdd_files_decode, .state_new = object_state_new,                         \
+        .state_free = object_state_free, .feed = object_feed
+
+const struct rdd_class rdd_object_file_class = {CLASS_OF_FILES("MapPartitionsRDD")};
+
+/* Of the driver's alone: on the wire they are object files. */
+const struct rdd_class rdd_checkpoint_files_class = {CLASS_OF_FILES("ReliableCheckpointRDD")};

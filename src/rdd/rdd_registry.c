@@ -90,6 +90,15 @@ static int own_directory(const char *dir, char **own, struct fst_error *error)
         return r;
 }
 
+FST_API const char *fst_checkpoint_dir(fst_context *sc)
+{
+        struct rdd_registry *r = registry_of(sc);
+        pthread_mutex_lock(&r->lock);
+        const char *dir = r->checkpoint_dir;
+        pthread_mutex_unlock(&r->lock);
+        return dir;
+}
+
 int rdd_registry_set_checkpoint_dir(fst_context *sc, const char *dir, struct fst_error *error)
 {
         struct rdd_registry *r = registry_of(sc);
@@ -175,4 +184,46 @@ void rdd_registry_lock(fst_context *sc)
 void rdd_registry_unlock(fst_context *sc)
 {
         pthread_mutex_unlock(&registry_of(sc)->lock);
+}
+
+/* ------------------------------------------------------------------------------------------------- what is kept */
+
+static void kept_here(struct block_store *blocks, int rdd, struct fst_rdd_storage *storage)
+{
+        size_t n;
+        _cleanup_free_ struct block_id *ids = block_store_list(blocks, &n);
+        for (size_t i = 0; i < n; i++) {
+                struct block_status status;
+                if (ids[i].rdd != rdd || !block_store_status(blocks, ids[i], &status))
+                        continue;
+                storage->cached_partitions++;
+                storage->memory_bytes += (int64_t)status.memory_bytes;
+                storage->disk_bytes += (int64_t)status.disk_bytes;
+        }
+}
+
+FST_API struct fst_rdd_storage fst_rdd_storage(const fst_rdd *rdd)
+{
+        struct fst_rdd_storage storage = {.level = fst_rdd_storage_level(rdd)};
+        const struct rdd_registry *r = registry_of(rdd->sc);
+        if (r->places.kept)
+                r->places.kept(r->places.owner, rdd->lineage.id, &storage);
+        else if (r->blocks)
+                kept_here(r->blocks, rdd->lineage.id, &storage);
+        return storage;
+}
+
+FST_API int fst_persisted_rdds(fst_context *sc, fst_rdd **rdds, int most)
+{
+        struct rdd_registry *r = registry_of(sc);
+        int n = 0, at;
+        pthread_mutex_lock(&r->lock);
+        for (const fst_rdd *rdd = r->rdds; rdd; rdd = rdd->next)
+                n += !rdd->released && fst_rdd_storage_level(rdd);
+        at = n;
+        for (fst_rdd *rdd = r->rdds; rdd; rdd = rdd->next) /* the newest first */
+                if (!rdd->released && fst_rdd_storage_level(rdd) && --at < most)
+                        rdds[at] = rdd;
+        pthread_mutex_unlock(&r->lock);
+        return n;
 }

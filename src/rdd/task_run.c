@@ -44,6 +44,16 @@ void task_run_begin(struct task_run *run, const struct fst_task_info *info, uint
                 error_deinit(&run->error);
 }
 
+FST_API int fst_task_partitions(const fst_task *task)
+{
+        return task->run->partitions;
+}
+
+FST_API int fst_task_cpus(const fst_task *task)
+{
+        return task->run->cpus;
+}
+
 void task_run_end(struct task_run *run)
 {
         task_run_release_shared(run);

@@ -59,6 +59,8 @@ struct task_run {
         bool fetch_failed;               /* the failure is that a map output could not be read: */
         int fetch_shuffle, fetch_map;
         int fetch_executor;  /* the scheduler's index of who was to have it; -1 if not known */
+        int partitions;      /* of its stage; with the next set by who runs it */
+        int cpus;
         double sample_scale; /* rows that each row seen stands for, when only a sample is read; else 1 */
         struct task_counters counters;
 
