@@ -32,6 +32,12 @@ static int by_text(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
+static int by_nothing(fst_task *task, int64_t x, fst_out *out)
+{
+        fst_emit(out, "", x);
+        return 0;
+}
+
 struct place {
         unsigned char high, low, rest;
 };
@@ -101,6 +107,8 @@ static void text_and_structs_compare_by_their_bytes(void **state)
         fst_rdd *named = fst_map(fst_range_n(*state, 0, ROWS, 4), by_text, FST_PAIR(BYTES, I64));
         fst_rdd *placed =
                 fst_map(fst_range_n(*state, 0, ROWS, 4), by_place, FST_PAIR(FIXED(sizeof(struct place)), I64));
+        fst_rdd *nameless = fst_map(fst_range_n(*state, 0, ROWS, 4), by_nothing, FST_PAIR(BYTES, I64));
+        assert_int_equal(count(fst_filter_by_range(nameless, "", "")), ROWS);
         struct place low = {0, 250, 0}, high = {1, 9, 1};
         for (int i = 0; i < 3; i++) {
                 assert_int_equal(count(fst_filter_by_range(named, "a common beginning 017", "a common beginning 02")),

@@ -20,6 +20,12 @@ static int by_word(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
+static int by_nothing(fst_task *task, int64_t x, fst_out *out)
+{
+        fst_emit(out, "", x);
+        return 0;
+}
+
 static int by_half(fst_task *task, int64_t x, fst_out *out)
 {
         fst_emit(out, x % 3 ? (double)(x % 3) / 2 : x % 2 ? 0.0 : -0.0, x);
@@ -137,6 +143,10 @@ static void keys_are_of_any_type(void **state)
         assert_true(fst_map_get(counts, "", &n) && n == 200);
         assert_true(fst_map_get(counts, words[2], &n) && n == 300);
         assert_true(fst_map_get(counts, "b", &n) && n == 400);
+
+        fst_rdd *nameless = fst_map(numbers, by_nothing, FST_PAIR(BYTES, I64));
+        assert_int_equal(fst_count(fst_sample_by_key_exact(nameless, false, &words[1], once, 1, 9), &n), 0);
+        assert_int_equal(n, 2700);
 
         fst_rdd *halved = fst_map(numbers, by_half, FST_PAIR(F64, I64));
         assert_int_equal(fst_count_by_key(fst_sample_by_key_exact(halved, false, halves, last, 4, 9), &counts), 0);

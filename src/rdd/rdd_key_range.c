@@ -111,14 +111,20 @@ static bool key_fits(fst_type pairs, const ProtobufCBinaryData *key)
         return pairs.key == FST_KIND_BYTES || key->len == (pairs.key == FST_KIND_FIXED ? pairs.key_size : 0);
 }
 
+/* Comparing wants a pointer also where there are no bytes, for which the wire has none. */
+static fst_bytes bytes_of(const ProtobufCBinaryData *key)
+{
+        return key->len ? (fst_bytes){(const char *)key->data, key->len} : fst_bytes_of("");
+}
+
 static int range_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *message, fst_rdd *rdd,
                         struct fst_error *error)
 {
         const Firesteel__KeyRange *m = message->key_range;
         if (!m || !rdd->type.value || !key_fits(rdd->type, &m->low) || !key_fits(rdd->type, &m->high))
                 return rdd_wire_bad(rdd, error, "it has no range of keys");
-        rdd->key_range.low = (struct range_key){m->low_prefix, 0, {(const char *)m->low.data, m->low.len}};
-        rdd->key_range.high = (struct range_key){m->high_prefix, 0, {(const char *)m->high.data, m->high.len}};
+        rdd->key_range.low = (struct range_key){.prefix = m->low_prefix, .bytes = bytes_of(&m->low)};
+        rdd->key_range.high = (struct range_key){.prefix = m->high_prefix, .bytes = bytes_of(&m->high)};
         rdd->key_range.first = m->first;
         rdd->key_range.last = m->last;
         int r = rdd_wire_check_partitions(rdd, error);

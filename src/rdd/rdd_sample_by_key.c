@@ -146,7 +146,8 @@ static int decode_keys(struct rdd_wire_reader *reader, const Firesteel__Strata *
         for (size_t i = 0; i < n; i++) {
                 if (m->key_lengths[i] > m->keys.len - at)
                         return rdd_wire_bad(rdd, error, "a key is longer than all of them");
-                strata->keys.bytes[i] = (fst_bytes){(const char *)m->keys.data + at, m->key_lengths[i]};
+                size_t len = m->key_lengths[i]; /* where there are no bytes the wire has no pointer */
+                strata->keys.bytes[i] = len ? (fst_bytes){(const char *)m->keys.data + at, len} : fst_bytes_of("");
                 at += m->key_lengths[i];
         }
         return 0;
