@@ -196,6 +196,30 @@ def test_what_does_not_compile_shows_the_compiler_s_words(shared):
     assert re.fullmatch(r"Error: bad\.c does not compile: see the messages of \S+ above", last_line(done))
 
 
+@pytest.mark.parametrize("array, told", [
+    ("int rows[] = {1, 2}", "an array of rows is of int64_t, double, fst_bytes or a struct"),
+    ('const char *rows[] = {"to", "be"}', "an array of texts is of fst_bytes")])
+def test_an_array_of_what_rows_cannot_be_does_not_compile(shared, array, told):
+    (shared / "array.c").write_text("#include <firesteel/firesteel.h>\nint main(void)\n{\n"
+                                    f"        fst_context *sc = fst_context_new(NULL);\n        {array};\n"
+                                    "        fst_parallelize(sc, rows, 2);\n        return fst_context_stop(sc);\n}\n")
+    done = run(shared, [os.path.join(BIN, "spark-submit"), "array.c"])
+    assert done.returncode == 1
+    assert "array.c:6:" in done.stderr and told in done.stderr
+
+
+def test_a_crash_of_main_does_not_speak_of_tasks(shared):
+    (shared / "careless.c").write_text("#include <firesteel/firesteel.h>\nint main(void)\n{\n"
+                                       "        fst_context *sc = fst_context_new(NULL);\n"
+                                       "        fst_iter *volatile rows = NULL;\n        int64_t x;\n"
+                                       "        return fst_next(rows, &x) ? 1 : fst_context_stop(sc);\n}\n")
+    done = run(shared, [os.path.join(BIN, "spark-submit"), "careless.c"])
+    assert done.returncode == -signal.SIGSEGV
+    assert "the application crashed in main in careless.so: SIGSEGV" in done.stderr
+    assert "An action that fails leaves what it would have answered as it was" in done.stderr
+    assert "isolation" not in done.stderr
+
+
 # ------------------------------------------------------------------------------------------------ configuration
 
 @pytest.mark.parametrize("setting, message", [

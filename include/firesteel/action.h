@@ -13,6 +13,7 @@
 
 #include <firesteel/detail/action.h>
 
+/* int fst_count(fst_rdd *rdd, int64_t *count): how many rows. NULL for @count: they are only to be computed. */
 #define fst_count(rdd, count) fst_count_at((rdd), (count), FST_HERE("count"))
 FST_API int fst_count_at(fst_rdd *rdd, int64_t *count, fst_site site);
 

@@ -109,7 +109,7 @@ FST_API bool fst_is_checkpointed(const fst_rdd *rdd);
  * either, and no other thread has an action. A program that goes on for many rounds releases what a round has made, one
  * by one or all that was made since fst_scope_begin, by any thread, but for @keep (or NULL) and what that needs. Where
  * each round is computed from the one before, all are needed: a checkpoint now and then cuts that. Everything is
- * released when the context stops. The handle may not be used afterwards.
+ * released when the context stops. The handle may not be used afterwards. NULL is allowed.
  */
 FST_API void fst_release(fst_rdd *rdd);
 FST_API int fst_scope_begin(fst_context *sc);

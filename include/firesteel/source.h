@@ -66,7 +66,7 @@ FST_API fst_rdd *fst_object_file_at(fst_context *sc, const char *path, fst_type 
  * fst_rdd *fst_parallelize_n(fst_context *sc, const T *data, size_t count, int partitions)
  *
  * An array as an RDD; T is int64_t, double, fst_bytes, or a struct without pointers, of which rows are FIXED. The data
- * is copied, bytes and all.
+ * is copied, bytes and all. Narrower numbers and C strings are refused by the compiler: rows of them there are none.
  */
 #define fst_parallelize(sc, data, count) fst_parallelize_n(sc, data, count, 0)
 #define fst_parallelize_n(sc, data, count, partitions)                                                                 \
@@ -76,8 +76,18 @@ FST_API fst_rdd *fst_object_file_at(fst_context *sc, const char *path, fst_type 
                  : FST_I64, long long                                                                                  \
                  : FST_I64, double                                                                                     \
                  : FST_F64, fst_bytes                                                                                  \
-                 : FST_BYTES, default                                                                                  \
+                 : FST_BYTES, int                                                                                      \
+                 : fst_no_rows_of_narrow_numbers(), unsigned                                                           \
+                 : fst_no_rows_of_narrow_numbers(), short                                                              \
+                 : fst_no_rows_of_narrow_numbers(), float                                                              \
+                 : fst_no_rows_of_narrow_numbers(), char *                                                             \
+                 : fst_no_rows_of_strings(), const char *                                                              \
+                 : fst_no_rows_of_strings(), default                                                                   \
                  : FST_FIXED(sizeof(*(p))))
+__attribute__((error("an array of rows is of int64_t, double, fst_bytes or a struct"))) fst_type
+fst_no_rows_of_narrow_numbers(void);
+__attribute__((error("an array of texts is of fst_bytes: fst_bytes_of(\"…\") makes one of a string"))) fst_type
+fst_no_rows_of_strings(void);
 FST_API fst_rdd *fst_parallelize_at(fst_context *sc, const void *data, size_t count, fst_type type, int partitions,
                                     fst_site site);
 

@@ -23,11 +23,13 @@ static int reduce_by(fst_rdd *rdd, fst_fn fn, const struct reduce_value *zero, f
 
 FST_API int fst_min_at(fst_rdd *rdd, fst_variable row, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         return reduce_by(rdd, fst_min, NULL, row, site);
 }
 
 FST_API int fst_max_at(fst_rdd *rdd, fst_variable row, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         return reduce_by(rdd, fst_max, NULL, row, site);
 }
 
@@ -91,6 +93,7 @@ static int count_numbers(fst_rdd *rdd, bool sum_only, struct stat_counter *total
 
 FST_API int fst_sum_at(fst_rdd *rdd, fst_variable sum, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         const struct reduce_value zero = {.present = true};
         struct fst_error error = FST_ERROR_INIT;
@@ -121,6 +124,7 @@ static int count_all(fst_rdd *rdd, struct stat_counter *total, fst_site site)
 
 FST_API int fst_mean_at(fst_rdd *rdd, double *mean, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         struct stat_counter total;
         int r = count_all(rdd, &total, site);
         if (r == 0)
@@ -130,6 +134,7 @@ FST_API int fst_mean_at(fst_rdd *rdd, double *mean, fst_site site)
 
 FST_API int fst_stats_at(fst_rdd *rdd, struct fst_stats *stats, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         struct stat_counter c;
         int r = count_all(rdd, &c, site);
         if (r)
@@ -242,6 +247,7 @@ static int histogram(fst_rdd *rdd, const double *given, int n, struct fst_histog
 
 FST_API int fst_histogram_at(fst_rdd *rdd, const double *bounds, int n, struct fst_histogram *out, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         int r = histogram(rdd, bounds, n, out, site, &error);

@@ -29,6 +29,7 @@ int foreach_partition_action_init(struct foreach_action *action, fst_rdd *rdd, f
 
 FST_API int fst_foreach_partition_at(fst_rdd *rdd, fst_fn f, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct foreach_action action;
@@ -54,6 +55,7 @@ static int check_partitions(fst_rdd *rdd, const int *partitions, int n, struct f
 FST_API int fst_run_job_at(fst_rdd *rdd, fst_fn f, fst_type type, const int *partitions, int n, fst_iter **rows,
                            fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct rows_job job = {rows_action_of(&run_job_action_class, rdd, type, INT64_MAX)};
@@ -135,6 +137,7 @@ static void local_free(struct kept_result *kept)
 
 FST_API int fst_to_local_iterator_at(fst_rdd *rdd, fst_iter **rows, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         int r = action_check(rdd, &error);

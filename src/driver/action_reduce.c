@@ -101,6 +101,7 @@ int action_reduce(fst_rdd *rdd, const struct reduce_plan *plan, fst_variable res
 
 FST_API int fst_reduce_at(fst_rdd *rdd, fst_fn f, fst_variable result, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         int r = action_reduce(rdd, &(struct reduce_plan){f, f, rdd->type, NULL}, result, site, &error);
@@ -154,6 +155,7 @@ static int reduce_tree(fst_rdd *rdd, const struct reduce_plan *plan, int depth, 
 
 FST_API int fst_tree_reduce_at(fst_rdd *rdd, fst_fn f, int depth, fst_variable result, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         int r = reduce_tree(rdd, &(struct reduce_plan){f, f, rdd->type, NULL}, depth, result, site, &error);
@@ -163,6 +165,7 @@ FST_API int fst_tree_reduce_at(fst_rdd *rdd, fst_fn f, int depth, fst_variable r
 FST_API int fst_tree_aggregate_at(fst_rdd *rdd, fst_constant zero, fst_fn take, fst_fn combine_fn, int depth,
                                   fst_variable result, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct reduce_value begin;
@@ -176,6 +179,7 @@ FST_API int fst_tree_aggregate_at(fst_rdd *rdd, fst_constant zero, fst_fn take, 
 FST_API int fst_aggregate_at(fst_rdd *rdd, fst_constant zero, fst_fn take, fst_fn combine_fn, fst_variable result,
                              fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct reduce_value begin;
@@ -188,5 +192,6 @@ FST_API int fst_aggregate_at(fst_rdd *rdd, fst_constant zero, fst_fn take, fst_f
 
 FST_API int fst_fold_at(fst_rdd *rdd, fst_constant zero, fst_fn f, fst_variable result, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         return fst_aggregate_at(rdd, zero, f, f, result, site);
 }

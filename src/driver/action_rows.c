@@ -13,6 +13,7 @@
 
 FST_API int fst_collect_at(fst_rdd *rdd, fst_iter **iter, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct rows_job job = {rows_action_of(&rows_action_class, rdd, rdd->type, INT64_MAX)};
@@ -95,6 +96,7 @@ static int take(fst_rdd *rdd, int64_t count, struct page **out, fst_site site, s
 
 FST_API int fst_take_at(fst_rdd *rdd, int64_t count, fst_iter **iter, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct page *pages;
@@ -139,6 +141,7 @@ static int check_variables(fst_rdd *rdd, fst_variable key, fst_variable value, s
 
 FST_API int fst_first_at(fst_rdd *rdd, fst_variable key, fst_variable value, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct page *pages = NULL;
@@ -158,6 +161,7 @@ FST_API int fst_first_at(fst_rdd *rdd, fst_variable key, fst_variable value, fst
 
 FST_API int fst_is_empty_at(fst_rdd *rdd, bool *empty, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct page *pages;

@@ -95,15 +95,18 @@ int action_save_checkpoint(fst_rdd *rdd, const char *path, fst_site site, struct
 
 FST_API int fst_save_as_text_file_at(fst_rdd *rdd, const char *path, const char *codec, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         return save_rows(rdd, &save_action_class, path, codec, site);
 }
 
 FST_API int fst_save_as_object_file_at(fst_rdd *rdd, const char *path, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         return save_rows(rdd, &save_objects_action_class, path, "none", site);
 }
 
 FST_API int fst_save_as_binary_records_at(fst_rdd *rdd, const char *path, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         return save_rows(rdd, &save_records_action_class, path, "none", site);
 }

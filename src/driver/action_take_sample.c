@@ -116,6 +116,7 @@ static int take_sample(fst_rdd *rdd, bool with_replacement, int64_t wanted, int6
 FST_API int fst_take_sample_at(fst_rdd *rdd, bool with_replacement, int64_t n, int64_t seed, fst_iter **rows,
                                fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct page *pages;

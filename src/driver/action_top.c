@@ -98,11 +98,13 @@ static int run(fst_rdd *rdd, int64_t n, const fst_fn *key, fst_type key_type, en
 
 FST_API int fst_take_ordered_at(fst_rdd *rdd, int64_t n, enum fst_order order, fst_iter **rows, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         return run(rdd, n, NULL, (fst_type){0}, order, rows, site);
 }
 
 FST_API int fst_take_ordered_by_at(fst_rdd *rdd, int64_t n, fst_fn key, fst_type key_type, enum fst_order order,
                                    fst_iter **rows, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         return run(rdd, n, &key, key_type, order, rows, site);
 }

@@ -130,13 +130,15 @@ struct count_job count_job_of(const fst_rdd *rdd)
 
 FST_API int fst_count_at(fst_rdd *rdd, int64_t *count, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct count_job job = count_job_of(rdd);
         int r = action_run(rdd, &job.action, NULL, 0, site, &error);
         if (r)
                 return action_failed(rdd, site, r, &error);
-        *count = job.total;
+        if (count)
+                *count = job.total;
         return 0;
 }
 
@@ -158,6 +160,7 @@ int foreach_action_init(struct foreach_action *action, fst_rdd *rdd, fst_fn f, s
 
 FST_API int fst_foreach_at(fst_rdd *rdd, fst_fn f, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct foreach_action action;

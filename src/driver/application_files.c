@@ -119,7 +119,7 @@ static int add_public(fst_context *sc, const char *what, const char *path, enum 
         struct fst_error error = FST_ERROR_INIT;
         int r = sc->status;
         if (r == 0)
-                r = add(sc, path, use, &error);
+                r = path ? add(sc, path, use, &error) : error_set(&error, -EINVAL, "it was given NULL where a path is wanted");
         return r ? context_action_failed(sc, what, r, &error) : 0;
 }
 

@@ -55,7 +55,8 @@ FST_API fst_broadcast fst_broadcast_bytes(fst_context *sc, const void *data, siz
         pthread_mutex_lock(&sc->broadcasts->lock);
         int64_t id = ++sc->broadcasts->last_id;
         pthread_mutex_unlock(&sc->broadcasts->lock);
-        int r = broadcasts_put(sc->env.broadcasts, id, data, size, &error);
+        int r = size && !data ? error_set(&error, -EINVAL, "it was given NULL where %zu bytes are wanted", size)
+                              : broadcasts_put(sc->env.broadcasts, id, data, size, &error);
         if (r) {
                 context_action_failed(sc, "broadcast", r, &error);
                 return (fst_broadcast){0};

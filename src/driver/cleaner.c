@@ -39,6 +39,8 @@ static void release(fst_rdd *rdd)
 
 FST_API void fst_release(fst_rdd *rdd)
 {
+        if (!rdd)
+                return;
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         release(rdd);
 }

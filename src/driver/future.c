@@ -194,6 +194,7 @@ static fst_future *start(fst_future *f, struct action *action, int r, struct fst
 
 FST_API fst_future *fst_count_async_at(fst_rdd *rdd, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         fst_future *f = future_new(rdd, site);
@@ -203,6 +204,7 @@ FST_API fst_future *fst_count_async_at(fst_rdd *rdd, fst_site site)
 
 FST_API fst_future *fst_collect_async_at(fst_rdd *rdd, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         fst_future *f = future_new(rdd, site);
@@ -215,6 +217,7 @@ FST_API fst_future *fst_collect_async_at(fst_rdd *rdd, fst_site site)
 
 FST_API fst_future *fst_take_async_at(fst_rdd *rdd, int64_t count, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         fst_future *f = future_new(rdd, site);
@@ -245,6 +248,7 @@ static fst_future *start_each(fst_future *f, int r, struct fst_error *error)
 
 FST_API fst_future *fst_foreach_async_at(fst_rdd *rdd, fst_fn fn, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         fst_future *f = future_new(rdd, site);
@@ -253,6 +257,7 @@ FST_API fst_future *fst_foreach_async_at(fst_rdd *rdd, fst_fn fn, fst_site site)
 
 FST_API fst_future *fst_foreach_partition_async_at(fst_rdd *rdd, fst_fn fn, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         fst_future *f = future_new(rdd, site);

@@ -247,7 +247,8 @@ static int plan(struct local_cluster *c, struct fst_error *error)
         if (mib > m->memory_mib)
                 return error_set(error, -EINVAL,
                                  "Asked to launch cluster with %d MiB/worker but requested %lld MiB/executor: make "
-                                 "spark.executor.memory smaller, or the workers larger",
+                                 "spark.executor.memory smaller (by --conf: a local master takes no "
+                                 "--executor-memory), or the workers larger",
                                  m->memory_mib, (long long)mib);
         if (each > m->cores)
                 return error_set(error, -EINVAL, "spark.executor.cores is %lld, but each worker has %d cores",

@@ -184,6 +184,69 @@ static int text_of(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
+static int give_first(fst_task *task, fst_iter *a, fst_iter *b, fst_out *out)
+{
+        int64_t x;
+        if (fst_next(a, &x))
+                fst_emit(out, x);
+        return fst_iter_status(b);
+}
+
+static void null_is_no_rdd(void **state)
+{
+        fst_context *sc = *state;
+        fst_rdd *rows = fst_range_n(sc, 0, 10, 2), *pairs = fst_map(rows, pair, FST_PAIR(I64, I64));
+        fst_rdd *none = NULL, *some[] = {rows, none};
+        fst_type type = FST_PAIR(I64, I64);
+        fst_iter *answer = NULL;
+        int64_t n = 7;
+
+        assert_refused(fst_count(none, &n), -EINVAL, "count was given NULL where an RDD is wanted");
+        assert_refused(fst_collect(none, &answer), -EINVAL, "collect was given NULL");
+        assert_refused(fst_count(fst_map(none, same, FST_I64), &n), -EINVAL, "map was given NULL");
+        assert_refused(fst_count(fst_map_values(none, same, FST_I64), &n), -EINVAL, "map_values was given NULL");
+        assert_refused(fst_count(fst_union(rows, none), &n), -EINVAL, "union was given NULL");
+        assert_refused(fst_count(fst_union_all(sc, some, 2), &n), -EINVAL, "union was given NULL");
+        assert_refused(fst_count(fst_zip_partitions(none, rows, give_first, FST_I64), &n), -EINVAL, "zip_partitions");
+        assert_refused(fst_count(fst_join(pairs, none, join_i64, type), &n), -EINVAL, "join was given NULL");
+        assert_refused(fst_count(fst_join(none, pairs, join_i64, type), &n), -EINVAL, "join was given NULL");
+        assert_refused(fst_count(fst_reduce_by_key(none, fst_sum), &n), -EINVAL, "reduce_by_key was given NULL");
+        assert_refused(fst_count(fst_cache(none), &n), -EINVAL, "persist was given NULL");
+        assert_refused(fst_count(fst_checkpoint(none), &n), -EINVAL, "checkpoint was given NULL");
+        assert_refused(fst_count(fst_rdd_set_name(none, "none"), &n), -EINVAL, "set_name was given NULL");
+        assert_refused(fst_save_as_text_file(none, "/no/such/place"), -EINVAL, "save_as_text_file was given NULL");
+        assert_int_equal(fst_rdd_partitions(none), -EINVAL);
+        assert_non_null(strstr(fst_to_debug_string(none), "was given NULL"));
+        fst_release(none);
+        fst_unpersist(none);
+        assert_int_equal(n, 7);
+        assert_null(answer);
+}
+
+static void null_is_no_function_array_or_path(void **state)
+{
+        fst_context *sc = *state;
+        fst_rdd *rows = fst_range_n(sc, 0, 10, 2);
+        int64_t (*no_function)(fst_task *, int64_t) = NULL;
+        const int64_t *no_array = NULL, some[] = {1};
+        int64_t n = 0;
+
+        assert_refused(fst_count(fst_map(rows, no_function, FST_I64), &n), -EINVAL, "no_function is NULL");
+        assert_refused(fst_count(fst_parallelize(sc, no_array, 3), &n), -EINVAL,
+                       "parallelize was given NULL where an array of 3 rows is wanted");
+        assert_refused(fst_count(fst_parallelize(sc, some, SIZE_MAX / 4), &n), -EOVERFLOW, "no array has as many");
+        assert_int_equal(fst_count(fst_parallelize(sc, no_array, 0), &n), 0);
+        assert_refused(fst_add_file(sc, NULL), -EINVAL, "add_file failed: it was given NULL");
+
+        int was = api_listen();
+        fst_broadcast none = fst_broadcast_bytes(sc, NULL, 10);
+        _cleanup_free_ char *heard = api_heard(was);
+        assert_int_equal(none.id, 0);
+        assert_non_null(strstr(heard, "NULL where 10 bytes are wanted"));
+        assert_int_not_equal(fst_broadcast_bytes(sc, NULL, 0).id, 0);
+        assert_int_equal(fst_count(rows, NULL), 0); /* who only wants it computed */
+}
+
 /* A file that may not grow stands for a disk that is full. */
 static void a_full_disk_is_named_with_path_and_reason(void **state)
 {
@@ -221,6 +284,8 @@ int main(void)
                 cmocka_unit_test(types_that_cannot_be_are_refused),
                 cmocka_unit_test(what_cannot_be_joined_or_united_is_refused),
                 cmocka_unit_test(a_type_of_two_columns_is_not_cut_to_one),
+                cmocka_unit_test(null_is_no_rdd),
+                cmocka_unit_test(null_is_no_function_array_or_path),
                 cmocka_unit_test(a_full_disk_is_named_with_path_and_reason),
         };
         return cmocka_run_group_tests(tests, narrow_setup, api_teardown);

@@ -211,9 +211,12 @@ static void put_signal(struct text *t, const siginfo_t *info, const ucontext_t *
 
 static void put_hint(struct text *t)
 {
-        if (crash.hint) {
+        const char *hint = crash.hint;
+        if (!crash_call.task && function_now()) /* the application's main: nothing of what is said of tasks helps */
+                hint = "An action that fails leaves what it would have answered as it was: look at its status";
+        if (hint) {
                 put(t, ". ");
-                put(t, crash.hint);
+                put(t, hint);
         }
         if (t->len >= sizeof(t->data))
                 t->len = sizeof(t->data) - 1;

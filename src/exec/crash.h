@@ -33,7 +33,7 @@ extern __thread struct crash_call crash_call __attribute__((tls_model("initial-e
 /*
  * Install the handlers (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, exit) for the whole process, and the calling
  * thread's signal stack. @descriptor stays open and the caller's. @hint is a sentence that ends every report (what
- * the crash costs, and what to do), or NULL; borrowed for ever. Calling it again replaces both. Before any thread
+ * the crash costs, and what to do), or NULL; borrowed for ever. A report of the application's main has another one. Calling it again replaces both. Before any thread
  * runs tasks. -errno with @error.
  */
 int crash_init(int descriptor, const char *hint, struct fst_error *error);

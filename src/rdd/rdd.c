@@ -7,6 +7,7 @@
  */
 #include "rdd/rdd_make.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "rdd/aggregate.h"
 #include "rdd/rdd_checkpoint.h"
@@ -19,8 +20,8 @@
 
 static const char *base_name(const char *path)
 {
-        const char *slash = path ? strrchr(path, '/') : NULL;
-        return slash ? slash + 1 : path ? path : "?";
+        const char *slash = strrchr(path, '/');
+        return slash ? slash + 1 : path;
 }
 
 fst_rdd *rdd_fail(fst_rdd *rdd, int status, const char *message)
@@ -67,7 +68,8 @@ fst_rdd *rdd_new_of(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *con
         rdd->n_parents = n;
         rdd->parents = n ? new_array(fst_rdd *, (size_t)n) : NULL;
         rdd->site = site;
-        rdd->call_site = mem_printf("%s at %s:%d", site.operation, base_name(site.file), site.line);
+        rdd->call_site = site.file ? mem_printf("%s at %s:%d", site.operation, base_name(site.file), site.line)
+                                   : mem_strdup(site.operation);
         rdd->lineage.call_site = rdd->call_site;
         rdd->lineage.name = site.operation;
         for (int i = 0; i < n; i++)
@@ -84,6 +86,29 @@ fst_rdd *rdd_new_of(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *con
 fst_rdd *rdd_new(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *parent, fst_site site)
 {
         return rdd_new_of(sc, op, type, &parent, parent ? 1 : 0, site);
+}
+
+fst_rdd *rdd_given(fst_rdd *rdd, fst_site site)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        if (rdd)
+                return rdd;
+        fst_context *sc = rdd_registry_newest();
+        int r = error_set(&error, -EINVAL, "%s was given NULL where an RDD is wanted: was it ever made?",
+                          site.operation);
+        if (sc)
+                return rdd_fail_with(rdd_new(sc, RDD_RANGE, FST_I64, NULL, site), r, &error);
+        log_error("SparkContext", "%s", error_message(&error));
+        error_deinit(&error);
+        return NULL;
+}
+
+size_t rdd_first_missing(fst_rdd *const *rdds, size_t n)
+{
+        size_t i = 0;
+        while (i < n && rdds && rdds[i])
+                i++;
+        return i;
 }
 
 static void release_made(fst_rdd *rdd, int first)
@@ -257,6 +282,7 @@ fst_rdd *rdd_set_level(fst_rdd *rdd, enum fst_storage_level level)
 
 FST_API fst_rdd *fst_persist(fst_rdd *rdd, enum fst_storage_level level)
 {
+        rdd = rdd_given(rdd, rdd_site("persist"));
         int before = __atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED);
         if (!storage_level_valid((int)level))
                 return rdd_fail(rdd, -EINVAL, "there is no such storage level: use FST_MEMORY_ONLY and its like");
@@ -277,12 +303,12 @@ static fst_rdd *unpersist(fst_rdd *rdd, bool blocking)
 
 FST_API fst_rdd *fst_unpersist(fst_rdd *rdd)
 {
-        return unpersist(rdd, false);
+        return unpersist(rdd_given(rdd, rdd_site("unpersist")), false);
 }
 
 FST_API fst_rdd *fst_unpersist_blocking(fst_rdd *rdd)
 {
-        return unpersist(rdd, true);
+        return unpersist(rdd_given(rdd, rdd_site("unpersist")), true);
 }
 
 FST_API int fst_rdd_id(const fst_rdd *rdd)
@@ -292,6 +318,7 @@ FST_API int fst_rdd_id(const fst_rdd *rdd)
 
 FST_API int fst_rdd_partitions(fst_rdd *rdd)
 {
+        rdd = rdd_given(rdd, rdd_site("partitions"));
         int r = rdd_plan(rdd);
         return r ? r : rdd->lineage.partitions;
 }
@@ -323,6 +350,7 @@ FST_API fst_type fst_rdd_type(const fst_rdd *rdd)
 FST_API fst_rdd *fst_rdd_set_name(fst_rdd *rdd, const char *name)
 {
         const char *text = NULL;
+        rdd = rdd_given(rdd, rdd_site("set_name"));
         rdd_registry_lock(rdd->sc);
         if (name) {
                 size_t size = strlen(name) + 1;

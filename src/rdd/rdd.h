@@ -208,3 +208,18 @@ static inline bool rdd_sample_ready(const fst_rdd *rdd)
 int rdd_plan(fst_rdd *rdd);
 
 void rdd_free(fst_rdd *rdd);
+
+/*
+ * @rdd as the application gave it to the public function of @site; for NULL an RDD of the newest context that says so,
+ * for the action to report. Public functions call it first. NULL if there is no context either, and that is logged.
+ */
+fst_rdd *rdd_given(fst_rdd *rdd, fst_site site);
+
+/* The same of an array: @n if all of it is there, else where the first NULL is. */
+size_t rdd_first_missing(fst_rdd *const *rdds, size_t n);
+
+/* The site of a public function that notes no line. */
+static inline fst_site rdd_site(const char *operation)
+{
+        return (fst_site){.operation = operation};
+}

@@ -31,6 +31,8 @@ static void right_needs(const struct lineage *child, const struct lineage_dep *d
 
 FST_API fst_rdd *fst_cartesian_at(fst_rdd *left, fst_rdd *right, fst_site site)
 {
+        left = rdd_given(left, site);
+        right = rdd_given(right, site);
         fst_rdd *sides[] = {left, right};
         fst_rdd *rdd = rdd_new_of(left->sc, RDD_CARTESIAN, fst_type_pair(left->type, right->type), sides, 2, site);
         rdd_check_columns(rdd);

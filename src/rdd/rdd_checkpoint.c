@@ -11,6 +11,7 @@
 
 FST_API fst_rdd *fst_local_checkpoint(fst_rdd *rdd)
 {
+        rdd = rdd_given(rdd, rdd_site("local_checkpoint"));
         rdd_registry_lock(rdd->sc);
         enum fst_storage_level level = __atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED);
         if (!rdd->checkpoint.wanted)
@@ -36,6 +37,7 @@ FST_API fst_rdd *fst_checkpoint(fst_rdd *rdd)
 {
         struct fst_error error = FST_ERROR_INIT;
         char *path = NULL;
+        rdd = rdd_given(rdd, rdd_site("checkpoint"));
         int r = rdd_registry_checkpoint_path(rdd->sc, rdd->lineage.id, &path, &error);
         if (r)
                 return rdd_fail_with(rdd, r, &error);

@@ -7,6 +7,7 @@
 
 FST_API fst_rdd *fst_coalesce_at(fst_rdd *parent, int partitions, fst_site site)
 {
+        parent = rdd_given(parent, site);
         fst_rdd *rdd = rdd_new(parent->sc, RDD_COALESCE, parent->type, parent, site);
         rdd_depend_narrowly(rdd, false);
         rdd->coalesce.count = partitions;

@@ -78,35 +78,47 @@ static fst_rdd *cogroup(enum cogroup_mode mode, fst_rdd *const *rdds, int n, con
 
 FST_API fst_rdd *fst_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions, fst_site site)
 {
+        left = rdd_given(left, site);
+        right = rdd_given(right, site);
         return cogroup(COGROUP_JOIN, (fst_rdd *[]){left, right}, 2, &f, type, partitions, site);
 }
 
 FST_API fst_rdd *fst_left_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions,
                                         fst_site site)
 {
+        left = rdd_given(left, site);
+        right = rdd_given(right, site);
         return cogroup(COGROUP_LEFT_JOIN, (fst_rdd *[]){left, right}, 2, &f, type, partitions, site);
 }
 
 FST_API fst_rdd *fst_right_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions,
                                          fst_site site)
 {
+        left = rdd_given(left, site);
+        right = rdd_given(right, site);
         return cogroup(COGROUP_RIGHT_JOIN, (fst_rdd *[]){left, right}, 2, &f, type, partitions, site);
 }
 
 FST_API fst_rdd *fst_full_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions,
                                         fst_site site)
 {
+        left = rdd_given(left, site);
+        right = rdd_given(right, site);
         return cogroup(COGROUP_FULL_JOIN, (fst_rdd *[]){left, right}, 2, &f, type, partitions, site);
 }
 
 FST_API fst_rdd *fst_cogroup_at(fst_rdd *a, fst_rdd *b, fst_fn f, fst_type type, int partitions, fst_site site)
 {
+        a = rdd_given(a, site);
+        b = rdd_given(b, site);
         return cogroup(COGROUP_GROUPS, (fst_rdd *[]){a, b}, 2, &f, type, partitions, site);
 }
 
 FST_API fst_rdd *fst_cogroup_all_at(fst_context *sc, fst_rdd *const *rdds, size_t n, fst_fn f, fst_type type,
                                     int partitions, fst_site site)
 {
+        if (rdd_first_missing(rdds, n) < n)
+                return rdd_given(NULL, site);
         if (n > 0)
                 return cogroup(COGROUP_GROUPS, rdds, (int)MIN(n, (size_t)COGROUP_SIDES_MOST + 1), &f, type, partitions,
                                site);
@@ -116,22 +128,27 @@ FST_API fst_rdd *fst_cogroup_all_at(fst_context *sc, fst_rdd *const *rdds, size_
 
 FST_API fst_rdd *fst_flat_map_groups_at(fst_rdd *pairs, fst_fn f, fst_type type, int partitions, fst_site site)
 {
+        pairs = rdd_given(pairs, site);
         return cogroup(COGROUP_GROUPS, &pairs, 1, &f, type, partitions, site);
 }
 
 FST_API fst_rdd *fst_subtract_by_key_at(fst_rdd *left, fst_rdd *right, int partitions, fst_site site)
 {
+        left = rdd_given(left, site);
+        right = rdd_given(right, site);
         return cogroup(COGROUP_SUBTRACT, (fst_rdd *[]){left, right}, 2, NULL, left->type, partitions, site);
 }
 
 FST_API fst_rdd *fst_group_by_key_at(fst_rdd *pairs, int partitions, fst_site site)
 {
+        pairs = rdd_given(pairs, site);
         return cogroup(COGROUP_LISTS, &pairs, 1, NULL, fst_type_pair(pairs->type, FST_BYTES), partitions, site);
 }
 
 /* As many partitions as the rows' partitioner has, if it is chosen: it places by other keys than these. */
 FST_API fst_rdd *fst_group_by_at(fst_rdd *rows, fst_fn key, fst_type key_type, int partitions, fst_site site)
 {
+        rows = rdd_given(rows, site);
         struct partitioner hash;
         const struct partitioner *p =
                 rows->status || partitions ? NULL : rdd_choose_partitioner(&rows, 1, partitions, &hash);
@@ -166,6 +183,8 @@ static fst_rdd *of_whole_rows(enum cogroup_mode mode, fst_rdd *a, fst_rdd *b, in
 /* Spark takes the rows with nothing beside them: a partitioner of pairs says how many partitions, and no more. */
 FST_API fst_rdd *fst_subtract_at(fst_rdd *a, fst_rdd *b, int partitions, fst_site site)
 {
+        a = rdd_given(a, site);
+        b = rdd_given(b, site);
         struct partitioner hash;
         const struct partitioner *p = a->status || partitions ? NULL : rdd_own_partitioner(a, 0, &hash);
         return of_whole_rows(COGROUP_SUBTRACT, a, b, p ? p->partitions : partitions, site);
@@ -173,6 +192,8 @@ FST_API fst_rdd *fst_subtract_at(fst_rdd *a, fst_rdd *b, int partitions, fst_sit
 
 FST_API fst_rdd *fst_intersection_at(fst_rdd *a, fst_rdd *b, int partitions, fst_site site)
 {
+        a = rdd_given(a, site);
+        b = rdd_given(b, site);
         int n = partitions;
         if (n == 0 && !a->status && !b->status && !rdd_plan(a) && !rdd_plan(b)) {
                 int set = rdd_parallelism_set(a->sc), most = MAX(a->lineage.partitions, b->lineage.partitions);

@@ -89,6 +89,7 @@ static fst_rdd *combined(fst_rdd *pairs, fst_type type, const struct aggregate_v
 
 FST_API fst_rdd *fst_reduce_by_key_at(fst_rdd *pairs, fst_fn f, int partitions, fst_site site)
 {
+        pairs = rdd_given(pairs, site);
         return combined(pairs, pairs->type, NULL, &f, partitions, site);
 }
 
@@ -110,6 +111,7 @@ static fst_rdd *with_accumulators(fst_rdd *pairs, fst_type accumulator, struct a
 FST_API fst_rdd *fst_aggregate_by_key_at(fst_rdd *pairs, fst_constant zero, fst_fn merge_value, fst_fn merge_combiners,
                                          int partitions, fst_site site)
 {
+        pairs = rdd_given(pairs, site);
         struct aggregate_values values = {.zero = zero.at, .merge = merge_value};
         return with_accumulators(pairs, fst_constant_type(zero), &values, &merge_combiners, partitions, site);
 }
@@ -117,12 +119,14 @@ FST_API fst_rdd *fst_aggregate_by_key_at(fst_rdd *pairs, fst_constant zero, fst_
 FST_API fst_rdd *fst_combine_by_key_at(fst_rdd *pairs, fst_fn create, fst_fn merge_value, fst_fn merge_combiners,
                                        fst_type type, int partitions, fst_site site)
 {
+        pairs = rdd_given(pairs, site);
         struct aggregate_values values = {.create = create, .merge = merge_value};
         return with_accumulators(pairs, type, &values, &merge_combiners, partitions, site);
 }
 
 FST_API fst_rdd *fst_fold_by_key_at(fst_rdd *pairs, fst_constant zero, fst_fn f, int partitions, fst_site site)
 {
+        pairs = rdd_given(pairs, site);
         fst_type value = rdd_value_type(pairs->type), type = fst_constant_type(zero);
         char have[64], given[64];
         if (!pairs->status && pairs->type.value && !fst_type_equal(type, value)) {
@@ -139,6 +143,7 @@ FST_API fst_rdd *fst_fold_by_key_at(fst_rdd *pairs, fst_constant zero, fst_fn f,
  */
 FST_API fst_rdd *fst_distinct_at(fst_rdd *rows, int partitions, fst_site site)
 {
+        rows = rdd_given(rows, site);
         struct partitioner hash;
         int first = rdd_registry_next_id(rows->sc);
         fst_rdd *packed = rdd_packed(rows, site);

@@ -114,6 +114,7 @@ static int check(const fst_rdd *pairs, double deviation, struct sketched *sketch
 
 FST_API fst_rdd *fst_count_approx_distinct_by_key_at(fst_rdd *pairs, double deviation, int partitions, fst_site site)
 {
+        pairs = rdd_given(pairs, site);
         struct fst_error error = FST_ERROR_INIT;
         int first = rdd_registry_next_id(pairs->sc);
         struct sketched sketched;

@@ -31,6 +31,7 @@ static struct op *element_op(enum element_kind kind, const fst_rdd *rdd, struct 
 
 FST_API fst_rdd *fst_map_at(fst_rdd *rdd, fst_fn f, fst_type type, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         return element_rdd(rdd, RDD_MAP, ELEMENT_MAP, &f, type, false, site);
 }
 
@@ -57,6 +58,7 @@ const struct rdd_class rdd_map_class = {
 
 FST_API fst_rdd *fst_flat_map_at(fst_rdd *rdd, fst_fn f, fst_type type, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         return element_rdd(rdd, RDD_FLAT_MAP, ELEMENT_FLAT_MAP, &f, type, false, site);
 }
 
@@ -84,6 +86,7 @@ const struct rdd_class rdd_flat_map_class = {
 
 FST_API fst_rdd *fst_filter_at(fst_rdd *rdd, fst_fn f, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         return element_rdd(rdd, RDD_FILTER, ELEMENT_FILTER, &f, rdd->type, true, site);
 }
 
@@ -111,6 +114,7 @@ const struct rdd_class rdd_filter_class = {
 
 FST_API fst_rdd *fst_map_values_at(fst_rdd *pairs, fst_fn f, fst_type value, fst_site site)
 {
+        pairs = rdd_given(pairs, site);
         fst_type type = pairs->type;
         type.value = value.key;
         type.value_size = value.key_size;
@@ -151,6 +155,7 @@ static bool by_iterator(const fst_rdd *rdd)
 
 FST_API fst_rdd *fst_map_partitions_at(fst_rdd *parent, fst_fn f, fst_type type, fst_site site)
 {
+        parent = rdd_given(parent, site);
         if (FST_SHAPE_FORM(f.shape) != FST_FORM_ITER)
                 return element_rdd(parent, RDD_MAP_PARTITIONS, ELEMENT_BATCHES, &f, type, false, site);
         fst_rdd *rdd = rdd_new(parent->sc, RDD_MAP_PARTITIONS, type, parent, site);
@@ -161,6 +166,7 @@ FST_API fst_rdd *fst_map_partitions_at(fst_rdd *parent, fst_fn f, fst_type type,
 
 FST_API fst_rdd *fst_map_partitions_with_index_at(fst_rdd *parent, fst_fn f, fst_type type, fst_site site)
 {
+        parent = rdd_given(parent, site);
         struct fst_error error = FST_ERROR_INIT;
         fst_rdd *rdd = rdd_new(parent->sc, RDD_MAP_PARTITIONS, type, parent, site);
         rdd_set_fn(rdd, &f);
@@ -176,6 +182,7 @@ FST_API fst_rdd *fst_map_partitions_with_index_at(fst_rdd *parent, fst_fn f, fst
 
 FST_API fst_rdd *fst_barrier_map_partitions_at(fst_rdd *parent, fst_fn f, fst_type type, fst_site site)
 {
+        parent = rdd_given(parent, site);
         fst_rdd *rdd = fst_map_partitions_at(parent, f, type, site);
         rdd->lineage.barrier = true;
         return rdd;

@@ -11,6 +11,7 @@
 
 FST_API fst_rdd *fst_glom_at(fst_rdd *parent, fst_site site)
 {
+        parent = rdd_given(parent, site);
         fst_rdd *rdd = rdd_new(parent->sc, RDD_GLOM, FST_BYTES, parent, site);
         rdd_depend_narrowly(rdd, false);
         return rdd;

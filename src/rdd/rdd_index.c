@@ -20,11 +20,13 @@ static fst_rdd *numbered(fst_rdd *parent, bool unique, fst_site site)
 
 FST_API fst_rdd *fst_zip_with_index_at(fst_rdd *rdd, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         return numbered(rdd, false, site);
 }
 
 FST_API fst_rdd *fst_zip_with_unique_id_at(fst_rdd *rdd, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         return numbered(rdd, true, site);
 }
 

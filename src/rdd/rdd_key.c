@@ -29,11 +29,13 @@ fst_rdd *rdd_rows_of(fst_rdd *keyed, fst_type type, fst_site site)
 
 FST_API fst_rdd *fst_key_by_at(fst_rdd *rdd, fst_fn key, fst_type key_type, fst_site site)
 {
+        rdd = rdd_given(rdd, site);
         return rdd_key_by(rdd, &key, key_type, site);
 }
 
 FST_API fst_rdd *fst_values_at(fst_rdd *pairs, fst_site site)
 {
+        pairs = rdd_given(pairs, site);
         fst_rdd *rdd = rdd_rows_of(pairs, pairs->type.value ? rdd_value_type(pairs->type) : pairs->type, site);
         return pairs->type.value ? rdd : rdd_fail(rdd, -EINVAL, "values needs pairs");
 }
@@ -83,6 +85,7 @@ const struct rdd_class rdd_values_class = {
 
 FST_API fst_rdd *fst_keys_at(fst_rdd *pairs, fst_site site)
 {
+        pairs = rdd_given(pairs, site);
         fst_type key = {.key = pairs->type.key, .key_size = pairs->type.key_size};
         fst_rdd *rdd = rdd_new(pairs->sc, RDD_KEYS, key, pairs, site);
         rdd_depend_narrowly(rdd, false);
@@ -114,6 +117,7 @@ const struct rdd_class rdd_keys_class = {
 
 FST_API fst_rdd *fst_flat_map_values_at(fst_rdd *pairs, fst_fn f, fst_type value, fst_site site)
 {
+        pairs = rdd_given(pairs, site);
         struct fst_error error = FST_ERROR_INIT;
         fst_rdd *rdd = rdd_new(pairs->sc, RDD_FLAT_MAP_VALUES, fst_type_pair(pairs->type, value), pairs, site);
         rdd_check_one_column(rdd, value, "the new values");

@@ -44,6 +44,7 @@ static int set_key(struct range_key *to, fst_type pairs, fst_key key, struct fst
 
 FST_API fst_rdd *fst_filter_by_range_at(fst_rdd *pairs, fst_key low, fst_key high, fst_site site)
 {
+        pairs = rdd_given(pairs, site);
         struct fst_error error = FST_ERROR_INIT;
         char have[64];
         fst_rdd *rdd = rdd_new(pairs->sc, RDD_KEY_RANGE, pairs->type, pairs, site);

@@ -24,14 +24,28 @@ static void copy_bytes(fst_rdd *rdd, const fst_bytes *from, size_t count)
         rdd->parallelize.data = rows;
 }
 
+/* No rows can be at @data: there is no array, or none is so large. */
+static void fail_array(fst_rdd *rdd, const void *data, size_t count)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        int r = data ? error_set(&error, -EOVERFLOW, "parallelize of %zu rows: no array has as many", count)
+                     : error_set(&error, -EINVAL, "parallelize was given NULL where an array of %zu rows is wanted",
+                                 count);
+        rdd_fail_with(rdd, r, &error);
+        rdd->parallelize.count = 0;
+}
+
 FST_API fst_rdd *fst_parallelize_at(fst_context *sc, const void *data, size_t count, fst_type type, int partitions,
                                     fst_site site)
 {
         fst_rdd *rdd = rdd_new(sc, RDD_PARALLELIZE, type, NULL, site);
         rdd->parallelize.count = count;
         rdd->lineage.partitions = rdd_source_partitions(rdd, partitions);
+        size_t width = type.key == FST_KIND_BYTES ? sizeof(fst_bytes) : type.key_size;
         if (type.value) {
                 rdd_fail(rdd, -EINVAL, "parallelize takes an array of one column");
+        } else if (count && (!data || count > PTRDIFF_MAX / MAX(width, (size_t)1))) {
+                fail_array(rdd, data, count);
         } else if (type.key == FST_KIND_BYTES) {
                 copy_bytes(rdd, data, count);
         } else {

@@ -31,6 +31,7 @@ static void free_list(char **list)
 FST_API fst_rdd *fst_pipe_with_at(fst_rdd *parent, const char *const *words, const char *const *environment,
                                   fst_site site)
 {
+        parent = rdd_given(parent, site);
         fst_rdd *rdd = rdd_new(parent->sc, RDD_PIPED, FST_BYTES, parent, site);
         rdd->pipe.words = copy_list(words);
         rdd->pipe.environment = copy_list(environment);
@@ -45,6 +46,7 @@ FST_API fst_rdd *fst_pipe_with_at(fst_rdd *parent, const char *const *words, con
 
 FST_API fst_rdd *fst_pipe_at(fst_rdd *parent, const char *command, fst_site site)
 {
+        parent = rdd_given(parent, site);
         _cleanup_free_ char *copy = mem_strdup(command ? command : "");
         const char **words = new_array(const char *, strlen(copy) + 1);
         char *rest = copy;

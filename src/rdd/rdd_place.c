@@ -87,6 +87,7 @@ fst_rdd *rdd_placed(fst_rdd *rdd, struct partitioner *p, fst_site site)
 
 FST_API fst_rdd *fst_preserves_partitioning(fst_rdd *rdd)
 {
+        rdd = rdd_given(rdd, rdd_site("preserves_partitioning"));
         struct partitioner *p = rdd_parent(rdd) ? rdd_parent(rdd)->partitioner : NULL;
         if (!rdd->status && (!rdd->class->chooses_keys || FST_SHAPE_FORM(rdd->fn.shape) == FST_FORM_NONE))
                 return rdd_fail(rdd, -EINVAL, "preserves_partitioning is for what has a function that emits keys");

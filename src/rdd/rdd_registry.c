@@ -16,6 +16,13 @@ static struct rdd_registry *registry_of(fst_context *sc)
         return (struct rdd_registry *)sc;
 }
 
+static struct rdd_registry *newest; /* atomic */
+
+fst_context *rdd_registry_newest(void)
+{
+        return (fst_context *)__atomic_load_n(&newest, __ATOMIC_ACQUIRE);
+}
+
 void rdd_registry_init(struct rdd_registry *r, const fst_conf *conf)
 {
         pthread_mutexattr_t attr;
@@ -24,6 +31,7 @@ void rdd_registry_init(struct rdd_registry *r, const fst_conf *conf)
         pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
         pthread_mutex_init(&r->lock, &attr);
         pthread_mutexattr_destroy(&attr);
+        __atomic_store_n(&newest, r, __ATOMIC_RELEASE);
 }
 
 static void free_all(fst_rdd *rdds)
@@ -37,6 +45,8 @@ static void free_all(fst_rdd *rdds)
 
 void rdd_registry_deinit(struct rdd_registry *r)
 {
+        struct rdd_registry *expected = r;
+        __atomic_compare_exchange_n(&newest, &expected, NULL, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
         free_all(r->rdds);
         free_all(r->cleaned);
         free(r->checkpoint_dir);
@@ -145,6 +155,8 @@ int rdd_registry_describe(fst_context *sc, const fst_fn *fn, const char **name, 
 {
         const struct rdd_registry *r = registry_of(sc);
         *name = fn->name;
+        if (!fn->code && FST_SHAPE_FORM(fn->shape) != FST_FORM_BUILTIN && FST_SHAPE_FORM(fn->shape) != FST_FORM_NONE)
+                return error_set(error, -EINVAL, "%s is NULL where a function is wanted", fn->name);
         return fn->code && r->describe && !builtin_is(fn) ? r->describe(fn, name, error) : 0;
 }
 

@@ -43,6 +43,9 @@ struct rdd_registry {
 
 void rdd_registry_init(struct rdd_registry *r, const fst_conf *conf);
 
+/* The context that was made last, unless it has stopped: NULL. */
+fst_context *rdd_registry_newest(void);
+
 /* Frees every RDD. */
 void rdd_registry_deinit(struct rdd_registry *r);
 

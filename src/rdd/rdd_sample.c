@@ -16,6 +16,7 @@ static fst_rdd *sampled(fst_rdd *parent, const struct sampling_plan *plan, fst_s
 
 FST_API fst_rdd *fst_sample_at(fst_rdd *parent, bool with_replacement, double fraction, int64_t seed, fst_site site)
 {
+        parent = rdd_given(parent, site);
         struct fst_error error = FST_ERROR_INIT;
         struct sampling_plan plan = {
                 .how = with_replacement ? SAMPLING_REPLACED : SAMPLING_ONCE, .fraction = fraction, .seed = seed};
@@ -32,6 +33,7 @@ FST_API fst_rdd *fst_sample_at(fst_rdd *parent, bool with_replacement, double fr
 FST_API void fst_random_split_at(fst_rdd *parent, const double *weights, size_t n, int64_t seed, fst_rdd **splits,
                                  fst_site site)
 {
+        parent = rdd_given(parent, site);
         double total = 0, sum = 0;
         bool negative = false;
         for (size_t i = 0; i < n; i++) {

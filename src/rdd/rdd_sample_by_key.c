@@ -41,6 +41,7 @@ static int check(fst_rdd *pairs, fst_type key, const double *fractions, size_t n
 FST_API fst_rdd *fst_sample_by_key_at(fst_rdd *pairs, bool with_replacement, const void *keys, fst_type key,
                                       const double *fractions, size_t n, int64_t seed, bool exact, fst_site site)
 {
+        pairs = rdd_given(pairs, site);
         struct fst_error error = FST_ERROR_INIT;
         fst_rdd *rdd = rdd_new(pairs->sc, RDD_SAMPLED_BY_KEY, pairs->type, pairs, site);
         int r = rdd->status ? 0 : check(pairs, key, fractions, n, site, &error);

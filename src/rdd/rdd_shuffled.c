@@ -55,6 +55,7 @@ static fst_rdd *placed_by(fst_rdd *parent, struct partitioner *p, int partitions
 
 FST_API fst_rdd *fst_partition_by_at(fst_rdd *pairs, int partitions, fst_site site)
 {
+        pairs = rdd_given(pairs, site);
         struct partitioner hash;
         partitioner_init_hash(&hash, MAX(partitions, 1), pairs->type);
         if (!pairs->status && partitions > 0 && partitioner_equal(pairs->partitioner, &hash))
@@ -64,6 +65,7 @@ FST_API fst_rdd *fst_partition_by_at(fst_rdd *pairs, int partitions, fst_site si
 
 FST_API fst_rdd *fst_partition_by_range_at(fst_rdd *pairs, int partitions, enum fst_order order, fst_site site)
 {
+        pairs = rdd_given(pairs, site);
         struct partitioner range;
         partitioner_init_range(&range, MAX(partitions, 1), pairs->type, order);
         return placed_by(pairs, &range, partitions, site);
@@ -71,6 +73,7 @@ FST_API fst_rdd *fst_partition_by_range_at(fst_rdd *pairs, int partitions, enum 
 
 FST_API fst_rdd *fst_partition_by_function_at(fst_rdd *pairs, int partitions, fst_fn f, fst_site site)
 {
+        pairs = rdd_given(pairs, site);
         struct fst_error error = FST_ERROR_INIT;
         struct partitioner p;
         partitioner_init_function(&p, MAX(partitions, 1), pairs->type, &f);
@@ -85,6 +88,7 @@ FST_API fst_rdd *fst_partition_by_function_at(fst_rdd *pairs, int partitions, fs
 
 FST_API fst_rdd *fst_repartition_at(fst_rdd *parent, int partitions, fst_site site)
 {
+        parent = rdd_given(parent, site);
         struct partitioner turns;
         partitioner_init_round_robin(&turns, MAX(partitions, 1));
         fst_rdd *rdd = placed_by(parent, &turns, partitions, site);
@@ -105,6 +109,7 @@ static fst_rdd *sorted(fst_rdd *parent, enum fst_order order, int partitions, fs
 
 FST_API fst_rdd *fst_sort_by_key_at(fst_rdd *pairs, enum fst_order order, int partitions, fst_site site)
 {
+        pairs = rdd_given(pairs, site);
         fst_rdd *rdd = sorted(pairs, order, partitions, site);
         return pairs->type.value ? rdd : rdd_fail(rdd, -EINVAL, "sort_by_key needs pairs");
 }
@@ -112,6 +117,7 @@ FST_API fst_rdd *fst_sort_by_key_at(fst_rdd *pairs, enum fst_order order, int pa
 FST_API fst_rdd *fst_sort_by_at(fst_rdd *parent, fst_fn key, fst_type key_type, enum fst_order order, int partitions,
                                 fst_site site)
 {
+        parent = rdd_given(parent, site);
         if (FST_SHAPE_FORM(key.shape) == FST_FORM_BUILTIN && FST_SHAPE_TAG(key.shape) == FST_BUILTIN_IDENTITY) {
                 fst_rdd *rdd = sorted(parent, order, partitions, site);
                 rdd->partitioner = NULL; /* as Spark's sortBy: a union of such rows is one behind the other */

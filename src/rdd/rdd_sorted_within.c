@@ -6,6 +6,7 @@
 
 FST_API fst_rdd *fst_sort_within_partitions_at(fst_rdd *parent, enum fst_order order, fst_site site)
 {
+        parent = rdd_given(parent, site);
         fst_rdd *rdd = rdd_new(parent->sc, RDD_SORTED_WITHIN, parent->type, parent, site);
         rdd->sorted_within = order;
         rdd_depend_narrowly(rdd, true);

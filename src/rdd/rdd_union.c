@@ -36,6 +36,8 @@ static void check_union(fst_rdd *rdd)
 
 FST_API fst_rdd *fst_union_all_at(fst_context *sc, fst_rdd *const *rdds, size_t n, fst_site site)
 {
+        if (rdd_first_missing(rdds, n) < n)
+                return rdd_given(NULL, site);
         fst_rdd *rdd =
                 rdd_new_of(sc, RDD_UNION, n ? rdds[0]->type : FST_BYTES, rdds, (int)MIN(n, (size_t)INT_MAX), site);
         if (n == 0)
@@ -49,6 +51,8 @@ FST_API fst_rdd *fst_union_all_at(fst_context *sc, fst_rdd *const *rdds, size_t 
 
 FST_API fst_rdd *fst_union_at(fst_rdd *a, fst_rdd *b, fst_site site)
 {
+        a = rdd_given(a, site);
+        b = rdd_given(b, site);
         return fst_union_all_at(a->sc, (fst_rdd *const[]){a, b}, 2, site);
 }
 

@@ -9,6 +9,8 @@
 
 FST_API fst_rdd *fst_zip_at(fst_rdd *left, fst_rdd *right, fst_site site)
 {
+        left = rdd_given(left, site);
+        right = rdd_given(right, site);
         fst_rdd *sides[] = {left, right};
         fst_rdd *rdd = rdd_new_of(left->sc, RDD_ZIPPED, fst_type_pair(left->type, right->type), sides, 2, site);
         rdd_check_columns(rdd);

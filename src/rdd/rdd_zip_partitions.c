@@ -31,12 +31,16 @@ static fst_rdd *zipped(fst_context *sc, fst_rdd *const *rdds, size_t n, const fs
 
 FST_API fst_rdd *fst_zip_partitions_at(fst_rdd *a, fst_rdd *b, fst_fn f, fst_type type, fst_site site)
 {
+        a = rdd_given(a, site);
+        b = rdd_given(b, site);
         return zipped(a->sc, (fst_rdd *const[]){a, b}, 2, &f, type, FST_FORM_ITER_2, site);
 }
 
 FST_API fst_rdd *fst_zip_partitions_all_at(fst_context *sc, fst_rdd *const *rdds, size_t n, fst_fn f, fst_type type,
                                            fst_site site)
 {
+        if (rdd_first_missing(rdds, n) < n)
+                return rdd_given(NULL, site);
         return zipped(sc, rdds, n, &f, type, FST_FORM_ITER_ALL, site);
 }
 
