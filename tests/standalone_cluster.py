@@ -63,10 +63,10 @@ class Process:
             os.kill(self.pid, number)
         self.process.wait(PATIENCE)
 
-    def end(self):
+    def end(self, seconds=PATIENCE):
         """The exit status, when it has ended by itself."""
         try:
-            return self.process.wait(PATIENCE)
+            return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             raise AssertionError(f"it does not end:\n{self.log()[-3000:]}") from None
 

@@ -108,9 +108,9 @@ EXCUSED = [
     ("names that Java trips over", r"Cannot invoke .* because .* is null", None, REFUSED),
     ("names that Java trips over", r"Illegal file pattern: error parsing regexp: invalid escape sequence: .*", None, REFUSED),
     ("causes of errors", r"Failed when loading Ivy settings from .*", None, REFUSED),
-    ("hdfs:// files of a submission", r"java\.net\.UnknownHostException: .*|Incomplete HDFS URI, no host: .*", None, REFUSED),
-    ("S3 files of a submission", NO_S3A, r"s3[an]?://.*", TAKEN),
-    ("S3 files of a submission", NO_MAIN_CLASS.format(NO_S3A), r"s3[an]?://.*", TAKEN),
+    ("hdfs:// files of a submission and of jobs", r"java\.net\.UnknownHostException: .*|Incomplete HDFS URI, no host: .*", None, REFUSED),
+    ("S3 files of a submission and of jobs", NO_S3A, r"s3[an]?://.*", TAKEN),
+    ("S3 files of a submission and of jobs", NO_MAIN_CLASS.format(NO_S3A), r"s3[an]?://.*", TAKEN),
     ("the class of a shared object", NO_MAIN_CLASS.format(r".*getManifest\(\)\" is null"), r".*\.so", TAKEN),
     ("the class of a shared object", r"Cannot load main class from JAR file:.*\.so", r".*\.so", TAKEN),
 ]
