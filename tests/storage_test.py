@@ -8,6 +8,7 @@ import pytest
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
 CLUSTER = "local-cluster[2,1,1024]"
+THREE = "local-cluster[3,1,1024]"
 
 APP = r"""
 #include <firesteel/firesteel.h>
@@ -180,7 +181,7 @@ def of_blocks(events):
     return [found[rdd] for rdd in sorted(found)]
 
 
-@pytest.mark.parametrize("master", ["local[2]", CLUSTER])
+@pytest.mark.parametrize("master", ["local[2]", THREE])
 def test_every_level_keeps_what_was_computed_and_is_told_as_sparks(app, tmp_path, master):
     conf, events = logged(tmp_path)
     done = run(app, *LEVELS, master=master, conf=[*conf, *OFF_HEAP])
@@ -194,7 +195,7 @@ def test_every_level_keeps_what_was_computed_and_is_told_as_sparks(app, tmp_path
         disk, memory, off_heap, deserialized, copies = asked
         place = (False, True, off_heap, deserialized, copies) if memory else (True, False, False, False, copies)
         assert {block[0] for block in kept} == {place}, number
-        assert len(kept) == 4 * (1 if master != CLUSTER else min(copies, 2)), number
+        assert len(kept) == 4 * (1 if master != THREE else copies), number
         assert all((size > 0) == memory and (on_disk > 0) != memory for _, size, on_disk in kept), number
     added = events("BlockManagerAdded")[-1]
     assert added["Maximum Offheap Memory"] == 64 << 20
