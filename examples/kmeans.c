@@ -1,8 +1,8 @@
 /*
  * K centres of the points in FILE, lines of up to four numbers.      spark-submit kmeans.c FILE K CONVERGE_DISTANCE
  *
- * Spark's SparkKMeans: begins with K points of a sample, moves each centre to the middle of the points that are nearest
- * to it, and ends when all have moved by no more than the distance (squared, in sum). A centre without points stays.
+ * Spark's SparkKMeans: from K points of a sample each centre moves to the middle of the points nearest to it, until all
+ * have moved by no more than the distance (squared, in sum). A centre without points stays.
  */
 #include <firesteel/firesteel.h>
 
@@ -11,11 +11,6 @@
 #include <stdlib.h>
 
 enum { D = 4, MOST = 100 };
-
-struct centres {
-        double x[MOST][D];
-        int64_t k;
-};
 typedef double clouds[MOST][D + 1]; /* of the points nearest to each centre: the sum, and how many they are */
 
 static int parse(fst_task *task, fst_bytes line, fst_out *out)
@@ -29,15 +24,14 @@ static int parse(fst_task *task, fst_bytes line, fst_out *out)
 
 static int take(fst_task *task, void *sums, const void *point)
 {
-        const struct centres *centres = fst_captured(task);
-        const double *p = point;
+        const double *p = point, *centre = fst_captured(task);
         double least = INFINITY, *sum = sums;
-        for (int i = 0; i < centres->k; i++) {
+        for (int i = 0; i < MOST; i++, centre += D) {
                 double far = 0;
                 for (int d = 0; d < D; d++)
-                        far += (p[d] - centres->x[i][d]) * (p[d] - centres->x[i][d]);
-                if (far < least)
-                        least = far, sum = ((double(*)[D + 1]) sums)[i];
+                        far += (p[d] - centre[d]) * (p[d] - centre[d]);
+                if (far < least) /* none of those that are infinitely far away */
+                        least = far, sum = (double *)sums + i * (D + 1);
         }
         for (int d = 0; d < D; d++)
                 sum[d] += p[d];
@@ -52,25 +46,27 @@ int main(int argc, char **argv)
                 return fprintf(stderr, "usage: kmeans FILE K CONVERGE_DISTANCE, K from 1 to %d\n", MOST), 2;
         fst_context *sc = fst_context_new("KMeans");
         fst_rdd *points = fst_cache(fst_map(fst_text_file(sc, argv[1]), parse, FST_FIXED(D * sizeof(double))));
-        struct centres centres = {.k = 0};
+        double centres[MOST * D], *end = centres, moved = INFINITY;
         clouds none = {{0}}, sums;
-        fst_iter *rows;
-        if (fst_take_sample(points, false, k, 42, &rows))
+        fst_iter *sample;
+        if (fst_take_sample(points, false, k, 42, &sample))
                 return fst_context_stop(sc);
-        for (const double *p; fst_next(rows, &p);)
-                memcpy(centres.x[centres.k++], p, sizeof(centres.x[0]));
-        for (double moved = INFINITY; moved > atof(argv[3]); printf("Finished iteration (delta = %.15g)\n", moved)) {
+        for (const double *p; fst_next(sample, &p); end += D)
+                memcpy(end, p, D * sizeof(*p));
+        for (double *rest = end; rest < centres + MOST * D; rest++)
+                *rest = INFINITY;
+        for (; moved > atof(argv[3]); printf("Finished iteration (delta = %.15g)\n", moved)) {
                 if (fst_aggregate(points, &none, FST_WITH(take, centres), FST_WITH(fst_sum_vectors, numbers), &sums))
                         return fst_context_stop(sc);
                 moved = 0;
-                for (int i = 0; i < centres.k * D; i++) {
-                        double *x = &centres.x[i / D][i % D], n = sums[i / D][D], was = *x;
-                        *x = n > 0 ? sums[i / D][i % D] / n : was;
-                        moved += (*x - was) * (*x - was);
+                for (int i = 0; centres + i < end; i++) {
+                        double n = sums[i / D][D], was = centres[i];
+                        centres[i] = n > 0 ? sums[i / D][i % D] / n : was;
+                        moved += (centres[i] - was) * (centres[i] - was);
                 }
         }
         puts("Final centers:");
-        for (int i = 0; i < centres.k * D; i++)
-                printf("%.15g%c", centres.x[i / D][i % D], i % D < D - 1 ? ' ' : '\n');
+        for (int i = 0; centres + i < end; i++)
+                printf("%.15g%c", centres[i], i % D < D - 1 ? ' ' : '\n');
         return fst_context_stop(sc);
 }

@@ -1,10 +1,9 @@
 /*
- * The rank of each page, from lines "PAGE LINKED_PAGE" or so many made-up ones.    spark-submit pagerank.c FILE|LINKS
- * [ROUNDS]
+ * The rank of each page, from its links.                               spark-submit pagerank.c FILE|LINKS [ROUNDS]
  *
- * Each page gives its rank in equal parts to those that it links to; 15 % of all rank is spread over everyone. The
- * lists of links stay in memory, placed by page as the sums are: their join moves nothing. As in Spark's SparkPageRank
- * a page that nobody links to drops out after a round.
+ * Of lines "PAGE LINKED_PAGE" in FILE, or so many made-up ones. Each page gives its rank in equal parts to those that it
+ * links to; 15 % of all rank is spread over everyone. The lists of links stay in memory, placed by page as the sums
+ * are: their join moves nothing. As in Spark's SparkPageRank a page that nobody links to drops out after a round.
  */
 #include <firesteel/firesteel.h>
 
