@@ -23,7 +23,7 @@
 #include "rdd/hash.h"
 #include "rdd/run_writer.h"
 
-#define ENOUGH_ROWS 100000 /* to judge whether keys repeat */
+#define ENOUGH_ROWS 400000 /* to judge whether keys repeat */
 #define HINT_MOST ((size_t)1 << 20)
 #define SET_ASIDE (2 * PAGE_BLOCK)
 #define LEVEL_MOST 8 /* 32 bits of hash tell no more buckets apart */

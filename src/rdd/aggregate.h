@@ -91,7 +91,7 @@ int aggregate_add(struct aggregate *a, const fst_batch *batch, uint32_t *at, str
 int aggregate_next(struct aggregate *a, fst_batch *batch, uint64_t *hashes, struct fst_error *error);
 
 /*
- * False once enough rows were added (100,000 since aggregate_start) to see that hardly any shares its key with
+ * False once enough rows were added (400,000 since aggregate_start) to see that hardly any shares its key with
  * another (more than 90 % new ones): on the map side, rows are then better passed on as they are.
  */
 bool aggregate_reduces(const struct aggregate *a);

@@ -544,7 +544,7 @@ static void says_when_useless(void **state)
                 fst_batch batch = {.rows = 1000, .type = FST_PAIR(I64, I64), .key.i64 = keys, .value.i64 = values};
                 fixture_init(&f, 64 << 20, AGGREGATE_MAP, batch.type, sum);
                 fixture_start(&f);
-                for (int i = 0; i < 100; i++) {
+                for (int i = 0; i < 400; i++) {
                         for (int j = 0; j < 1000; j++)
                                 keys[j] = (i * 1000 + j) / (repeat + 1);
                         assert_true(aggregate_reduces(f.a));
