@@ -248,11 +248,11 @@ int main(void)
                         printf("distinct %lld %d\n", (long long)n, m > 100 && m < 170);
         fst_max(fst_map(fst_range_n(sc, 0, 10, 7), stage_of, FST_I64), &n);
         printf("stage %lld\n", (long long)n);
-        kept = fst_persist(pairs, FST_MEMORY_AND_DISK_2);
+        kept = fst_persist(pairs, FST_MEMORY_AND_DISK);
         fst_count(kept, &n);
         struct fst_rdd_storage storage = fst_rdd_storage(kept);
         printf("kept %d %d %d\n", fst_persisted_rdds(sc, &kept, 1), storage.cached_partitions,
-               storage.memory_bytes >= 2 * 400 * 16);
+               storage.memory_bytes >= 400 * 16);
         return fst_context_stop(sc);
 }
 """
