@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import socket
+import subprocess
 
 import pytest
 
@@ -40,6 +41,46 @@ def test_words_are_counted(cluster):
     wait_for(lambda: not cluster.executors(), "the executors' end")
     assert [len(list((w.work / app_id).iterdir())) for w in workers] == [1, 1]
     assert " ERROR " not in app.log()
+
+
+READS_WHERE_IT_RUNS = """
+#include <firesteel/firesteel.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int64_t size(fst_task *task, int64_t i)
+{
+        char text[100] = "";
+        FILE *file = fopen(i ? "packed/inner.txt" : "words.txt", "r");
+        if (!file)
+                return fst_fail(task, "%s is not where the executor runs", i ? "packed" : "words.txt");
+        size_t n = fread(text, 1, sizeof(text), file);
+        fclose(file);
+        return (int64_t)n;
+}
+
+int main(void)
+{
+        fst_context *sc = fst_context_new("reads");
+        int64_t sum = 0;
+        if (fst_sum(fst_map(fst_range_n(sc, 0, 2, 2), size, FST_I64), &sum) == 0)
+                printf("read %lld bytes\\n", (long long)sum);
+        return fst_context_stop(sc);
+}
+"""
+
+
+def test_files_and_archives_lie_where_executors_run(cluster):
+    (cluster.folder / "reads.c").write_text(READS_WHERE_IT_RUNS)
+    (cluster.folder / "words.txt").write_text("a b\n")
+    (cluster.folder / "inner.txt").write_text("inner\n")
+    subprocess.run(["tar", "czf", "some.tar.gz", "inner.txt"], cwd=cluster.folder, check=True)
+    master = cluster.master()
+    cluster.worker(master.url, cores=1)
+    app = cluster.submit(master.url, "reads.c", options=["--files", "words.txt", "--archives", "some.tar.gz#packed"])
+    assert app.end() == 0, app.log()
+    assert "read 10 bytes\n" in app.log()
+    assert not (cluster.folder / "packed").exists()
 
 
 def test_several_applications_share_the_workers(cluster, held_job):

@@ -37,6 +37,8 @@ struct app_files {
         pthread_mutex_t lock;
         pthread_cond_t changed;
         VEC(struct app_file *) all;
+        pthread_mutex_t linking; /* taken before `lock` */
+        size_t linked;           /* so many of `all`, or tried */
 };
 
 int app_files_new(const char *dir, struct file_cache *cache, struct app_files **files, struct fst_error *error)
@@ -50,6 +52,7 @@ int app_files_new(const char *dir, struct file_cache *cache, struct app_files **
         pthread_condattr_init(&monotonic);
         pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
         pthread_mutex_init(&f->lock, NULL);
+        pthread_mutex_init(&f->linking, NULL);
         pthread_cond_init(&f->changed, &monotonic);
         pthread_condattr_destroy(&monotonic);
         *files = f;
@@ -73,6 +76,7 @@ void app_files_free(struct app_files *f)
                 app_file_free(f->all.data[i]);
         vec_deinit(&f->all);
         pthread_cond_destroy(&f->changed);
+        pthread_mutex_destroy(&f->linking);
         pthread_mutex_destroy(&f->lock);
         free(f->dir);
         free(f);
@@ -324,18 +328,32 @@ static int link_one(const char *path, const char *dir, const char *name, struct 
         return error_set(error, -EEXIST, "%s is in the way of the application's file of that name", to);
 }
 
+/* The first file that was not linked yet; NULL if there is none. */
+static const struct app_file *next_to_link(struct app_files *f)
+{
+        pthread_mutex_lock(&f->lock);
+        const struct app_file *file = f->linked < f->all.len ? f->all.data[f->linked] : NULL;
+        pthread_mutex_unlock(&f->lock);
+        return file;
+}
+
+bool app_files_are_linked(struct app_files *f)
+{
+        return !next_to_link(f);
+}
+
 int app_files_link(struct app_files *f, const char *dir, struct fst_error *error)
 {
         int r = 0;
-        for (size_t i = 0; r == 0; i++) {
+        pthread_mutex_lock(&f->linking);
+        for (const struct app_file *file; r == 0 && (file = next_to_link(f));) {
                 const char *path;
-                pthread_mutex_lock(&f->lock);
-                const struct app_file *file = i < f->all.len ? f->all.data[i] : NULL;
-                pthread_mutex_unlock(&f->lock);
-                if (!file)
-                        break;
                 if (file->use != APP_MODULE && (r = app_files_path(f, file->name, NULL, &path, error)) == 0)
                         r = link_one(path, dir, file->name, error);
+                pthread_mutex_lock(&f->lock);
+                f->linked++;
+                pthread_mutex_unlock(&f->lock);
         }
+        pthread_mutex_unlock(&f->linking);
         return r;
 }

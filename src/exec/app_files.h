@@ -3,12 +3,12 @@
  * they are copied here; an executor learns of their hashes and fetches what is asked for through the host's cache
  * (exec/file_cache.h). Archives are unpacked into directories of their names.
  *
- * How the executor process is to call it:
+ * An executor process calls
  *
  *      app_files_new                   with a directory of its own, and the cache
  *      exec_env.files                  = it, before the first task (fst_file asks there)
  *      AppConfig.files, and later ones app_files_announce
- *      before the first task           app_files_link into the working directory: --files, --archives
+ *      before the tasks of a stage     app_files_link into the working directory, unless others share it
  *      modules                         app_files_path, then the loader
  *
  * Threads: all functions from any.
@@ -52,7 +52,11 @@ int app_files_path(struct app_files *files, const char *name, const int *stopped
 int app_files_source(struct app_files *files, const char *name, const char **path);
 
 /*
- * Fetch every file and archive, and have each under its name in @dir, as a symbolic link. What is there already is left
- * alone if it is such a link, and an error otherwise.
+ * Fetch every file and archive that this was not asked for yet, and have each under its name in @dir, as a symbolic
+ * link. What is there already is left alone if it is such a link, and an error otherwise. After an error the next call
+ * goes on with the files behind that one.
  */
 int app_files_link(struct app_files *files, const char *dir, struct fst_error *error);
+
+/* Whether there is nothing that app_files_link would do. */
+bool app_files_are_linked(struct app_files *files);

@@ -110,34 +110,22 @@ bool block_manager_keeps_results(struct block_manager *m)
         return any;
 }
 
-static size_t remove_results(struct block_manager *m, int64_t first, int64_t end)
+static bool remove_result(struct block_manager *m, int64_t task_id)
 {
         struct kept_task_result *gone = NULL;
-        size_t n = 0;
         pthread_mutex_lock(&m->lock);
-        for (struct kept_task_result **at = &m->results; *at;) {
-                struct kept_task_result *result = *at;
-                if (result->task_id < first || result->task_id >= end) {
-                        at = &result->next;
-                        continue;
+        for (struct kept_task_result **at = &m->results; *at && !gone;) {
+                if ((*at)->task_id == task_id) {
+                        gone = *at;
+                        *at = gone->next;
+                } else {
+                        at = &(*at)->next;
                 }
-                *at = result->next;
-                result->next = gone;
-                gone = result;
-                n++;
         }
         pthread_mutex_unlock(&m->lock);
-        while (gone) {
-                struct kept_task_result *next = gone->next;
+        if (gone)
                 kept_result_unref(m, gone);
-                gone = next;
-        }
-        return n;
-}
-
-size_t block_manager_remove_results(struct block_manager *m, int64_t task_id)
-{
-        return remove_results(m, INT64_MIN, task_id);
+        return gone;
 }
 
 bool block_manager_remove(struct block_manager *m, struct block_name name)
@@ -148,7 +136,7 @@ bool block_manager_remove(struct block_manager *m, struct block_name name)
         case BLOCK_BROADCAST:
                 return m->env->broadcasts && broadcasts_remove(m->env->broadcasts, name.id);
         case BLOCK_TASK_RESULT:
-                return name.id < INT64_MAX && remove_results(m, name.id, name.id + 1) > 0;
+                return remove_result(m, name.id);
         default:
                 return false;
         }

@@ -74,9 +74,6 @@ bool block_manager_remove(struct block_manager *m, struct block_name name);
 /* Whether results wait for the driver. */
 bool block_manager_keeps_results(struct block_manager *m);
 
-/* Forget all results of tasks with ids below @task_id: their stages have ended. Returns how many. */
-size_t block_manager_remove_results(struct block_manager *m, int64_t task_id);
-
 /* Bytes before a result on the wire. */
 #define TASK_RESULT_HEADER 8
 /* Bytes before the pages of an uploaded partition. */

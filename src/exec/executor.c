@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/log4j2.h"
+#include "exec/app_files.h"
 #include "exec/crash.h"
 #include "exec/driver_ask.h"
 #include "exec/executor_data.h"
@@ -303,6 +304,28 @@ static void load_class_path(struct executor *x)
         }
 }
 
+/*
+ * What --files and --archives name is where an executor runs, as Spark has it, before the first task. Executors of a
+ * local cluster have no directory of their own. Without it tasks still have fst_file, which says better what is wrong.
+ */
+static bool is_prepared(void *owner)
+{
+        struct executor *x = owner;
+        const char *master = conf_get_value(&x->conf, "spark.master");
+        return (master && strncmp(master, "local-cluster[", 14) == 0) || app_files_are_linked(x->env.files);
+}
+
+static void prepare(void *owner)
+{
+        struct executor *x = owner;
+        struct fst_error error = FST_ERROR_INIT;
+        while (!is_prepared(x))
+                if (app_files_link(x->env.files, ".", &error)) {
+                        log_warn("Executor", "the application's files: %s", error_message(&error));
+                        error_deinit(&error);
+                }
+}
+
 static int load_module(void *owner, const struct stage_module *module, struct fst_error *error)
 {
         struct executor *x = owner;
@@ -375,6 +398,8 @@ static int start_env(struct executor *x, struct fst_error *error)
                                                                           .env = &x->env,
                                                                           .lost = &x->lost,
                                                                           .executor_id = x->options->executor_id,
+                                                                          .is_prepared = is_prepared,
+                                                                          .prepare = prepare,
                                                                           .load = load_module,
                                                                           .ready = executor_run_ready,
                                                                           .owner = x});

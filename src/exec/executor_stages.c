@@ -87,7 +87,9 @@ static int load_module(void *owner, const struct stage_module *module, struct fs
 static void load(uv_work_t *work)
 {
         struct stage_entry *e = container_of(work, struct stage_entry, loading);
-        e->status = stage_modules(e->data, e->len, load_module, &e->stages->options, &e->error);
+        struct executor_stages_options *o = &e->stages->options;
+        o->prepare(o->owner);
+        e->status = stage_modules(e->data, e->len, load_module, o, &e->error);
 }
 
 static void loaded(uv_work_t *work, int status)
@@ -137,7 +139,8 @@ void executor_stages_add(struct executor_stages *s, int stage_id, int attempt, v
         int r = stage_modules(data, len, is_loaded, NULL, &e->error);
         if (r < 0)
                 e->status = r;
-        if (r <= 0 || uv_queue_work(s->options.loop, &e->loading, load, loaded))
+        bool is_ready = r == 0 && s->options.is_prepared(s->options.owner);
+        if (r < 0 || is_ready || uv_queue_work(s->options.loop, &e->loading, load, loaded))
                 decode(e);
 }
 

@@ -1,8 +1,8 @@
 /*
  * The stages that an executor runs tasks of: from the bytes that the driver sent to work that slots can do.
  *
- * A stage's modules may have to be fetched and loaded first, which a thread of the loop's pool does; runs that come
- * meanwhile wait. All calls and callbacks are on the loop's thread.
+ * A stage's modules may have to be fetched and loaded first, and files, which a thread of the loop's pool does; runs
+ * that come meanwhile wait. All calls and callbacks are on the loop's thread.
  */
 #pragma once
 
@@ -18,6 +18,9 @@ struct executor_stages_options {
         const struct exec_env *env;
         struct lost_executors *lost; /* who is not waited for */
         const char *executor_id;     /* which of the locations of map outputs is here */
+        /* Whether all else is there that tasks want; and what makes it, on a thread of the pool. It may block. */
+        bool (*is_prepared)(void *owner);
+        void (*prepare)(void *owner);
         /*
          * Make sure that the module is loaded: 0, or negative with @error. On a thread of the pool; may block.
          */
