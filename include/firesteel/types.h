@@ -71,11 +71,12 @@ static inline fst_bytes fst_bytes_of(const char *text)
 /* Order of bytes as unsigned numbers, the shorter first where one is the beginning of the other: <0, 0, >0. */
 static inline int fst_bytes_compare(fst_bytes a, fst_bytes b)
 {
-        int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
+        size_t least = a.len < b.len ? a.len : b.len;
+        int order = least ? memcmp(a.data, b.data, least) : 0; /* no bytes may be NULL */
         return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
 static inline bool fst_bytes_equal(fst_bytes a, fst_bytes b)
 {
-        return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
+        return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
