@@ -7,6 +7,7 @@ import pytest
 
 from sanitizers import SANITIZED
 from shuffle_service import Service
+from small_disk import mounted
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
@@ -199,13 +200,8 @@ def test_map_outputs_of_a_shuffle_service_go_to_the_disk_that_works(built, disks
 @pytest.fixture
 def small_disk(disks):
     """The first of the disks is really one, of 3 MiB."""
-    path = str(disks[0])
-    mounted = os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", path],
-                                                   stderr=subprocess.DEVNULL, check=False).returncode == 0
-    if not mounted:
-        pytest.skip("no right to mount a small disk")
-    yield disks[0]
-    subprocess.run(["umount", "-l", path], check=False)
+    with mounted(disks[0], 3):
+        yield disks[0]
 
 
 @pytest.mark.parametrize("full", [True, False])

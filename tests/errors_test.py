@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from small_disk import mounted
+
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
 
@@ -262,12 +264,8 @@ def test_an_output_that_exists_stays(shared, tmp_path):
 def small_disk(tmp_path):
     path = tmp_path / "disk"
     path.mkdir()
-    mounted = os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(path)],
-                                                   stderr=subprocess.DEVNULL, check=False).returncode == 0
-    if not mounted:
-        pytest.skip("no right to mount a small disk")
-    yield path
-    subprocess.run(["umount", "-l", str(path)], check=False)
+    with mounted(path, 1):
+        yield path
 
 
 def much_text(tmp_path):
