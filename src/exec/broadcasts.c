@@ -182,7 +182,8 @@ int broadcasts_put(struct broadcasts *b, int64_t id, const void *data, uint64_t 
                 value_free(b, v);
                 return r;
         }
-        memcpy(v->region.data, data, size);
+        if (size)
+                memcpy(v->region.data, data, size);
         pthread_mutex_lock(&b->lock);
         v->holds = 0;
         bool there = find(b, id) != NULL;

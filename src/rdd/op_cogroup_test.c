@@ -746,7 +746,8 @@ static void check_lists_of(uint8_t kind, size_t pool, fst_type value, size_t n, 
         struct rows_of_side rows = random_rows(kind, n, ranks, skew), sorted = {0};
         fst_type type = fst_type_pair(key_type(kind), value), lists = fst_type_pair(type, FST_BYTES);
         vec_reserve(&sorted, rows.len + 1);
-        memcpy(sorted.data, rows.data, rows.len * sizeof(*rows.data));
+        if (rows.len)
+                memcpy(sorted.data, rows.data, rows.len * sizeof(*rows.data));
         sorted.len = rows.len;
         sort_rows(&sorted, kind);
         struct list_sink sink = {.rows = &sorted, .elements = value};
