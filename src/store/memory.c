@@ -8,11 +8,12 @@
  *      free = P - S - E; a task may hold (P - min(S, R)) / N at most, and waits rather than be denied while what it
  *      holds and what is free are less than (P - S) / 2N.
  *
- * A task waits only as long as another one goes on, one that neither waits nor rests; the last to rest wakes who waits.
- * So somebody always goes on: were all N tasks to wait for their minimum, each would hold, together with all that is
- * free, less than (P - S) / 2N, but together they hold what is not free of P - S.
- *
  * Who is patient has R evicted as well, and waits for more than its minimum.
+ *
+ * A task waits only as long as another one goes on, one that neither waits nor rests; who waits for its minimum also as
+ * long as the patient wait, who are told first. Nobody is denied before 20 ms went by without any change, in which who
+ * was woken, or rested, may go on. So somebody always goes on: were all N tasks to wait for their minimum, each would
+ * hold, together with all that is free, less than (P - S) / 2N, but together they hold what is not free of P - S.
  *
  * One mutex guards all counts; it is taken for a page or a table's growth, not for a row. Eviction and spilling are
  * called without it, and everything is computed anew afterwards. What the page pool keeps beyond what is reserved is
@@ -37,8 +38,10 @@ struct memory_manager {
         pthread_cond_t changed; /* something was released, or a task came or went */
         size_t pool, region;    /* region: the storage that execution may not evict */
         size_t storage, execution;
-        size_t tasks; /* N */
-        size_t idle;  /* those of them that wait, or rest */
+        size_t tasks;     /* N */
+        size_t idle;      /* those of them that wait, or rest */
+        size_t patient;   /* those of the idle that wait patiently */
+        uint64_t changes; /* releases, and comings and goings of tasks, so far */
         memory_evict_fn evict;
         void *owner;
         unsigned pressure, pressed; /* memory_manager_set_pressure; acquisitions so far (atomic) */
@@ -126,6 +129,13 @@ struct memory_task *memory_task_new(struct memory_manager *m)
         return task;
 }
 
+/* Who waits is to look again; under the lock. */
+static void tell(struct memory_manager *m)
+{
+        m->changes++;
+        pthread_cond_broadcast(&m->changed);
+}
+
 static void show(const struct memory_task *task)
 {
         if (task->gauge)
@@ -149,7 +159,7 @@ void memory_task_free(struct memory_task *task)
                 m->tasks--;
         if (task->resting)
                 m->idle--;
-        pthread_cond_broadcast(&m->changed);
+        tell(m);
         pthread_mutex_unlock(&m->lock);
         task->held = 0;
         show(task);
@@ -212,21 +222,34 @@ static void shed(struct memory_manager *m, size_t reserved)
         page_pool_shed(m->pool - MIN(m->pool, reserved) + SLACK(m));
 }
 
-/* Wait for a change, under the lock; false if the task was told to stop. */
-static bool wait_for_change(struct memory_task *task)
+/* Whether another task goes on, so that there may be more; under the lock. */
+static bool others_go_on(const struct memory_manager *m, bool patient)
 {
-        struct memory_manager *m = task->manager;
-        m->idle++;
-        bool goes_on = stop_wait(&m->changed, &m->lock, task->stopped);
-        m->idle--;
-        return goes_on;
+        return m->idle - (patient ? 0 : m->patient) + 1 < m->tasks;
 }
 
-/* Whether another task goes on, so that there may be more; under the lock. */
-static bool may_wait(const struct memory_task *task)
+/*
+ * Wait for a change, under the lock; false if the task was told to stop. While nobody else goes on only for a moment,
+ * in which somebody may: *@in_vain if nothing has changed then.
+ */
+static bool wait_for_change(struct memory_task *task, bool patient, bool *in_vain)
 {
-        const struct memory_manager *m = task->manager;
-        return !task->spilling && m->idle + 1 < m->tasks;
+        static const int nobody_stops = 0; /* has stop_wait look up now and then */
+        struct memory_manager *m = task->manager;
+        uint64_t before = m->changes;
+        if (!others_go_on(m, patient)) {
+                bool goes_on = stop_wait(&m->changed, &m->lock, task->stopped ? task->stopped : &nobody_stops);
+                *in_vain = m->changes == before && !others_go_on(m, patient);
+                return goes_on;
+        }
+        m->idle++;
+        m->patient += patient;
+        if (m->idle == m->tasks)
+                pthread_cond_broadcast(&m->changed); /* for the patient: nobody goes on any more */
+        bool goes_on = stop_wait(&m->changed, &m->lock, task->stopped);
+        m->patient -= patient;
+        m->idle--;
+        return goes_on;
 }
 
 /*
@@ -253,7 +276,7 @@ void memory_task_rest(struct memory_task *task, bool rests)
                 else
                         m->idle--;
                 if (m->idle == m->tasks)
-                        pthread_cond_broadcast(&m->changed); /* nobody has anything to wait for any more */
+                        pthread_cond_broadcast(&m->changed); /* nobody goes on any more */
         }
         pthread_mutex_unlock(&m->lock);
 }
@@ -285,12 +308,12 @@ static int reserve(struct memory_task *task, size_t size, bool patient)
         if (!task->counted) {
                 task->counted = true;
                 m->tasks++;
-                pthread_cond_broadcast(&m->changed); /* the others' shares are smaller now */
+                tell(m); /* the others' shares are smaller now */
         }
-        bool granted = false, stopped = false;
-        while (!granted && !stopped) {
+        bool granted = false, stopped = false, in_vain = false;
+        while (!granted && !stopped && !in_vain) {
                 size_t available = m->pool - m->storage - m->execution, in_the_way = 0;
-                bool waits = may_wait(task);
+                bool waits = m->tasks > 1 && !task->spilling;
                 if (task->held + size > share(m)) {
                         in_the_way = patient ? storage_in_the_way(task, size) : 0;
                         waits = waits && patient && task->held + size <= m->pool;
@@ -308,7 +331,7 @@ static int reserve(struct memory_task *task, size_t size, bool patient)
                         may_evict = m->evict(m->owner, in_the_way) > 0;
                         pthread_mutex_lock(&m->lock);
                 } else if (waits) {
-                        stopped = !wait_for_change(task);
+                        stopped = !wait_for_change(task, patient, &in_vain);
                         may_evict = m->evict != NULL;
                 } else {
                         break;
@@ -422,7 +445,7 @@ void memory_release(struct memory_consumer *c, size_t size)
         show(task);
         pthread_mutex_lock(&m->lock);
         m->execution -= size;
-        pthread_cond_broadcast(&m->changed);
+        tell(m);
         pthread_mutex_unlock(&m->lock);
 }
 
@@ -468,6 +491,6 @@ void memory_release_storage(struct memory_manager *m, size_t size)
         pthread_mutex_lock(&m->lock);
         assert(size <= m->storage);
         m->storage -= size;
-        pthread_cond_broadcast(&m->changed);
+        tell(m);
         pthread_mutex_unlock(&m->lock);
 }

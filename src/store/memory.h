@@ -108,7 +108,7 @@ void memory_release(struct memory_consumer *c, size_t size);
 /*
  * The same for who cannot do without: where that would be denied, evict all storage that can go, and wait for other
  * tasks to end or to give something back, as if fewer ran at a time. Denied if more than the whole pool would be
- * needed, and as soon as no other task goes on: all wait for memory, or rest.
+ * needed, and soon after no other task goes on: all wait for memory, or rest.
  */
 int memory_acquire_patiently(struct memory_consumer *c, size_t size);
 

@@ -218,6 +218,36 @@ static void nobody_waits_for_who_rests(void **state)
         memory_manager_free(m);
 }
 
+/* Who waits for more than its share is told first, not who asks for its minimum behind it. */
+static void the_patient_are_denied_before_who_is_below_its_minimum(void **state)
+{
+        struct memory_manager *m = memory_manager_new(1000, 0.5);
+        struct memory_task *t = memory_task_new(m);
+        struct memory_consumer c;
+        memory_consumer_init(&c, t, "c", NULL);
+        struct waiter w = {.patient = true};
+        pthread_t thread = waiter_start(&w, m, 900);
+        pthread_join(thread, NULL);
+        assert_int_equal(memory_acquire(&c, 100), 0);
+        w.size = 50;
+        atomic_store(&w.done, 0);
+        assert_int_equal(pthread_create(&thread, NULL, waiter_run, &w), 0);
+        wait_until_waiting(m, 1);
+        struct waiter below = {.task = t, .size = 100};
+        memory_consumer_init(&below.consumer, t, "below", NULL);
+        pthread_t other;
+        assert_int_equal(pthread_create(&other, NULL, waiter_run, &below), 0);
+        pthread_join(thread, NULL);
+        assert_int_equal(atomic_load(&w.done), 1 + FST_MEMORY_E_DENIED);
+        assert_int_equal(atomic_load(&below.done), 0);
+        memory_release(&w.consumer, 100);
+        pthread_join(other, NULL);
+        assert_int_equal(atomic_load(&below.done), 1);
+        memory_task_free(w.task);
+        memory_task_free(t);
+        memory_manager_free(m);
+}
+
 static void a_stopped_task_leaves(void **state)
 {
         struct memory_manager *m = memory_manager_new(1000, 0.5);
@@ -622,6 +652,7 @@ int main(void)
                 cmocka_unit_test(a_patient_task_waits_for_others_to_end),
                 cmocka_unit_test(a_patient_task_is_denied_when_nobody_goes_on),
                 cmocka_unit_test(nobody_waits_for_who_rests),
+                cmocka_unit_test(the_patient_are_denied_before_who_is_below_its_minimum),
                 cmocka_unit_test(a_stopped_task_leaves),
                 cmocka_unit_test(other_consumers_spill_the_largest_first),
                 cmocka_unit_test(pressure_has_others_spill_though_there_is_room),
