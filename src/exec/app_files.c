@@ -346,10 +346,16 @@ int app_files_link(struct app_files *f, const char *dir, struct fst_error *error
 {
         int r = 0;
         pthread_mutex_lock(&f->linking);
-        for (const struct app_file *file; r == 0 && (file = next_to_link(f));) {
+        for (const struct app_file *file; (file = next_to_link(f));) {
                 const char *path;
-                if (file->use != APP_MODULE && (r = app_files_path(f, file->name, NULL, &path, error)) == 0)
-                        r = link_one(path, dir, file->name, error);
+                if (file->use != APP_MODULE) {
+                        struct fst_error *first = r ? NULL : error;
+                        int fetched = app_files_path(f, file->name, NULL, &path, first);
+                        int linked = fetched ? 0 : link_one(path, dir, file->name, first);
+                        r = r ? r : fetched ? fetched : linked;
+                        if (fetched)
+                                break;
+                }
                 pthread_mutex_lock(&f->lock);
                 f->linked++;
                 pthread_mutex_unlock(&f->lock);

@@ -53,8 +53,8 @@ int app_files_source(struct app_files *files, const char *name, const char **pat
 
 /*
  * Fetch every file and archive that this was not asked for yet, and have each under its name in @dir, as a symbolic
- * link. What is there already is left alone if it is such a link, and an error otherwise. After an error the next call
- * goes on with the files behind that one.
+ * link. What is there already is left alone if it is such a link, and an error otherwise, of which the first is told
+ * when all was tried. It ends where something cannot be fetched; the next call begins there.
  */
 int app_files_link(struct app_files *files, const char *dir, struct fst_error *error);
 

@@ -319,11 +319,9 @@ static void prepare(void *owner)
 {
         struct executor *x = owner;
         struct fst_error error = FST_ERROR_INIT;
-        while (!is_prepared(x))
-                if (app_files_link(x->env.files, ".", &error)) {
-                        log_warn("Executor", "the application's files: %s", error_message(&error));
-                        error_deinit(&error);
-                }
+        if (!is_prepared(x) && app_files_link(x->env.files, ".", &error))
+                log_warn("Executor", "the application's files: %s", error_message(&error));
+        error_deinit(&error);
 }
 
 static int load_module(void *owner, const struct stage_module *module, struct fst_error *error)

@@ -102,11 +102,13 @@ int shuffle_fetch_lost(const struct shuffle_reader_env *env, const struct shuffl
                 error_deinit(error);
                 return task_run_cancelled(run);
         }
-        if (status == FST_MEMORY_E_DENIED)
+        if (status == FST_MEMORY_E_DENIED) {
+                error_deinit(error);
                 return task_run_fail(run, -ENOMEM,
                                      "no memory for a page of shuffle %d: raise spark.executor.memory "
                                      "(spark.driver.memory in local mode), or run fewer tasks at a time",
                                      inputs->shuffle_id);
+        }
         if (task_run_check(run)) {
                 error_deinit(error);
                 return run->status;
