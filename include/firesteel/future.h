@@ -48,7 +48,8 @@ FST_API void fst_future_cancel(fst_future *future);
 /*
  * Have @f called when it has ended, with what fst_future_wait would return: at once if it has. Otherwise on the
  * scheduler's thread, so @f is quick and waits for nothing: it wakes a thread, writes to a pipe, or reads what the
- * future answers. Where the context stops before, it is called with a negative status, or not at all.
+ * future answers. Where the context stops before, it is called with a negative status, or not at all. Threads that
+ * wait may go on before @f is called: what @data points at stays until then, or until the context has stopped.
  */
 FST_API void fst_future_on_complete(fst_future *future, void (*f)(fst_future *future, int status, void *data),
                                     void *data);

@@ -266,11 +266,23 @@ FST_API fst_future *fst_foreach_partition_async_at(fst_rdd *rdd, fst_fn fn, fst_
 
 /* ------------------------------------------------------------------------------------------------------- asking */
 
+/* Whether it has ended, with what. Unlike waiting this may be asked on the scheduler's thread: by a completion. */
+static bool has_ended(fst_future *f, int *status)
+{
+        pthread_mutex_lock(&f->lock);
+        bool ended = f->ended;
+        *status = ended ? f->status : 0;
+        pthread_mutex_unlock(&f->lock);
+        return ended;
+}
+
 /* NULL: for ever. */
 static int wait_until(fst_future *f, const struct timespec *until)
 {
+        int r;
+        if (has_ended(f, &r))
+                return r;
         _cleanup_(context_leave) fst_context *in = context_enter(f->rdd->sc);
-        int r = 0;
         if (slot_is_this_thread())
                 return -EDEADLK;
         pthread_mutex_lock(&f->lock);

@@ -184,7 +184,9 @@ static void what_cannot_be_is_refused(void **state)
 {
         fst_rdd *pairs = pairs_of(*state, 400);
         static const double negative[] = {0.1, -0.1, 0.1}, none[] = {NAN, 1, 1};
+        static const double endless[] = {INFINITY, 1, 1}, *no_fractions = NULL;
         static const double keys[] = {0, 1, 2};
+        const int64_t *no_keys = NULL;
         int64_t n;
         assert_refused(fst_count(fst_sample_by_key(pairs, false, thirds, once, 2, 1), &n), -EIO,
                        "key not found: 1 (sample_by_key was given no fraction for it)");
@@ -194,6 +196,12 @@ static void what_cannot_be_is_refused(void **state)
                        "Negative sampling rates.");
         assert_refused(fst_count(fst_sample_by_key(pairs, true, thirds, none, 3, 1), &n), -EINVAL,
                        "Negative sampling rates.");
+        assert_refused(fst_count(fst_sample_by_key(pairs, true, thirds, endless, 3, 1), &n), -EINVAL,
+                       "sample_by_key was given the fraction inf");
+        assert_refused(fst_count(fst_sample_by_key(pairs, true, thirds, no_fractions, 3, 1), &n), -EINVAL,
+                       "sample_by_key was given NULL where 3 fractions are wanted");
+        assert_refused(fst_count(fst_sample_by_key(pairs, true, no_keys, once, 3, 1), &n), -EINVAL,
+                       "sample_by_key was given NULL where 3 keys are wanted");
         assert_refused(fst_count(fst_sample_by_key(pairs, false, keys, once, 3, 1), &n), -EINVAL,
                        "fractions for keys that are F64, but the pairs are PAIR(I64, I64)");
         assert_refused(fst_count(fst_sample_by_key(fst_keys(pairs), false, thirds, once, 3, 1), &n), -EINVAL,

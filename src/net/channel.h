@@ -30,7 +30,7 @@ enum channel_side { CHANNEL_CLIENT, CHANNEL_SERVER };
 /*
  * Make a channel of the connected socket @fd, which it takes over: closed by channel_free, or here if this fails.
  * A TCP socket is told not to delay small writes. @security NULL: plain; it must stay while there are channels.
- * 0, or negative with @error set (no descriptor, no TLS context).
+ * 0, or negative with @error set (no descriptor).
  */
 int channel_new(int fd, const struct security *security, enum channel_side side, struct channel **out,
                 struct fst_error *error);

@@ -31,6 +31,9 @@ static int set_key(struct range_key *to, fst_type pairs, fst_key key, struct fst
         int r = lookup_key(pairs, key, &value, error);
         if (r)
                 return r;
+        if (value.size && !value.data)
+                return error_set(error, -EINVAL, "filter_by_range was given NULL for a key of %zu bytes",
+                                 (size_t)value.size);
         to->number = value.number;
         if (pairs.key == FST_KIND_BYTES || pairs.key == FST_KIND_FIXED) {
                 char *copy = mem_alloc(value.size + 1);

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/uuid.h"
+#include "base/vec.h"
 #include "io/file_system.h"
 #include "io/file_systems.h"
 #include "rdd/builtins.h"
@@ -228,14 +229,15 @@ FST_API struct fst_rdd_storage fst_rdd_storage(const fst_rdd *rdd)
 FST_API int fst_persisted_rdds(fst_context *sc, fst_rdd **rdds, int most)
 {
         struct rdd_registry *r = registry_of(sc);
-        int n = 0, at;
+        VEC(fst_rdd *) found = {0}; /* the newest first; levels may change meanwhile */
         pthread_mutex_lock(&r->lock);
-        for (const fst_rdd *rdd = r->rdds; rdd; rdd = rdd->next)
-                n += !rdd->released && fst_rdd_storage_level(rdd);
-        at = n;
-        for (fst_rdd *rdd = r->rdds; rdd; rdd = rdd->next) /* the newest first */
-                if (!rdd->released && fst_rdd_storage_level(rdd) && --at < most)
-                        rdds[at] = rdd;
+        for (fst_rdd *rdd = r->rdds; rdd; rdd = rdd->next)
+                if (!rdd->released && fst_rdd_storage_level(rdd))
+                        vec_push(&found, rdd);
         pthread_mutex_unlock(&r->lock);
+        int n = (int)found.len;
+        for (int i = 0; i < MIN(n, most); i++)
+                rdds[i] = found.data[n - 1 - i];
+        vec_deinit(&found);
         return n;
 }

@@ -19,7 +19,7 @@
 
 /* ----------------------------------------------------------------------------------------------------- building */
 
-static int check(fst_rdd *pairs, fst_type key, const double *fractions, size_t n, fst_site site,
+static int check(fst_rdd *pairs, const void *keys, fst_type key, const double *fractions, size_t n, fst_site site,
                  struct fst_error *error)
 {
         char have[64], given[64];
@@ -32,9 +32,14 @@ static int check(fst_rdd *pairs, fst_type key, const double *fractions, size_t n
                                  site.operation, fst_type_name(key, given), fst_type_name(pairs->type, have));
         if (n > UINT32_MAX / STEP_RESULTS)
                 return error_set(error, -EINVAL, "%s was given fractions for too many keys", site.operation);
+        if (n > 0 && (!keys || !fractions))
+                return error_set(error, -EINVAL, "%s was given NULL where %zu %s are wanted", site.operation, n,
+                                 keys ? "fractions" : "keys");
         for (size_t i = 0; i < n; i++)
-                if (!(fractions[i] >= 0) || isinf(fractions[i]))
+                if (!(fractions[i] >= 0))
                         return error_set(error, -EINVAL, "Negative sampling rates.");
+                else if (isinf(fractions[i]))
+                        return error_set(error, -EINVAL, "%s was given the fraction %g", site.operation, fractions[i]);
         return 0;
 }
 
@@ -44,7 +49,7 @@ FST_API fst_rdd *fst_sample_by_key_at(fst_rdd *pairs, bool with_replacement, con
         pairs = rdd_given(pairs, site);
         struct fst_error error = FST_ERROR_INIT;
         fst_rdd *rdd = rdd_new(pairs->sc, RDD_SAMPLED_BY_KEY, pairs->type, pairs, site);
-        int r = rdd->status ? 0 : check(pairs, key, fractions, n, site, &error);
+        int r = rdd->status ? 0 : check(pairs, keys, key, fractions, n, site, &error);
         rdd->by_key.replaced = with_replacement;
         rdd->by_key.exact = exact;
         rdd->by_key.seed = seed;
