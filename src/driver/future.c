@@ -314,10 +314,8 @@ FST_API int fst_future_wait_for(fst_future *f, int64_t milliseconds)
 
 FST_API bool fst_future_done(fst_future *f)
 {
-        pthread_mutex_lock(&f->lock);
-        bool ended = f->ended;
-        pthread_mutex_unlock(&f->lock);
-        return ended;
+        int status;
+        return has_ended(f, &status);
 }
 
 FST_API void fst_future_on_complete(fst_future *f, void (*callback)(fst_future *, int, void *), void *data)

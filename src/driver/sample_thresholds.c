@@ -64,7 +64,7 @@ static void add_all(struct findings *f, fst_type type, const struct page *pages)
         page_cursor_deinit(&cursor);
 }
 
-/* Run one step's job; @f has room for all keys and nothing else. */
+/* Run one step's job; @f is empty before, and has what it found out of all keys then. */
 static int find_out(fst_rdd *sampled, enum sample_step step, struct findings *f, fst_site site, struct fst_error *error)
 {
         int first = rdd_registry_next_id(sampled->sc);
