@@ -4,8 +4,10 @@
  *
  * Spark leaves the directories of a killed process behind for ever. Here each root holds a locked file for as long as
  * its process lives; whoever makes a root removes neighbours whose file is not locked any more. Roots without such a
- * file (Spark's own) are never touched. The file gets its name only once it is locked, so no root is unlocked by
- * mistake.
+ * file (Spark's own) are never touched. A root gets its name only once its file is locked, and loses it before the file
+ * goes: under the names that it has before and after, half of one is known as ours, wherever its process was killed.
+ * Who still writes to a root that others remove (an executor that outlives its worker for a moment) finds no path there
+ * any more.
  */
 #include "store/disk_dirs.h"
 
@@ -31,6 +33,9 @@
 #define LOCK_NAME ".firesteel.lock"
 #define ROOT_PREFIX "blockmgr-"
 #define EXECUTORS_PREFIX "executor-"
+#define UNFINISHED_PREFIX ".firesteel-new-"
+#define REMOVED_PREFIX ".firesteel-gone-"
+#define NEW_ATTEMPTS 16                /* each time a neighbour has to sweep within microseconds */
 #define ROOM_LEAST ((uint64_t)1 << 20) /* with less, a directory is as good as full */
 
 struct disk_dir {
@@ -47,6 +52,41 @@ struct disk_dirs {
         struct file_key *key; /* NULL: files are not encrypted */
 };
 
+/* "<base>/<prefix><uuid>" */
+static char *path_new(const char *base, const char *prefix)
+{
+        char uuid[UUID_TEXT];
+        uuid_draw(uuid);
+        return mem_printf("%s/%s%s", base, prefix, uuid);
+}
+
+static bool has_prefix(const char *name, const char *prefix)
+{
+        return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+static void root_remove(const char *base, const char *root)
+{
+        _cleanup_free_ char *gone = path_new(base, REMOVED_PREFIX);
+        remove_tree(rename(root, gone) == 0 ? gone : root);
+}
+
+/* Remove @root if it has our file and no living process has locked that. -ENOENT: it has none. */
+static int root_sweep(const char *base, const char *root)
+{
+        _cleanup_free_ char *name = mem_printf("%s/%s", root, LOCK_NAME);
+        struct stat st;
+        int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        if (fd < 0)
+                return -errno;
+        if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+                log_info("DiskBlockManager", "Removing %s, left by a process that is gone", root);
+                root_remove(base, root);
+        }
+        close(fd);
+        return 0;
+}
+
 /* Remove the roots in @base that processes left which are no more. By who begins to use it, and who ends. */
 static void sweep(const char *base)
 {
@@ -54,55 +94,63 @@ static void sweep(const char *base)
         if (!d)
                 return;
         for (struct dirent *e; (e = readdir(d));) {
-                if (strncmp(e->d_name, ROOT_PREFIX, strlen(ROOT_PREFIX)) != 0 &&
-                    strncmp(e->d_name, EXECUTORS_PREFIX, strlen(EXECUTORS_PREFIX)) != 0)
-                        continue;
-                _cleanup_free_ char *root = mem_printf("%s/%s", base, e->d_name);
-                _cleanup_free_ char *name = mem_printf("%s/%s", root, LOCK_NAME);
-                struct stat st;
-                int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-                if (fd < 0)
-                        continue;
-                if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0) {
-                        log_info("DiskBlockManager", "Removing %s, left by a process that is gone", root);
-                        remove_tree(root);
-                }
-                close(fd);
+                _cleanup_free_ char *path = mem_printf("%s/%s", base, e->d_name);
+                if (has_prefix(e->d_name, ROOT_PREFIX) || has_prefix(e->d_name, EXECUTORS_PREFIX))
+                        root_sweep(base, path);
+                else if (has_prefix(e->d_name, REMOVED_PREFIX))
+                        remove_tree(path); /* others may be at it, too */
+                else if (has_prefix(e->d_name, UNFINISHED_PREFIX) && root_sweep(base, path) == -ENOENT)
+                        rmdir(path);
         }
         closedir(d);
 }
 
-static int root_lock(const char *root)
+/* Lock the new directory @path's file. -EAGAIN: a neighbour took it for that of a process that is gone. */
+static int root_lock(const char *path)
 {
-        _cleanup_free_ char *before = mem_printf("%s/%s.new", root, LOCK_NAME);
-        _cleanup_free_ char *name = mem_printf("%s/%s", root, LOCK_NAME);
-        int fd = open(before, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        _cleanup_free_ char *name = mem_printf("%s/%s", path, LOCK_NAME);
+        struct stat st;
+        int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd < 0)
-                return -errno;
-        if (flock(fd, LOCK_EX | LOCK_NB) < 0 || rename(before, name) < 0) {
-                int r = -errno;
+                return errno == ENOENT ? -EAGAIN : -errno;
+        int r = flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &st) < 0 ? -errno : st.st_nlink == 0 ? -EAGAIN : fd;
+        if (r < 0)
                 close(fd);
-                return r;
+        return r;
+}
+
+/* A root of that name that is locked: the descriptor. */
+static int root_new_locked(const char *base, const char *root)
+{
+        int r = -EAGAIN;
+        for (int attempt = 0; attempt < NEW_ATTEMPTS && r == -EAGAIN; attempt++) {
+                _cleanup_free_ char *path = path_new(base, UNFINISHED_PREFIX);
+                if (mkdir(path, 0700) < 0)
+                        return -errno;
+                int fd = r = root_lock(path);
+                if (fd >= 0 && rename(path, root) < 0) {
+                        r = -errno;
+                        close(fd);
+                }
+                if (r < 0)
+                        remove_tree(path);
         }
-        return fd;
+        return r;
 }
 
 static int dir_new(const char *base, const char *prefix, bool lasting, struct disk_dir **dir)
 {
-        char uuid[UUID_TEXT];
-        uuid_draw(uuid);
-        int r = make_dirs(base, 0755);
+        int r = make_dirs(base, 0755), lock = -1;
         if (r < 0)
                 return r;
         sweep(base);
-        _cleanup_free_ char *root = mem_printf("%s/%s%s", base, prefix, uuid);
-        if (mkdir(root, 0700) < 0)
-                return -errno;
-        int lock = lasting ? -1 : root_lock(root);
-        if (lock < 0 && !lasting) {
-                remove_tree(root);
-                return lock;
-        }
+        _cleanup_free_ char *root = path_new(base, prefix);
+        if (lasting)
+                r = mkdir(root, 0700) < 0 ? -errno : 0;
+        else
+                r = lock = root_new_locked(base, root);
+        if (r < 0)
+                return r;
         struct disk_dir *d = new0(struct disk_dir);
         d->root = steal(root);
         d->lock = lock;
@@ -212,13 +260,14 @@ static void dirs_free(struct disk_dirs *dirs, bool remove)
         int saved = errno;
         for (size_t i = 0; i < dirs->dirs.len; i++) {
                 struct disk_dir *d = dirs->dirs.data[i];
+                size_t n = (size_t)(strrchr(d->root, '/') - d->root);
+                _cleanup_free_ char *base = n ? mem_strndup(d->root, n) : mem_strdup("/");
                 if (remove)
-                        remove_tree(d->root);
+                        root_remove(base, d->root);
                 if (d->lock >= 0)
                         close(d->lock);
-                *strrchr(d->root, '/') = '\0';
                 if (remove)
-                        sweep(*d->root ? d->root : "/");
+                        sweep(base);
                 free(d->root);
                 free(d);
         }

@@ -7,8 +7,11 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -172,6 +175,60 @@ static void what_a_killed_process_left_is_removed(void **state)
         disk_dirs_free(ours);
 }
 
+/* Wherever it was killed: what is ours is known by its name before and after it is a root. */
+static void half_a_root_is_removed(void **state)
+{
+        _cleanup_free_ char *list = mem_printf("%s/half", base);
+        _cleanup_free_ char *command = mem_printf("cd %s && mkdir -p .firesteel-new-a .firesteel-new-b blockmgr-c "
+                                                  ".firesteel-gone-d/00 && touch .firesteel-new-b/.firesteel.lock "
+                                                  ".firesteel-gone-d/00/shuffle_0_0_0.data",
+                                                  list);
+        _cleanup_free_ char *foreign = mem_printf("%s/blockmgr-c", list);
+        assert_int_equal(mkdir(list, 0700), 0);
+        assert_int_equal(system(command), 0);
+        disk_dirs_sweep(list);
+        assert_int_equal(rmdir(foreign), 0); /* an empty root of Spark's looks like that */
+        assert_int_equal(rmdir(list), 0);
+}
+
+static atomic_bool swept;
+
+static void *keep_writing(void *dirs)
+{
+        int fd;
+        for (size_t i = 0; !atomic_load(&swept); i++) {
+                char name[32], *path = NULL;
+                snprintf(name, sizeof(name), "rdd_0_%zu", i);
+                if (disk_dirs_create(dirs, name, &fd, &path, NULL))
+                        break;
+                close(fd);
+                free(path);
+        }
+        return NULL;
+}
+
+/* An executor that has not noticed yet that its worker was killed, while the next worker begins. */
+static void nothing_is_left_when_somebody_still_writes(void **state)
+{
+        _cleanup_free_ char *list = mem_printf("%s/written", base);
+        for (int i = 0; i < 20; i++) {
+                struct disk_dirs *writing = NULL;
+                pthread_t writer;
+                char left[4096];
+                leave_file(list, left);
+                *strrchr(left, '/') = '\0';
+                *strrchr(left, '/') = '\0'; /* its root, unlocked */
+                assert_int_equal(disk_dirs_new(left, 4, &writing, NULL), 0);
+                atomic_store(&swept, false);
+                assert_int_equal(pthread_create(&writer, NULL, keep_writing, writing), 0);
+                disk_dirs_sweep(list);
+                atomic_store(&swept, true);
+                pthread_join(writer, NULL);
+                disk_dirs_free(writing);
+                assert_int_equal(rmdir(list), 0);
+        }
+}
+
 /* Also where nothing is made: what is swept is a list. */
 static void a_list_is_swept(void **state)
 {
@@ -228,6 +285,8 @@ int main(void)
                 cmocka_unit_test(a_bad_directory_is_passed_over),
                 cmocka_unit_test(a_failed_disk_is_used_last),
                 cmocka_unit_test(what_a_killed_process_left_is_removed),
+                cmocka_unit_test(half_a_root_is_removed),
+                cmocka_unit_test(nothing_is_left_when_somebody_still_writes),
                 cmocka_unit_test(a_list_is_swept),
                 cmocka_unit_test(the_environment_goes_first),
         };
