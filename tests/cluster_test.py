@@ -214,6 +214,24 @@ def test_executors_that_cannot_start_end_the_application(world):
     world.assert_nothing_left()
 
 
+def test_an_executor_that_is_told_to_end_while_it_registers_ends_in_order(world):
+    """The driver's answer finds nobody any more who waits for it."""
+    with socket.socket(socket.AF_UNIX) as points:
+        points.bind(str(world.folder / "points"))
+        points.listen()
+        points.settimeout(30)
+        process = world.start("app.c", "same", "in.txt", master="local-cluster[1,1,1024]",
+                              FIRESTEEL_FAULT_POINTS=str(world.folder / "points"))
+        for _ in range(2):
+            with points.accept()[0] as executor:
+                os.kill(int(executor.recv(256).split()[1]), signal.SIGTERM)
+        points.close()  # the next ones stop nowhere
+        out, errors = process.communicate(timeout=40)
+    assert (process.returncode, out) == (0, "3\n"), errors
+    assert re.findall(r"Lost executor (\d) on \S+: Command exited with code (.*)", errors) == [("0", "143"), ("1", "143")], errors
+    world.assert_nothing_left()
+
+
 # ------------------------------------------------------------------------------------------------------------- faults
 
 def test_nothing_is_lost_when_executors_are():

@@ -149,7 +149,6 @@ static int barrier(void *owner, const uint8_t *question, size_t len, const int *
 
 /* An ask while there is nothing else to do yet: run the loop until it is answered. */
 struct first_ask {
-        struct executor *x;
         int (*answered)(struct executor *x, const struct rpc_answer *answer, struct fst_error *error);
         int status;
         struct fst_error *error;
@@ -158,25 +157,30 @@ struct first_ask {
 
 static void first_answered(void *owner, struct rpc_answer *answer)
 {
-        struct first_ask *ask = owner;
+        struct executor *x = owner;
+        struct first_ask *ask = x->first_ask;
+        if (!ask)
+                return; /* it ends, and waits for no answer any more */
         ask->done = true;
         if (answer->status)
                 ask->status =
                         error_set(ask->error, answer->status < 0 ? answer->status : -EREMOTEIO, "%s", answer->message);
         else
-                ask->status = ask->answered(ask->x, answer, ask->error);
+                ask->status = ask->answered(x, answer, ask->error);
 }
 
 static int ask_first(struct executor *x, uint16_t type, const ProtobufCMessage *question,
                      int (*answered)(struct executor *, const struct rpc_answer *, struct fst_error *),
                      struct fst_error *error)
 {
-        struct first_ask ask = {.x = x, .answered = answered, .error = error};
-        int r = rpc_ask_packed(x->driver, type, question, NULL, 0, first_answered, &ask);
+        struct first_ask ask = {.answered = answered, .error = error};
+        int r = rpc_ask_packed(x->driver, type, question, NULL, 0, first_answered, x);
         if (r)
                 return error_set(error, r, "cannot ask the driver at %s: %s", x->options->driver_url, strerror(-r));
+        x->first_ask = &ask;
         while (!ask.done && !x->ended)
                 uv_run(&x->loop, UV_RUN_ONCE);
+        x->first_ask = NULL;
         return ask.done ? ask.status : error_set(error, -ESHUTDOWN, "the executor is ending");
 }
 

@@ -20,6 +20,7 @@
 struct driver_asks;
 struct executor_data;
 struct executor_stages;
+struct first_ask;
 struct isolation;
 struct migration;
 struct security;
@@ -37,6 +38,7 @@ struct executor {
         struct security *security;
         struct rpc_env *rpc;
         struct rpc_ref *driver;
+        struct first_ask *first_ask; /* NULL: nothing waits for the driver's answer */
         struct driver_asks *asks;
         struct exec_env env;
         struct executor_data *data;
