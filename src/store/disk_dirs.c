@@ -138,9 +138,23 @@ static int root_new_locked(const char *base, const char *root)
         return r;
 }
 
+/* Whether @base is of SPARK_EXECUTOR_DIRS: if it is not there, that worker is gone, and what it had was swept. */
+static bool made_by_worker(const char *base)
+{
+        const char *list = getenv("SPARK_EXECUTOR_DIRS");
+        size_t n = strlen(base);
+        for (const char *at = list; at && *at; at += *at == ':') {
+                size_t length = strcspn(at, ":");
+                if (length == n && memcmp(at, base, n) == 0)
+                        return true;
+                at += length;
+        }
+        return false;
+}
+
 static int dir_new(const char *base, const char *prefix, bool lasting, struct disk_dir **dir)
 {
-        int r = make_dirs(base, 0755), lock = -1;
+        int r = made_by_worker(base) ? 0 : make_dirs(base, 0755), lock = -1;
         if (r < 0)
                 return r;
         sweep(base);

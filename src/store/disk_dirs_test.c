@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -229,6 +230,27 @@ static void nothing_is_left_when_somebody_still_writes(void **state)
         }
 }
 
+/* An executor that begins when its worker was killed, and the next one has removed what that left. */
+static void a_workers_directory_is_not_made_again(void **state)
+{
+        _cleanup_free_ char *there = mem_printf("%s/there", base), *gone = mem_printf("%s/gone", base);
+        _cleanup_free_ char *value = mem_printf("%s:%s", there, gone);
+        struct disk_dirs *dirs = NULL;
+        struct fst_error error = FST_ERROR_INIT;
+        assert_int_equal(mkdir(there, 0700), 0);
+        assert_int_equal(setenv("SPARK_EXECUTOR_DIRS", value, 1), 0);
+        assert_int_equal(disk_dirs_new(gone, 4, &dirs, &error), -ENOENT);
+        assert_non_null(strstr(error_message(&error), gone));
+        error_deinit(&error);
+        assert_int_equal(access(gone, F_OK), -1);
+        _cleanup_free_ char *list = disk_dirs_configured(NULL);
+        assert_int_equal(disk_dirs_new(list, 4, &dirs, &error), 0);
+        assert_int_equal(disk_dirs_count(dirs), 1);
+        disk_dirs_free(dirs);
+        unsetenv("SPARK_EXECUTOR_DIRS");
+        assert_int_equal(rmdir(there), 0);
+}
+
 /* Also where nothing is made: what is swept is a list. */
 static void a_list_is_swept(void **state)
 {
@@ -287,6 +309,7 @@ int main(void)
                 cmocka_unit_test(what_a_killed_process_left_is_removed),
                 cmocka_unit_test(half_a_root_is_removed),
                 cmocka_unit_test(nothing_is_left_when_somebody_still_writes),
+                cmocka_unit_test(a_workers_directory_is_not_made_again),
                 cmocka_unit_test(a_list_is_swept),
                 cmocka_unit_test(the_environment_goes_first),
         };
