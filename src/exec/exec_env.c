@@ -142,7 +142,8 @@ int exec_env_init(struct exec_env *env, const struct fst_conf *conf, int64_t hea
 
 void exec_env_remove_files(struct exec_env *env)
 {
-        disk_dirs_free(steal(env->dirs));
+        if (env->dirs)
+                disk_dirs_leave(env->dirs);
 }
 
 void exec_env_deinit(struct exec_env *env)

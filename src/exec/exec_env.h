@@ -74,7 +74,7 @@ struct exec_env {
  */
 int exec_env_init(struct exec_env *env, const struct fst_conf *conf, int64_t heap, struct fst_error *error);
 
-/* Only remove the files, at a signal: tasks have ended, but threads may still look at the rest. */
+/* Only remove the files, before the process ends at once: threads may still be at them, and look at the rest. */
 void exec_env_remove_files(struct exec_env *env);
 
 /* Free everything; whoever had memory reserved has given it back. A zeroed env is allowed. */

@@ -49,6 +49,7 @@ struct disk_dirs {
         VEC(struct disk_dir *) dirs;
         unsigned subdirectories;
         bool lasting;         /* without locks */
+        atomic_bool left;     /* by disk_dirs_leave: nothing is made any more */
         struct file_key *key; /* NULL: files are not encrypted */
 };
 
@@ -267,21 +268,35 @@ void disk_dirs_sweep_executors(void)
         }
 }
 
+static void roots_remove(const struct disk_dirs *dirs)
+{
+        for (size_t i = 0; i < dirs->dirs.len; i++) {
+                const struct disk_dir *d = dirs->dirs.data[i];
+                size_t n = (size_t)(strrchr(d->root, '/') - d->root);
+                _cleanup_free_ char *base = n ? mem_strndup(d->root, n) : mem_strdup("/");
+                root_remove(base, d->root);
+                sweep(base);
+        }
+}
+
+void disk_dirs_leave(struct disk_dirs *dirs)
+{
+        atomic_store(&dirs->left, true);
+        if (!dirs->lasting)
+                roots_remove(dirs);
+}
+
 static void dirs_free(struct disk_dirs *dirs, bool remove)
 {
         if (!dirs)
                 return;
         int saved = errno;
+        if (remove)
+                roots_remove(dirs);
         for (size_t i = 0; i < dirs->dirs.len; i++) {
                 struct disk_dir *d = dirs->dirs.data[i];
-                size_t n = (size_t)(strrchr(d->root, '/') - d->root);
-                _cleanup_free_ char *base = n ? mem_strndup(d->root, n) : mem_strdup("/");
-                if (remove)
-                        root_remove(base, d->root);
                 if (d->lock >= 0)
                         close(d->lock);
-                if (remove)
-                        sweep(base);
                 free(d->root);
                 free(d);
         }
@@ -365,8 +380,19 @@ static char *all_reasons(const struct disk_dirs *dirs)
         return text;
 }
 
-/* Create the file in this directory; what was removed under our feet (a cleaner of /tmp) is made again. */
-static int dir_create(struct disk_dir *d, unsigned subdirectory, const char *name, int *fd, char **path)
+/* Make a root again that was removed under our feet (by a cleaner of /tmp), but not by disk_dirs_leave. */
+static int root_make_again(struct disk_dirs *dirs, const char *root)
+{
+        if (mkdir(root, 0700) < 0)
+                return errno == EEXIST ? 0 : -errno;
+        if (!atomic_load(&dirs->left))
+                return 0;
+        rmdir(root);
+        return -ENOENT;
+}
+
+static int dir_create(struct disk_dirs *dirs, struct disk_dir *d, unsigned subdirectory, const char *name, int *fd,
+                      char **path)
 {
         _cleanup_free_ char *sub = mem_printf("%s/%02x", d->root, subdirectory);
         _cleanup_free_ char *file = mem_printf("%s/%s", sub, name);
@@ -379,8 +405,9 @@ static int dir_create(struct disk_dir *d, unsigned subdirectory, const char *nam
                 }
                 if (errno != ENOENT)
                         return -errno;
-                if (mkdir(d->root, 0700) < 0 && errno != EEXIST)
-                        return -errno;
+                int r = root_make_again(dirs, d->root);
+                if (r)
+                        return r;
                 if (mkdir(sub, 0700) < 0 && errno != EEXIST)
                         return -errno;
         }
@@ -400,7 +427,7 @@ int disk_dirs_create(struct disk_dirs *dirs, const char *name, int *fd, char **p
                         continue;
                 if (n > 1 && i < 2 * n && dir_low(d) != (i >= n))
                         continue;
-                r = dir_create(d, (unsigned)(hash / n % dirs->subdirectories), name, fd, path);
+                r = dir_create(dirs, d, (unsigned)(hash / n % dirs->subdirectories), name, fd, path);
                 if (r == 0)
                         return 0;
                 if (r == -EEXIST)

@@ -55,6 +55,12 @@ void disk_dirs_sweep_executors(void);
  */
 void disk_dirs_sweep(const char *list);
 
+/*
+ * What disk_dirs_free does for others, while threads of this process may still use @dirs, and get no file any more: the
+ * process ends.
+ */
+void disk_dirs_leave(struct disk_dirs *dirs);
+
 /* Remove the roots with all that is in them, unless they last. NULL is allowed. */
 void disk_dirs_free(struct disk_dirs *dirs);
 

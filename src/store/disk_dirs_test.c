@@ -230,6 +230,25 @@ static void nothing_is_left_when_somebody_still_writes(void **state)
         }
 }
 
+/* A process that ends with a task in it that does not look up. */
+static void nothing_is_made_where_one_leaves(void **state)
+{
+        _cleanup_free_ char *list = mem_printf("%s/one,%s/two", base, base);
+        _cleanup_free_ char *one = mem_printf("%s/one", base), *two = mem_printf("%s/two", base);
+        for (int i = 0; i < 20; i++) {
+                struct disk_dirs *dirs = NULL;
+                pthread_t writer;
+                assert_int_equal(disk_dirs_new(list, 4, &dirs, NULL), 0);
+                atomic_store(&swept, false);
+                assert_int_equal(pthread_create(&writer, NULL, keep_writing, dirs), 0);
+                disk_dirs_leave(dirs);
+                pthread_join(writer, NULL);
+                assert_int_equal(rmdir(one), 0);
+                assert_int_equal(rmdir(two), 0);
+                disk_dirs_free(dirs);
+        }
+}
+
 /* An executor that begins when its worker was killed, and the next one has removed what that left. */
 static void a_workers_directory_is_not_made_again(void **state)
 {
@@ -309,6 +328,7 @@ int main(void)
                 cmocka_unit_test(what_a_killed_process_left_is_removed),
                 cmocka_unit_test(half_a_root_is_removed),
                 cmocka_unit_test(nothing_is_left_when_somebody_still_writes),
+                cmocka_unit_test(nothing_is_made_where_one_leaves),
                 cmocka_unit_test(a_workers_directory_is_not_made_again),
                 cmocka_unit_test(a_list_is_swept),
                 cmocka_unit_test(the_environment_goes_first),
