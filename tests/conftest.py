@@ -1,9 +1,14 @@
 """Fixtures that files of tests share."""
+import signal
+
 import pytest
 
 from held_job import compile_held_job
 from maven_repository import Place
 from standalone_cluster import Cluster
+
+# What is started behind a shell's "&" ignores SIGINT, and so would all that the tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
