@@ -115,6 +115,10 @@ FST_API void fst_release(fst_rdd *rdd);
 FST_API int fst_scope_begin(fst_context *sc);
 FST_API void fst_scope_end(fst_context *sc, int scope, const fst_rdd *keep);
 
+/*
+ * Its number in the application, or -EINVAL for NULL. Of NULL all functions that only look answer what an RDD would that
+ * has nothing of what they look for, and say in the log that it is none.
+ */
 FST_API int fst_rdd_id(const fst_rdd *rdd);
 
 /*

@@ -217,6 +217,14 @@ static void null_is_no_rdd(void **state)
         assert_refused(fst_save_as_text_file(none, "/no/such/place"), -EINVAL, "save_as_text_file was given NULL");
         assert_int_equal(fst_rdd_partitions(none), -EINVAL);
         assert_non_null(strstr(fst_to_debug_string(none), "was given NULL"));
+        assert_int_equal(fst_rdd_id(none), -EINVAL);
+        assert_int_equal(fst_rdd_storage_level(none), FST_STORAGE_NONE);
+        assert_int_equal(fst_rdd_storage(none).cached_partitions, 0);
+        assert_int_equal(fst_rdd_partitioner(none), FST_NO_PARTITIONER);
+        assert_false(fst_rdd_same_partitioner(fst_partition_by(pairs, 2), none));
+        assert_int_equal(fst_rdd_type(none).key, FST_KIND_BYTES);
+        assert_false(fst_is_checkpointed(none));
+        assert_null(fst_checkpoint_file(none));
         fst_release(none);
         fst_unpersist(none);
         assert_int_equal(n, 7);

@@ -92,11 +92,14 @@ static int count_items(fst_rdd *sampled, fst_site site, struct fst_error *error)
 {
         _cleanup_(findings_deinit) struct findings f = {0};
         struct strata *strata = sampled->by_key.strata;
+        if (sampled->by_key.counted)
+                return 0; /* for a job that failed after that, tasks of which may still look at the bounds */
         int r = find_out(sampled, SAMPLE_COUNT, &f, site, error);
         for (size_t i = 0; r == 0 && i < strata->n; i++)
                 if (f.items[i])
                         strata_bounds_replaced(strata->data[i].fraction, f.items[i], &strata->data[i].accept,
                                                &strata->data[i].wait);
+        sampled->by_key.counted = r == 0;
         return r;
 }
 

@@ -88,19 +88,27 @@ fst_rdd *rdd_new(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *parent
         return rdd_new_of(sc, op, type, &parent, parent ? 1 : 0, site);
 }
 
+#define NOT_MADE "%s was given NULL where an RDD is wanted: was it ever made?"
+
 fst_rdd *rdd_given(fst_rdd *rdd, fst_site site)
 {
         struct fst_error error = FST_ERROR_INIT;
         if (rdd)
                 return rdd;
         fst_context *sc = rdd_registry_newest();
-        int r = error_set(&error, -EINVAL, "%s was given NULL where an RDD is wanted: was it ever made?",
-                          site.operation);
+        int r = error_set(&error, -EINVAL, NOT_MADE, site.operation);
         if (sc)
                 return rdd_fail_with(rdd_new(sc, RDD_RANGE, FST_I64, NULL, site), r, &error);
         log_error("SparkContext", "%s", error_message(&error));
         error_deinit(&error);
         return NULL;
+}
+
+bool rdd_missing(const fst_rdd *rdd, const char *operation)
+{
+        if (!rdd)
+                log_error("SparkContext", NOT_MADE, operation);
+        return !rdd;
 }
 
 size_t rdd_first_missing(fst_rdd *const *rdds, size_t n)
@@ -313,7 +321,7 @@ FST_API fst_rdd *fst_unpersist_blocking(fst_rdd *rdd)
 
 FST_API int fst_rdd_id(const fst_rdd *rdd)
 {
-        return rdd->lineage.id;
+        return rdd_missing(rdd, "rdd_id") ? -EINVAL : rdd->lineage.id;
 }
 
 FST_API int fst_rdd_partitions(fst_rdd *rdd)
@@ -325,6 +333,8 @@ FST_API int fst_rdd_partitions(fst_rdd *rdd)
 
 FST_API enum fst_storage_level fst_rdd_storage_level(const fst_rdd *rdd)
 {
+        if (rdd_missing(rdd, "rdd_storage_level"))
+                return FST_STORAGE_NONE;
         return (enum fst_storage_level)__atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED);
 }
 
@@ -334,17 +344,19 @@ FST_API enum fst_partitioner fst_rdd_partitioner(const fst_rdd *rdd)
                                                      [PARTITIONER_RANGE] = FST_RANGE_PARTITIONER,
                                                      [PARTITIONER_FUNCTION] = FST_FUNCTION_PARTITIONER,
                                                      [PARTITIONER_ROUND_ROBIN] = FST_NO_PARTITIONER};
-        return rdd->partitioner ? kinds[rdd->partitioner->kind] : FST_NO_PARTITIONER;
+        if (rdd_missing(rdd, "rdd_partitioner") || !rdd->partitioner)
+                return FST_NO_PARTITIONER;
+        return kinds[rdd->partitioner->kind];
 }
 
 FST_API bool fst_rdd_same_partitioner(const fst_rdd *a, const fst_rdd *b)
 {
-        return fst_rdd_partitioner(a) && partitioner_equal(a->partitioner, b->partitioner);
+        return fst_rdd_partitioner(a) && fst_rdd_partitioner(b) && partitioner_equal(a->partitioner, b->partitioner);
 }
 
 FST_API fst_type fst_rdd_type(const fst_rdd *rdd)
 {
-        return rdd->type;
+        return rdd_missing(rdd, "rdd_type") ? FST_BYTES : rdd->type;
 }
 
 FST_API fst_rdd *fst_rdd_set_name(fst_rdd *rdd, const char *name)

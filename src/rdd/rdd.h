@@ -129,7 +129,8 @@ struct fst_rdd {
                         struct strata *strata; /* owned if the step is SAMPLE_TAKE; NULL: the RDD cannot be */
                         enum sample_step step;
                         bool replaced, exact;
-                        bool ready; /* exact: thresholds are known; atomic */
+                        bool counted; /* exact with replacement: bounds are known; under `prepare` */
+                        bool ready;   /* exact: thresholds are, too; atomic */
                         int64_t seed;
                 } by_key;
                 struct {
@@ -217,6 +218,9 @@ fst_rdd *rdd_given(fst_rdd *rdd, fst_site site);
 
 /* The same of an array: @n if all of it is there, else where the first NULL is. */
 size_t rdd_first_missing(fst_rdd *const *rdds, size_t n);
+
+/* For public functions that only look: whether @rdd is NULL, which is logged. */
+bool rdd_missing(const fst_rdd *rdd, const char *operation);
 
 /* The site of a public function that notes no line. */
 static inline fst_site rdd_site(const char *operation)

@@ -52,14 +52,14 @@ FST_API fst_rdd *fst_checkpoint(fst_rdd *rdd)
         return rdd;
 }
 
-FST_API const char *fst_checkpoint_file(const fst_rdd *rdd)
-{
-        return rdd_is_checkpointed(rdd) && !rdd->checkpoint.local ? rdd->checkpoint.path : NULL;
-}
-
 FST_API bool fst_is_checkpointed(const fst_rdd *rdd)
 {
-        return rdd_is_checkpointed(rdd);
+        return !rdd_missing(rdd, "is_checkpointed") && rdd_is_checkpointed(rdd);
+}
+
+FST_API const char *fst_checkpoint_file(const fst_rdd *rdd)
+{
+        return fst_is_checkpointed(rdd) && !rdd->checkpoint.local ? rdd->checkpoint.path : NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------------- having it */

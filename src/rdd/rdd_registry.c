@@ -218,6 +218,8 @@ static void kept_here(struct block_store *blocks, int rdd, struct fst_rdd_storag
 FST_API struct fst_rdd_storage fst_rdd_storage(const fst_rdd *rdd)
 {
         struct fst_rdd_storage storage = {.level = fst_rdd_storage_level(rdd)};
+        if (!rdd)
+                return storage;
         const struct rdd_registry *r = registry_of(rdd->sc);
         if (r->places.kept)
                 r->places.kept(r->places.owner, rdd->lineage.id, &storage);
