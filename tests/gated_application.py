@@ -2,6 +2,7 @@
 wait at a gate, what it did is in its event log, and its processes are found by a mark in their environment."""
 import json
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -206,6 +207,11 @@ class Application:
 
     def until_alive(self, count):
         until(lambda: len(self.alive()) == count, lambda: f"{sorted(self.alive())}, not {count} executors")
+
+
+def map_outputs(folder):
+    """The names of their files below @folder, some of which may be removed just now."""
+    return sorted(name for _, _, names in os.walk(folder) for name in names if re.match(r"shuffle_.*_", name))
 
 
 def kill(pids, number=signal.SIGKILL):

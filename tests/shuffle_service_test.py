@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from gated_application import Application, kill, sum_of, until
+from gated_application import Application, kill, map_outputs, sum_of, until
 from shuffle_service import Service
 
 SECRET = "7d9f0c2a6b1e4835" * 2
@@ -24,16 +24,12 @@ def folder(tmp_path):
     return tmp_path / "app"
 
 
-def outputs(app):
-    return sorted(p.name for p in app.local.rglob("shuffle_*_*") if p.is_file())
-
-
 def shuffle_and_lose_everybody(app, lose):
     """A shuffle's second job, when all executors of its first are gone."""
     app.open_gate()
     assert app.run(f"shuffle 4 {app.gate}")[0] == sum_of(4)
     before = app.alive()
-    assert [n.split(".")[1] for n in outputs(app)] == ["data", "index"] * 4
+    assert [n.split(".")[1] for n in map_outputs(app.local)] == ["data", "index"] * 4
     lose()
     until(lambda: before <= set(app.removed()), "executors stay")
     assert app.run("shuffled")[0] == sum_of(4)
@@ -47,7 +43,7 @@ def test_outputs_of_executors_that_were_killed_are_read(service, folder, conf):
     with Application(folder, "local-cluster[2,1,1024]", *service.conf(), *conf, allocation=False) as app:
         app.until_alive(2)
         shuffle_and_lose_everybody(app, lambda: kill(app.executors().values()))
-    assert not outputs(app)
+    assert not map_outputs(app.local)
 
 
 def test_idle_executors_go_though_they_have_outputs(service, folder):

@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from gated_application import Application, sum_of, until
+from gated_application import Application, map_outputs, sum_of, until
 from standalone_cluster import Cluster, free_port
 
 
@@ -22,14 +22,11 @@ def folder(tmp_path):
     return tmp_path / "app"
 
 
-def outputs(cluster):
-    return sorted(p.name for p in (cluster.folder / "local").rglob("shuffle_*_*"))
-
-
 def test_executors_follow_the_load_and_leave_their_outputs_to_the_worker(cluster, folder):
     master, port = cluster.master(), free_port()
+    local = cluster.folder / "local"
     service = {"spark.shuffle.service.enabled": "true", "spark.shuffle.service.port": str(port),
-               "spark.local.dir": str(cluster.folder / "local")}
+               "spark.local.dir": str(local)}
     worker = cluster.worker(master.url, cores=4, memory="2g", **service)
     with Application(folder, master.url, "spark.shuffle.service.enabled=true", f"spark.shuffle.service.port={port}",
                      "spark.shuffle.io.retryWait=1s") as app:
@@ -37,13 +34,13 @@ def test_executors_follow_the_load_and_leave_their_outputs_to_the_worker(cluster
         app.until_alive(4)
         app.open_gate()
         assert app.answer()[0] == sum_of(4)
-        assert len(outputs(cluster)) == 8
+        assert len(map_outputs(local)) == 8
         app.until_alive(0)
         assert set(app.removed().values()) == {"Executor killed by driver."}
         until(lambda: cluster.executors() == {}, "executors stay")
         assert app.run("shuffled")[0] == sum_of(4)
         assert app.tasks("ShuffleMapTask") == 4
-    until(lambda: outputs(cluster) == [], lambda: f"{outputs(cluster)} stay")
+    until(lambda: map_outputs(local) == [], lambda: f"{map_outputs(local)} stay")
 
 
 def test_a_worker_that_leaves_has_its_executors_move_what_they_have(cluster, folder):

@@ -326,8 +326,7 @@ FST_API int fst_rdd_id(const fst_rdd *rdd)
 
 FST_API int fst_rdd_partitions(fst_rdd *rdd)
 {
-        rdd = rdd_given(rdd, rdd_site("partitions"));
-        int r = rdd_plan(rdd);
+        int r = rdd_missing(rdd, "rdd_partitions") ? -EINVAL : rdd_plan(rdd);
         return r ? r : rdd->lineage.partitions;
 }
 

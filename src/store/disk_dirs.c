@@ -5,9 +5,9 @@
  * Spark leaves the directories of a killed process behind for ever. Here each root holds a locked file for as long as
  * its process lives; whoever makes a root removes neighbours whose file is not locked any more. Roots without such a
  * file (Spark's own) are never touched. A root gets its name only once its file is locked, and loses it before the file
- * goes: under the names that it has before and after, half of one is known as ours, wherever its process was killed.
- * Who still writes to a root that others remove (an executor that outlives its worker for a moment) finds no path there
- * any more.
+ * goes: under the names that it has before and after, half of one of our user is known as ours, wherever its process
+ * was killed. Who still writes to a root that others remove (an executor that outlives its worker for a moment) finds
+ * no path there any more.
  */
 #include "store/disk_dirs.h"
 
@@ -49,8 +49,9 @@ struct disk_dirs {
         VEC(struct disk_dir *) dirs;
         unsigned subdirectories;
         bool lasting;         /* without locks */
-        atomic_bool left;     /* by disk_dirs_leave: nothing is made any more */
         struct file_key *key; /* NULL: files are not encrypted */
+        pthread_mutex_t lock; /* of making a root again */
+        bool left;            /* by disk_dirs_leave: nothing is made any more */
 };
 
 /* "<base>/<prefix><uuid>" */
@@ -66,6 +67,13 @@ static bool has_prefix(const char *name, const char *prefix)
         return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
+/* Nobody but its user may change what is in a root, and so lead who removes it elsewhere. */
+static bool is_ours(const char *path)
+{
+        struct stat st;
+        return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+}
+
 static void root_remove(const char *base, const char *root)
 {
         _cleanup_free_ char *gone = path_new(base, REMOVED_PREFIX);
@@ -77,10 +85,10 @@ static int root_sweep(const char *base, const char *root)
 {
         _cleanup_free_ char *name = mem_printf("%s/%s", root, LOCK_NAME);
         struct stat st;
-        int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         if (fd < 0)
                 return -errno;
-        if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0) {
                 log_info("DiskBlockManager", "Removing %s, left by a process that is gone", root);
                 root_remove(base, root);
         }
@@ -98,7 +106,7 @@ static void sweep(const char *base)
                 _cleanup_free_ char *path = mem_printf("%s/%s", base, e->d_name);
                 if (has_prefix(e->d_name, ROOT_PREFIX) || has_prefix(e->d_name, EXECUTORS_PREFIX))
                         root_sweep(base, path);
-                else if (has_prefix(e->d_name, REMOVED_PREFIX))
+                else if (has_prefix(e->d_name, REMOVED_PREFIX) && is_ours(path))
                         remove_tree(path); /* others may be at it, too */
                 else if (has_prefix(e->d_name, UNFINISHED_PREFIX) && root_sweep(base, path) == -ENOENT)
                         rmdir(path);
@@ -107,31 +115,43 @@ static void sweep(const char *base)
 }
 
 /* Lock the new directory @path's file. -EAGAIN: a neighbour took it for that of a process that is gone. */
-static int root_lock(const char *path)
+static int root_lock(const char *path, int *lock)
 {
         _cleanup_free_ char *name = mem_printf("%s/%s", path, LOCK_NAME);
         struct stat st;
         int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd < 0)
                 return errno == ENOENT ? -EAGAIN : -errno;
-        int r = flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &st) < 0 ? -errno : st.st_nlink == 0 ? -EAGAIN : fd;
-        if (r < 0)
+        int r = flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &st) < 0 ? -errno : st.st_nlink == 0 ? -EAGAIN : 0;
+        if (r)
                 close(fd);
+        else
+                *lock = fd;
         return r;
 }
 
-/* A root of that name that is locked: the descriptor. */
-static int root_new_locked(const char *base, const char *root)
+/* The directory that @root is in. */
+static char *base_of(const char *root)
 {
+        size_t n = (size_t)(strrchr(root, '/') - root);
+        return n ? mem_strndup(root, n) : mem_strdup("/");
+}
+
+/* Make @root, with @lock the descriptor of its locked file unless it is to last. */
+static int root_make(const char *root, bool lasting, int *lock)
+{
+        _cleanup_free_ char *base = base_of(root);
         int r = -EAGAIN;
+        if (lasting)
+                return mkdir(root, 0700) < 0 ? -errno : 0;
         for (int attempt = 0; attempt < NEW_ATTEMPTS && r == -EAGAIN; attempt++) {
                 _cleanup_free_ char *path = path_new(base, UNFINISHED_PREFIX);
                 if (mkdir(path, 0700) < 0)
                         return -errno;
-                int fd = r = root_lock(path);
-                if (fd >= 0 && rename(path, root) < 0) {
-                        r = -errno;
-                        close(fd);
+                r = root_lock(path, lock);
+                if (r == 0 && rename(path, root) < 0) {
+                        r = errno == ENOENT ? -EAGAIN : -errno; /* a neighbour had begun to remove it */
+                        close(*lock);
                 }
                 if (r < 0)
                         remove_tree(path);
@@ -139,10 +159,14 @@ static int root_new_locked(const char *base, const char *root)
         return r;
 }
 
-/* Whether @base is of SPARK_EXECUTOR_DIRS: if it is not there, that worker is gone, and what it had was swept. */
-static bool made_by_worker(const char *base)
+/*
+ * Whether @base belongs to another process of the application, which has made it: the worker that gave it in
+ * SPARK_EXECUTOR_DIRS, or the executor whose root it is. If it is not there, that one is gone, and what it had is
+ * swept.
+ */
+static bool made_by_another(const char *base)
 {
-        const char *list = getenv("SPARK_EXECUTOR_DIRS");
+        const char *list = getenv("SPARK_EXECUTOR_DIRS"), *slash = strrchr(base, '/');
         size_t n = strlen(base);
         for (const char *at = list; at && *at; at += *at == ':') {
                 size_t length = strcspn(at, ":");
@@ -150,20 +174,17 @@ static bool made_by_worker(const char *base)
                         return true;
                 at += length;
         }
-        return false;
+        return has_prefix(slash ? slash + 1 : base, ROOT_PREFIX);
 }
 
 static int dir_new(const char *base, const char *prefix, bool lasting, struct disk_dir **dir)
 {
-        int r = made_by_worker(base) ? 0 : make_dirs(base, 0755), lock = -1;
+        int lock = -1, r = made_by_another(base) ? 0 : make_dirs(base, 0755);
         if (r < 0)
                 return r;
         sweep(base);
         _cleanup_free_ char *root = path_new(base, prefix);
-        if (lasting)
-                r = mkdir(root, 0700) < 0 ? -errno : 0;
-        else
-                r = lock = root_new_locked(base, root);
+        r = root_make(root, lasting, &lock);
         if (r < 0)
                 return r;
         struct disk_dir *d = new0(struct disk_dir);
@@ -198,6 +219,7 @@ static int dirs_new(const char *list, const char *prefix, int subdirectories, bo
         struct disk_dirs *d = new0(struct disk_dirs);
         d->subdirectories = (unsigned)subdirectories;
         d->lasting = lasting;
+        pthread_mutex_init(&d->lock, NULL);
         _cleanup_free_ char *copy = mem_strdup(list);
         int r = -EINVAL;
         char *rest = copy;
@@ -272,8 +294,7 @@ static void roots_remove(const struct disk_dirs *dirs)
 {
         for (size_t i = 0; i < dirs->dirs.len; i++) {
                 const struct disk_dir *d = dirs->dirs.data[i];
-                size_t n = (size_t)(strrchr(d->root, '/') - d->root);
-                _cleanup_free_ char *base = n ? mem_strndup(d->root, n) : mem_strdup("/");
+                _cleanup_free_ char *base = base_of(d->root);
                 root_remove(base, d->root);
                 sweep(base);
         }
@@ -281,7 +302,9 @@ static void roots_remove(const struct disk_dirs *dirs)
 
 void disk_dirs_leave(struct disk_dirs *dirs)
 {
-        atomic_store(&dirs->left, true);
+        pthread_mutex_lock(&dirs->lock);
+        dirs->left = true;
+        pthread_mutex_unlock(&dirs->lock);
         if (!dirs->lasting)
                 roots_remove(dirs);
 }
@@ -301,6 +324,7 @@ static void dirs_free(struct disk_dirs *dirs, bool remove)
                 free(d);
         }
         vec_deinit(&dirs->dirs);
+        pthread_mutex_destroy(&dirs->lock);
         file_key_free(dirs->key);
         free(dirs);
         errno = saved;
@@ -381,14 +405,22 @@ static char *all_reasons(const struct disk_dirs *dirs)
 }
 
 /* Make a root again that was removed under our feet (by a cleaner of /tmp), but not by disk_dirs_leave. */
-static int root_make_again(struct disk_dirs *dirs, const char *root)
+static int root_make_again(struct disk_dirs *dirs, struct disk_dir *d)
 {
-        if (mkdir(root, 0700) < 0)
-                return errno == EEXIST ? 0 : -errno;
-        if (!atomic_load(&dirs->left))
-                return 0;
-        rmdir(root);
-        return -ENOENT;
+        int r = 0;
+        pthread_mutex_lock(&dirs->lock);
+        if (dirs->left) {
+                r = -ENOENT;
+        } else if (access(d->root, F_OK) < 0) {
+                int lock = -1;
+                r = root_make(d->root, dirs->lasting, &lock);
+                if (r == 0 && d->lock >= 0)
+                        close(d->lock);
+                if (r == 0)
+                        d->lock = lock;
+        }
+        pthread_mutex_unlock(&dirs->lock);
+        return r;
 }
 
 static int dir_create(struct disk_dirs *dirs, struct disk_dir *d, unsigned subdirectory, const char *name, int *fd,
@@ -405,7 +437,7 @@ static int dir_create(struct disk_dirs *dirs, struct disk_dir *d, unsigned subdi
                 }
                 if (errno != ENOENT)
                         return -errno;
-                int r = root_make_again(dirs, d->root);
+                int r = root_make_again(dirs, d);
                 if (r)
                         return r;
                 if (mkdir(sub, 0700) < 0 && errno != EEXIST)

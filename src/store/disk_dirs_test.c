@@ -179,16 +179,23 @@ static void what_a_killed_process_left_is_removed(void **state)
 /* Wherever it was killed: what is ours is known by its name before and after it is a root. */
 static void half_a_root_is_removed(void **state)
 {
+        static const char *const others[] = {"blockmgr-e/.firesteel.lock", "blockmgr-e", ".firesteel-gone-f"};
         _cleanup_free_ char *list = mem_printf("%s/half", base);
-        _cleanup_free_ char *command = mem_printf("cd %s && mkdir -p .firesteel-new-a .firesteel-new-b blockmgr-c "
-                                                  ".firesteel-gone-d/00 && touch .firesteel-new-b/.firesteel.lock "
-                                                  ".firesteel-gone-d/00/shuffle_0_0_0.data",
-                                                  list);
+        _cleanup_free_ char *command =
+                mem_printf("cd %s && mkdir -p .firesteel-new-a .firesteel-new-b blockmgr-c "
+                           ".firesteel-gone-d/00 blockmgr-e && touch "
+                           ".firesteel-new-b/.firesteel.lock .firesteel-gone-d/00/shuffle_0_0_0.data "
+                           "&& mkfifo blockmgr-e/.firesteel.lock && ln -s . .firesteel-gone-f",
+                           list);
         _cleanup_free_ char *foreign = mem_printf("%s/blockmgr-c", list);
         assert_int_equal(mkdir(list, 0700), 0);
         assert_int_equal(system(command), 0);
         disk_dirs_sweep(list);
         assert_int_equal(rmdir(foreign), 0); /* an empty root of Spark's looks like that */
+        for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+                _cleanup_free_ char *path = mem_printf("%s/%s", list, others[i]);
+                assert_int_equal(remove(path), 0);
+        }
         assert_int_equal(rmdir(list), 0);
 }
 
@@ -237,12 +244,17 @@ static void nothing_is_made_where_one_leaves(void **state)
         _cleanup_free_ char *one = mem_printf("%s/one", base), *two = mem_printf("%s/two", base);
         for (int i = 0; i < 20; i++) {
                 struct disk_dirs *dirs = NULL;
-                pthread_t writer;
+                pthread_t writers[6];
                 assert_int_equal(disk_dirs_new(list, 4, &dirs, NULL), 0);
                 atomic_store(&swept, false);
-                assert_int_equal(pthread_create(&writer, NULL, keep_writing, dirs), 0);
+                for (size_t k = 0; k < ARRAY_SIZE(writers); k++)
+                        assert_int_equal(pthread_create(&writers[k], NULL, keep_writing, dirs), 0);
+                usleep(500);
                 disk_dirs_leave(dirs);
-                pthread_join(writer, NULL);
+                usleep(2000); /* for who would write on */
+                atomic_store(&swept, true);
+                for (size_t k = 0; k < ARRAY_SIZE(writers); k++)
+                        pthread_join(writers[k], NULL);
                 assert_int_equal(rmdir(one), 0);
                 assert_int_equal(rmdir(two), 0);
                 disk_dirs_free(dirs);
@@ -250,7 +262,7 @@ static void nothing_is_made_where_one_leaves(void **state)
 }
 
 /* An executor that begins when its worker was killed, and the next one has removed what that left. */
-static void a_workers_directory_is_not_made_again(void **state)
+static void anothers_directory_is_not_made_again(void **state)
 {
         _cleanup_free_ char *there = mem_printf("%s/there", base), *gone = mem_printf("%s/gone", base);
         _cleanup_free_ char *value = mem_printf("%s:%s", there, gone);
@@ -258,10 +270,15 @@ static void a_workers_directory_is_not_made_again(void **state)
         struct fst_error error = FST_ERROR_INIT;
         assert_int_equal(mkdir(there, 0700), 0);
         assert_int_equal(setenv("SPARK_EXECUTOR_DIRS", value, 1), 0);
-        assert_int_equal(disk_dirs_new(gone, 4, &dirs, &error), -ENOENT);
-        assert_non_null(strstr(error_message(&error), gone));
-        error_deinit(&error);
-        assert_int_equal(access(gone, F_OK), -1);
+        _cleanup_free_ char *root =
+                mem_printf("%s/there/blockmgr-gone", base); /* of an executor with worker processes */
+        const char *missing[] = {gone, root};
+        for (size_t i = 0; i < ARRAY_SIZE(missing); i++) {
+                assert_int_equal(disk_dirs_new(missing[i], 4, &dirs, &error), -ENOENT);
+                assert_non_null(strstr(error_message(&error), missing[i]));
+                error_deinit(&error);
+                assert_int_equal(access(missing[i], F_OK), -1);
+        }
         _cleanup_free_ char *list = disk_dirs_configured(NULL);
         assert_int_equal(disk_dirs_new(list, 4, &dirs, &error), 0);
         assert_int_equal(disk_dirs_count(dirs), 1);
@@ -329,7 +346,7 @@ int main(void)
                 cmocka_unit_test(half_a_root_is_removed),
                 cmocka_unit_test(nothing_is_left_when_somebody_still_writes),
                 cmocka_unit_test(nothing_is_made_where_one_leaves),
-                cmocka_unit_test(a_workers_directory_is_not_made_again),
+                cmocka_unit_test(anothers_directory_is_not_made_again),
                 cmocka_unit_test(a_list_is_swept),
                 cmocka_unit_test(the_environment_goes_first),
         };
