@@ -1,13 +1,6 @@
 /*
  * Local directories, as Spark's DiskBlockManager keeps them: names, hashing and order are the same, so that what is
  * found on a disk looks familiar.
- *
- * Spark leaves the directories of a killed process behind for ever. Here each root holds a locked file for as long as
- * its process lives; whoever makes a root removes neighbours whose file is not locked any more. Roots without such a
- * file (Spark's own) are never touched. A root gets its name only once its file is locked, and loses it before the file
- * goes: under the names that it has before and after, half of one of our user is known as ours, wherever its process
- * was killed. Who still writes to a root that others remove (an executor that outlives its worker for a moment) finds
- * no path there any more.
  */
 #include "store/disk_dirs.h"
 
@@ -15,27 +8,19 @@
 #include "base/log.h"
 #include "base/make_dirs.h"
 #include "base/mem.h"
-#include "base/remove_tree.h"
 #include "base/uuid.h"
 #include "base/vec.h"
 #include "store/file_cipher.h"
+#include "store/local_root.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define LOCK_NAME ".firesteel.lock"
-#define ROOT_PREFIX "blockmgr-"
-#define EXECUTORS_PREFIX "executor-"
-#define UNFINISHED_PREFIX ".firesteel-new-"
-#define REMOVED_PREFIX ".firesteel-gone-"
-#define NEW_ATTEMPTS 16                /* each time a neighbour has to sweep within microseconds */
 #define ROOM_LEAST ((uint64_t)1 << 20) /* with less, a directory is as good as full */
 
 struct disk_dir {
@@ -54,109 +39,12 @@ struct disk_dirs {
         bool left;            /* by disk_dirs_leave: nothing is made any more */
 };
 
-/* "<base>/<prefix><uuid>" */
-static char *path_new(const char *base, const char *prefix)
-{
-        char uuid[UUID_TEXT];
-        uuid_draw(uuid);
-        return mem_printf("%s/%s%s", base, prefix, uuid);
-}
-
-static bool has_prefix(const char *name, const char *prefix)
-{
-        return strncmp(name, prefix, strlen(prefix)) == 0;
-}
-
-/* Nobody but its user may change what is in a root, and so lead who removes it elsewhere. */
-static bool is_ours(const char *path)
-{
-        struct stat st;
-        return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
-}
-
-static void root_remove(const char *base, const char *root)
-{
-        _cleanup_free_ char *gone = path_new(base, REMOVED_PREFIX);
-        remove_tree(rename(root, gone) == 0 ? gone : root);
-}
-
-/* Remove @root if it has our file and no living process has locked that. -ENOENT: it has none. */
-static int root_sweep(const char *base, const char *root)
-{
-        _cleanup_free_ char *name = mem_printf("%s/%s", root, LOCK_NAME);
-        struct stat st;
-        int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        if (fd < 0)
-                return -errno;
-        if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0) {
-                log_info("DiskBlockManager", "Removing %s, left by a process that is gone", root);
-                root_remove(base, root);
-        }
-        close(fd);
-        return 0;
-}
-
-/* Remove the roots in @base that processes left which are no more. By who begins to use it, and who ends. */
-static void sweep(const char *base)
-{
-        DIR *d = opendir(base);
-        if (!d)
-                return;
-        for (struct dirent *e; (e = readdir(d));) {
-                _cleanup_free_ char *path = mem_printf("%s/%s", base, e->d_name);
-                if (has_prefix(e->d_name, ROOT_PREFIX) || has_prefix(e->d_name, EXECUTORS_PREFIX))
-                        root_sweep(base, path);
-                else if (has_prefix(e->d_name, REMOVED_PREFIX) && is_ours(path))
-                        remove_tree(path); /* others may be at it, too */
-                else if (has_prefix(e->d_name, UNFINISHED_PREFIX) && root_sweep(base, path) == -ENOENT)
-                        rmdir(path);
-        }
-        closedir(d);
-}
-
-/* Lock the new directory @path's file. -EAGAIN: a neighbour took it for that of a process that is gone. */
-static int root_lock(const char *path, int *lock)
-{
-        _cleanup_free_ char *name = mem_printf("%s/%s", path, LOCK_NAME);
-        struct stat st;
-        int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        if (fd < 0)
-                return errno == ENOENT ? -EAGAIN : -errno;
-        int r = flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &st) < 0 ? -errno : st.st_nlink == 0 ? -EAGAIN : 0;
-        if (r)
-                close(fd);
-        else
-                *lock = fd;
-        return r;
-}
-
-/* The directory that @root is in. */
-static char *base_of(const char *root)
-{
-        size_t n = (size_t)(strrchr(root, '/') - root);
-        return n ? mem_strndup(root, n) : mem_strdup("/");
-}
-
-/* Make @root, with @lock the descriptor of its locked file unless it is to last. */
+/* @lock: the descriptor that local_root_make gives; untouched where it is to last. */
 static int root_make(const char *root, bool lasting, int *lock)
 {
-        _cleanup_free_ char *base = base_of(root);
-        int r = -EAGAIN;
-        if (lasting)
-                return mkdir(root, 0700) < 0 ? -errno : 0;
-        for (int attempt = 0; attempt < NEW_ATTEMPTS && r == -EAGAIN; attempt++) {
-                _cleanup_free_ char *path = path_new(base, UNFINISHED_PREFIX);
-                if (mkdir(path, 0700) < 0)
-                        return -errno;
-                r = root_lock(path, lock);
-                if (r == 0 && rename(path, root) < 0) {
-                        r = errno == ENOENT ? -EAGAIN : -errno; /* a neighbour had begun to remove it */
-                        close(*lock);
-                }
-                if (r < 0)
-                        remove_tree(path);
-        }
-        return r;
+        if (!lasting)
+                return local_root_make(root, lock);
+        return mkdir(root, 0700) < 0 ? -errno : 0;
 }
 
 /*
@@ -174,7 +62,7 @@ static bool made_by_another(const char *base)
                         return true;
                 at += length;
         }
-        return has_prefix(slash ? slash + 1 : base, ROOT_PREFIX);
+        return strncmp(slash ? slash + 1 : base, LOCAL_ROOT_BLOCKS, strlen(LOCAL_ROOT_BLOCKS)) == 0;
 }
 
 static int dir_new(const char *base, const char *prefix, bool lasting, struct disk_dir **dir)
@@ -182,8 +70,8 @@ static int dir_new(const char *base, const char *prefix, bool lasting, struct di
         int lock = -1, r = made_by_another(base) ? 0 : make_dirs(base, 0755);
         if (r < 0)
                 return r;
-        sweep(base);
-        _cleanup_free_ char *root = path_new(base, prefix);
+        local_root_sweep(base);
+        _cleanup_free_ char *root = local_root_path(base, prefix);
         r = root_make(root, lasting, &lock);
         if (r < 0)
                 return r;
@@ -254,17 +142,17 @@ static int dirs_new(const char *list, const char *prefix, int subdirectories, bo
 
 int disk_dirs_new(const char *list, int subdirectories, struct disk_dirs **dirs, struct fst_error *error)
 {
-        return dirs_new(list, ROOT_PREFIX, subdirectories, false, dirs, error);
+        return dirs_new(list, LOCAL_ROOT_BLOCKS, subdirectories, false, dirs, error);
 }
 
 int disk_dirs_new_lasting(const char *list, int subdirectories, struct disk_dirs **dirs, struct fst_error *error)
 {
-        return dirs_new(list, ROOT_PREFIX, subdirectories, true, dirs, error);
+        return dirs_new(list, LOCAL_ROOT_BLOCKS, subdirectories, true, dirs, error);
 }
 
 int disk_dirs_for_executors(const char *list, struct disk_dirs **dirs, struct fst_error *error)
 {
-        return dirs_new(list, EXECUTORS_PREFIX, 1, false, dirs, error);
+        return dirs_new(list, LOCAL_ROOT_EXECUTORS, 1, false, dirs, error);
 }
 
 void disk_dirs_sweep(const char *list)
@@ -273,7 +161,7 @@ void disk_dirs_sweep(const char *list)
         char *rest = copy;
         for (char *dir; (dir = strsep(&rest, ", "));)
                 if (*dir)
-                        sweep(dir);
+                        local_root_sweep(dir);
 }
 
 void disk_dirs_sweep_executors(void)
@@ -286,17 +174,17 @@ void disk_dirs_sweep_executors(void)
                 if (!slash || slash == dir)
                         continue;
                 *slash = '\0';
-                sweep(dir);
+                local_root_sweep(dir);
         }
 }
 
 static void roots_remove(const struct disk_dirs *dirs)
 {
         for (size_t i = 0; i < dirs->dirs.len; i++) {
-                const struct disk_dir *d = dirs->dirs.data[i];
-                _cleanup_free_ char *base = base_of(d->root);
-                root_remove(base, d->root);
-                sweep(base);
+                const char *root = dirs->dirs.data[i]->root;
+                _cleanup_free_ char *base = local_root_base(root);
+                local_root_remove(root);
+                local_root_sweep(base);
         }
 }
 
