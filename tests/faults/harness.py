@@ -65,6 +65,13 @@ class Violation(Exception):
     """What was asked of a run is not so."""
 
 
+def stacks(pid):
+    """How it looks inside @pid."""
+    done = subprocess.run(["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all bt"], check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, stdin=subprocess.DEVNULL)
+    return f"--- {pid}\n{done.stdout}\n"
+
+
 class Run:
     """A job under watch. @strike(run, who, pid, place) is called at passage @moment of @place, of all executors."""
 
@@ -173,9 +180,7 @@ class Run:
         """It took too long: how it looks inside, and the end of it."""
         self.hung = True
         for pid in [self.driver.pid] + self.left_processes():
-            done = subprocess.run(["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all bt"], check=False,
-                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, stdin=subprocess.DEVNULL)
-            self.stacks += f"--- {pid}\n{done.stdout}\n"
+            self.stacks += stacks(pid)
         self.end_all()
 
     def end_all(self):

@@ -505,9 +505,10 @@ class StandaloneRun:
             self.wait_for(lambda: self.client.process.poll() is not None, "the application's end")
             if not self.client_may_fail and self.client.end() != 0:
                 raise Violation(f"the application ended with status {self.client.end()}:\n{self.client.log()[-3000:]}")
-            self.wait_for(lambda: not self.cures, "the end of the faults")
-            self.wait_for(self.at_rest, "a master that has its three workers and nothing to do")
-            self.wait_for(lambda: not self.of_kind(EXECUTOR) and not self.of_kind(DRIVER), "the executors' end")
+            self.wait_for(lambda: self.at_rest() and not self.of_kind(EXECUTOR) and not self.of_kind(DRIVER),
+                          "a master that has its three workers and nothing to do, and the executors' end")
+            self.wait_for(lambda: not self.cures, "the end of the faults")  # nobody is left who would bring another
+            self.wait_for(self.at_rest, "a master that still has its three workers")
             found = harness.results(self.path("out"))
             expected = expected or found
             if not expected or found != expected and (self.client.end() == 0 or not self.client_may_fail):
@@ -529,7 +530,11 @@ class StandaloneRun:
         self.note_ports()
         self.close_gate()
         for daemon in filter(None, (*self.workers, *self.masters, self.service, self.zookeeper)):
-            daemon.kill(signal.SIGTERM)
+            try:
+                daemon.kill(signal.SIGTERM)
+            except subprocess.TimeoutExpired as problem:
+                raise Violation(f"process {daemon.pid} does not end:\n{daemon.log()[-3000:]}\n"
+                                f"{harness.stacks(daemon.pid)}") from problem
             if daemon.end() != 128 + signal.SIGTERM and not (daemon in self.masters and self.resigned(daemon, daemon.end())):
                 raise Violation(f"process {daemon.pid} ended with status {daemon.end()}:\n{daemon.log()[-3000:]}")
         if not self.wait_quietly(lambda: not self.cluster.marked()):
