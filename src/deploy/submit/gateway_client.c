@@ -32,10 +32,15 @@
 #define DRAIN_MS 100
 
 struct gateway_master {
-        struct gateway_client *client;
         char *address; /* "host:port" */
         struct rpc_ref *ref;
-        uint64_t question; /* that it was asked last */
+};
+
+/* What a master was asked: its answer may come when the question is over, and others were asked since. */
+struct gateway_ask {
+        struct gateway_client *client;
+        const struct gateway_master *master;
+        uint64_t question;
 };
 
 struct gateway_client {
@@ -45,6 +50,7 @@ struct gateway_client {
         struct rpc_env *rpc;
         struct gateway_master *masters;
         size_t n;
+        VEC(struct gateway_ask *) asks; /* that were not answered yet */
         int64_t ask_timeout_ms, standby_ms;
         const int *stopped;
 
@@ -107,7 +113,7 @@ static void complain(struct gateway_client *c, const struct gateway_master *m, i
         c->status = c->status == 0 || c->status == -ENOTCONN ? status : c->status;
 }
 
-static void take_answer(struct gateway_client *c, struct gateway_master *m, const struct rpc_answer *a)
+static void take_answer(struct gateway_client *c, const struct gateway_master *m, const struct rpc_answer *a)
 {
         struct fst_error error = FST_ERROR_INIT;
         _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(a->len);
@@ -125,12 +131,32 @@ static void take_answer(struct gateway_client *c, struct gateway_master *m, cons
         error_deinit(&error);
 }
 
+static struct gateway_ask *ask_new(struct gateway_client *c, const struct gateway_master *master)
+{
+        struct gateway_ask *ask = new0(struct gateway_ask);
+        *ask = (struct gateway_ask){c, master, c->question};
+        vec_push(&c->asks, ask);
+        return ask;
+}
+
+static void ask_free(struct gateway_ask *ask)
+{
+        struct gateway_client *c = ask->client;
+        for (size_t i = 0; i < c->asks.len; i++)
+                if (c->asks.data[i] == ask)
+                        c->asks.data[i] = c->asks.data[--c->asks.len];
+        free(ask);
+}
+
 static void on_answer(void *owner, struct rpc_answer *a)
 {
-        struct gateway_master *m = owner;
-        struct gateway_client *c = m->client;
-        if (m->question != c->question || c->answered)
-                return; /* to a question that is over */
+        struct gateway_ask *ask = owner;
+        struct gateway_client *c = ask->client;
+        const struct gateway_master *m = ask->master;
+        bool over = ask->question != c->question || c->answered;
+        ask_free(ask);
+        if (over)
+                return;
         c->waiting--;
         if (a->status == 0)
                 take_answer(c, m, a);
@@ -176,13 +202,15 @@ static void ask_once(struct gateway_client *c, uint16_t type, const ProtobufCMes
         c->status = 0;
         buf_reset(&c->errors);
         for (size_t i = 0; i < c->n; i++) {
-                struct gateway_master *m = &c->masters[i];
-                m->question = c->question;
-                int r = rpc_ask_packed(m->ref, type, message, NULL, c->ask_timeout_ms, on_answer, m);
-                if (r == 0)
+                const struct gateway_master *m = &c->masters[i];
+                struct gateway_ask *asked = ask_new(c, m);
+                int r = rpc_ask_packed(m->ref, type, message, NULL, c->ask_timeout_ms, on_answer, asked);
+                if (r == 0) {
                         c->waiting++;
-                else
+                } else {
+                        ask_free(asked);
                         complain(c, m, r, strerror(-r));
+                }
         }
         while (c->waiting > 0 && !c->answered && !is_stopped(c))
                 uv_run(&c->loop, UV_RUN_ONCE);
@@ -285,7 +313,7 @@ static int read_masters(struct gateway_client *c, const char *masters, struct fs
         bool valid = text_starts_with(masters, "spark://");
         for (const char *at = masters + strlen("spark://"); valid;) {
                 size_t n = strcspn(at, ",");
-                struct gateway_master m = {.client = c, .address = mem_strndup(at, n)};
+                struct gateway_master m = {.address = mem_strndup(at, n)};
                 struct host_port parts;
                 valid = host_port_parse(m.address, &parts, NULL) == 0 && parts.port != 0;
                 vec_push(&list, m);
@@ -349,6 +377,7 @@ void gateway_client_free(struct gateway_client *c)
 {
         if (!c)
                 return;
+        c->question++; /* answers that still come are to none */
         for (size_t i = 0; i < c->n; i++) {
                 rpc_ref_unref(c->masters[i].ref);
                 free(c->masters[i].address);
@@ -364,6 +393,9 @@ void gateway_client_free(struct gateway_client *c)
         uv_loop_close(&c->loop);
         security_free(c->security);
         buf_deinit(&c->errors);
+        while (c->asks.len)
+                ask_free(c->asks.data[0]);
+        vec_deinit(&c->asks);
         free(c);
 }
 

@@ -32,6 +32,7 @@ struct master {
         int port;
         _Atomic int standby; /* questions that it answers so; negative: all */
         const char *refuses; /* launches, with this sentence */
+        _Atomic bool held;   /* it answers later */
         bool closed;
         _Atomic int launches;
         char heard[512]; /* of the last launch; read when the thread has ended */
@@ -70,6 +71,8 @@ static void answer_reply(struct master *m, struct rpc_message *message, bool sta
 static void receive(void *owner, struct rpc_message *message)
 {
         struct master *m = owner;
+        while (m->held)
+                usleep(1000);
         bool standby = m->standby != 0;
         if (m->standby > 0)
                 m->standby--;
@@ -211,6 +214,30 @@ static void without_patience_nobody_is_waited_for(void **state)
         error_deinit(&error);
 }
 
+/* Nor does it touch a client that is gone. */
+static void a_late_answer_is_to_no_other_question(void **state)
+{
+        struct master late = {.standby = -1, .held = true}, leader = {0};
+        _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
+        _cleanup_(gateway_answer_deinit) struct gateway_answer answer = GATEWAY_ANSWER_INIT;
+        master_start(&late);
+        master_start(&leader);
+        struct gateway_client *c = client_for(late.port, leader.port, &conf);
+        assert_int_equal(launch(c, &conf, &answer, NULL), 0);
+        leader.standby = 1; /* so that more than its answer is waited for */
+        late.held = false;
+        gateway_answer_deinit(&answer);
+        assert_int_equal(gateway_client_status(c, "driver-7", &answer, NULL), 0);
+        assert_string_equal(answer.state, "RUNNING");
+        late.held = true;
+        gateway_answer_deinit(&answer);
+        assert_int_equal(gateway_client_status(c, "driver-7", &answer, NULL), 0);
+        gateway_client_free(c);
+        late.held = false;
+        master_end(&late);
+        master_end(&leader);
+}
+
 /* Nothing of a launch went to the connection that has ended, so that it need not fail. */
 static void a_master_may_restart_between_questions(void **state)
 {
@@ -331,6 +358,7 @@ int main(void)
                 cmocka_unit_test(drivers_are_launched_asked_and_killed),
                 cmocka_unit_test(the_leader_is_found_and_waited_for),
                 cmocka_unit_test(without_patience_nobody_is_waited_for),
+                cmocka_unit_test(a_late_answer_is_to_no_other_question),
                 cmocka_unit_test(a_master_may_restart_between_questions),
                 cmocka_unit_test(one_that_is_away_does_not_matter),
                 cmocka_unit_test(a_refusal_is_an_answer),
