@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/make_dirs.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/uuid.h"
 #include "base/vec.h"
 #include "store/file_cipher.h"
@@ -62,7 +63,7 @@ static bool made_by_another(const char *base)
                         return true;
                 at += length;
         }
-        return strncmp(slash ? slash + 1 : base, LOCAL_ROOT_BLOCKS, strlen(LOCAL_ROOT_BLOCKS)) == 0;
+        return text_starts_with(slash ? slash + 1 : base, LOCAL_ROOT_BLOCKS);
 }
 
 static int dir_new(const char *base, const char *prefix, bool lasting, struct disk_dir **dir)

@@ -26,8 +26,7 @@ char *disk_dirs_configured(const char *local_dir);
 /*
  * Make the roots, with rights for this user alone, in each directory of the comma list @list. Those that cannot be made
  * are logged and left out; so is a directory of SPARK_EXECUTOR_DIRS that is not there any more, as its worker is gone.
- * -EINVAL if @list is empty or @subdirectories is not 1 … 4096; otherwise the last errno if
- * not one could be made.
+ * -EINVAL if @list is empty or @subdirectories is not 1 … 4096; otherwise the last errno if not one could be made.
  */
 int disk_dirs_new(const char *list, int subdirectories, struct disk_dirs **dirs, struct fst_error *error);
 

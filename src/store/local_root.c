@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/remove_tree.h"
+#include "base/text.h"
 #include "base/uuid.h"
 
 #include <dirent.h>
@@ -36,11 +37,6 @@ char *local_root_base(const char *root)
 {
         size_t n = (size_t)(strrchr(root, '/') - root);
         return n ? mem_strndup(root, n) : mem_strdup("/");
-}
-
-static bool has_prefix(const char *name, const char *prefix)
-{
-        return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
 /* Nobody but its user may change what is in a root, and so lead who removes it elsewhere. */
@@ -79,10 +75,10 @@ void local_root_sweep(const char *base)
                 return;
         for (struct dirent *e; (e = readdir(d));) {
                 _cleanup_free_ char *path = mem_printf("%s/%s", base, e->d_name);
-                bool unfinished = has_prefix(e->d_name, UNFINISHED_PREFIX),
-                     gone = has_prefix(e->d_name, REMOVED_PREFIX);
-                if (!unfinished && !gone && !has_prefix(e->d_name, LOCAL_ROOT_BLOCKS) &&
-                    !has_prefix(e->d_name, LOCAL_ROOT_EXECUTORS))
+                bool unfinished = text_starts_with(e->d_name, UNFINISHED_PREFIX),
+                     gone = text_starts_with(e->d_name, REMOVED_PREFIX);
+                if (!unfinished && !gone && !text_starts_with(e->d_name, LOCAL_ROOT_BLOCKS) &&
+                    !text_starts_with(e->d_name, LOCAL_ROOT_EXECUTORS))
                         continue;
                 if (!is_ours(path))
                         continue;

@@ -377,7 +377,6 @@ void gateway_client_free(struct gateway_client *c)
 {
         if (!c)
                 return;
-        c->question++; /* answers that still come are to none */
         for (size_t i = 0; i < c->n; i++) {
                 rpc_ref_unref(c->masters[i].ref);
                 free(c->masters[i].address);
