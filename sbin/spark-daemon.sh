@@ -31,7 +31,8 @@ pid_file="$SPARK_PID_DIR/$name.pid"
 # Whether the process of the pid file is one of ours: numbers come again.
 is_running() {
         pid="$(cat "$pid_file" 2>/dev/null)" && [ -n "$pid" ] || return 1
-        [[ "$(ps -p "$pid" -o args= 2>/dev/null)" =~ (firesteel|spark-submit|java) ]]
+        # Read /proc: a minimal Debian has no ps.
+        [[ "$(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline")" =~ (firesteel|spark-submit|java) ]]
 }
 
 rotate_logs() {
