@@ -2,7 +2,7 @@
  */
 #include "base/buf.h"
 #include "base/error.h"
-#include "rdd/accumulator_updates.h"
+#include "rdd/aggregate/accumulator_updates.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/master_url.h"
-#include "deploy/submit/arguments.h"
-#include "exec/app_compiler.h"
+#include "submit/options/arguments.h"
+#include "exec/app/app_compiler.h"
 
 #include <stdint.h>
 

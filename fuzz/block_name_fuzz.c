@@ -1,5 +1,5 @@
 /* Names of blocks: what is taken has one spelling. The same bytes are tried as a broadcast piece's header. */
-#include "exec/broadcasts.h"
+#include "exec/blocks/broadcasts.h"
 #include "store/block_name.h"
 
 #include <stdlib.h>

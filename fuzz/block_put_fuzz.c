@@ -4,10 +4,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/conf.h"
-#include "exec/block_manager.h"
+#include "exec/blocks/block_manager.h"
 #include "exec/exec_env.h"
-#include "rpc/transfer.h"
-#include "rpc/transfer.pb-c.h"
+#include "rpc/transfer/transfer.h"
+#include "rpc/transfer/transfer.pb-c.h"
 #include "store/memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,7 +4,7 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
-#include "io/codec.h"
+#include "io/codec/codec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,8 +2,8 @@
  * What executors say of themselves and of their blocks, as the driver takes it. The first byte says which.
  */
 #include "base/error.h"
-#include "driver/block_master.h"
-#include "driver/executor_table.h"
+#include "driver/backend/block_master.h"
+#include "driver/backend/executor_table.h"
 #include "rpc/control.pb-c.h"
 #include "store/block_name.h"
 

@@ -1,6 +1,6 @@
 /* Any list of coordinates: what is accepted has three parts that say something; and its names fill any pattern. */
 #include "base/mem.h"
-#include "deploy/ivy/finder.h"
+#include "ivy/finder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,8 +1,8 @@
 /* Any bytes are a packed file, or an error that names it; the first byte chooses the codec and the step. */
 #include "base/error.h"
 #include "base/mem.h"
-#include "io/codec.h"
-#include "io/file_systems.h"
+#include "io/codec/codec.h"
+#include "io/fs/file_systems.h"
 
 #include <stdio.h>
 #include <sys/mman.h>

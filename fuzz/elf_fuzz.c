@@ -1,7 +1,7 @@
 /* ELF files: whatever the bytes are, they are read to an answer, and names lie within them. */
 #include "base/mem.h"
-#include "exec/elf_file.h"
-#include "exec/module.h"
+#include "exec/app/elf_file.h"
+#include "exec/app/module.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* Any text is a pattern or an error, and matching ends; the first line is the pattern, the rest the name. */
 #include "base/error.h"
 #include "base/mem.h"
-#include "io/glob.h"
+#include "io/fs/glob.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* Any text is a configuration or an error with a sentence, and every value can be asked for. */
-#include "io/hadoop_conf.h"
+#include "io/fs/hadoop_conf.h"
 
 #include "base/error.h"
 #include "base/mem.h"

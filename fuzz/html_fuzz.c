@@ -1,6 +1,6 @@
 /* Texts of strangers in pages and JSON: whatever they are, they stay text, and the page stays UTF-8. */
 #include "web/html.h"
-#include "web/json_out.h"
+#include "text/json_writer.h"
 
 #include <jansson.h>
 #include <stdint.h>

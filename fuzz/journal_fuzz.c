@@ -4,7 +4,7 @@
  * written and is then read the same.
  */
 #include "base/error.h"
-#include "deploy/standalone/journal.h"
+#include "standalone/recovery/journal.h"
 
 #include <stdlib.h>
 #include <string.h>

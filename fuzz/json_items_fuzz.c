@@ -1,7 +1,7 @@
 /* Any bytes, in two pieces, are a list or an error, and the same as in one piece. */
 #include "base/error.h"
 #include "base/mem.h"
-#include "deploy/kubernetes/json_items.h"
+#include "text/json_array_stream.h"
 
 static int take(void *owner, json_t *item)
 {

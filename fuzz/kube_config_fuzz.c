@@ -1,7 +1,7 @@
 /* Any bytes are a kubeconfig file or an error that says something; how it is described gives no secret away. */
 #include "base/error.h"
 #include "base/mem.h"
-#include "deploy/kubernetes/kube_config.h"
+#include "kubernetes/api/kube_config.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -5,9 +5,9 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "deploy/standalone/driver_runner.h"
-#include "deploy/standalone/executor_runner.h"
-#include "deploy/standalone/launch_command.h"
+#include "standalone/worker/driver_runner.h"
+#include "standalone/worker/executor_runner.h"
+#include "standalone/wire/launch_command.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Any text is a manifest or an error with a sentence. */
-#include "deploy/submit/jar_manifest.h"
+#include "launch/jar_manifest.h"
 
 #include "base/error.h"
 #include "base/mem.h"

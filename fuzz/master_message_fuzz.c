@@ -4,7 +4,7 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
-#include "deploy/standalone/master_wire.h"
+#include "standalone/master/master_wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,10 +2,10 @@
  * Records of arbitrary bytes: the first byte is the kind. What is taken makes a master that can be elected with it, and
  * that is stored again as something that is taken again.
  */
-#include "deploy/standalone/master_record.h"
+#include "standalone/recovery/master_record.h"
 
 #include "base/log.h"
-#include "deploy/standalone/master_state.h"
+#include "standalone/core/master_state.h"
 
 #include <stdlib.h>
 

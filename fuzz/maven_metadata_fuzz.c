@@ -1,8 +1,8 @@
 /* Any maven-metadata.xml; the revisions that it names are an order and answer every question about ranges. */
 #include "base/mem.h"
 #include "base/vec.h"
-#include "deploy/ivy/finder.h"
-#include "deploy/ivy/revision.h"
+#include "ivy/finder.h"
+#include "ivy/revision.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,7 +1,7 @@
 /* Any bytes are an archive of one image, whose parts lie within them, or an error that says something. */
 #include "base/error.h"
 #include "base/mem.h"
-#include "deploy/image/oci_archive.h"
+#include "image/oci_archive.h"
 
 #include <jansson.h>
 

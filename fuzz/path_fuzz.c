@@ -1,7 +1,7 @@
 /* Any text is a file name or an error; a full path resolves to itself. */
 #include "base/error.h"
 #include "base/mem.h"
-#include "io/paths.h"
+#include "io/fs/path.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

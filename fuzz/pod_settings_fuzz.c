@@ -7,9 +7,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/conf.h"
-#include "deploy/kubernetes/driver_builder.h"
-#include "deploy/kubernetes/executor_builder.h"
-#include "deploy/kubernetes/kube_conf.h"
+#include "kubernetes/pods/driver_builder.h"
+#include "kubernetes/pods/executor_builder.h"
+#include "kubernetes/conf/kube_conf.h"
 
 #include <stdlib.h>
 #include <string.h>

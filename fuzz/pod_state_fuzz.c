@@ -2,8 +2,8 @@
  * gone. */
 #include "base/buf.h"
 #include "base/mem.h"
-#include "deploy/kubernetes/exit_reason.h"
-#include "deploy/kubernetes/snapshots_store.h"
+#include "kubernetes/executors/exit_reason.h"
+#include "kubernetes/executors/snapshots_store.h"
 
 static void describe(void *owner, const struct pods_batch *batch, int64_t now)
 {

@@ -4,9 +4,9 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
-#include "deploy/ivy/ivy_file.h"
-#include "deploy/ivy/pom.h"
-#include "deploy/ivy/resolve.h"
+#include "ivy/ivy_file.h"
+#include "ivy/pom.h"
+#include "ivy/resolve.h"
 
 struct input {
         struct names *names;

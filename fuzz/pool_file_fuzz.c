@@ -1,5 +1,5 @@
 /* fairscheduler.xml: whatever the bytes, it ends, and what was read can be built into pools. */
-#include "sched/pool_file.h"
+#include "sched/tasks/pool_file.h"
 
 #include "base/log.h"
 

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "rpc/transfer.pb-c.h"
+#include "rpc/transfer/transfer.pb-c.h"
 #include "shuffle/shuffle_receiver.h"
 #include "shuffle/shuffle_store.h"
 #include "store/disk_dirs.h"

@@ -1,7 +1,7 @@
 /* Two lines are amounts or not; what can be compared compares the same way round and the other. */
 #include "base/error.h"
 #include "base/mem.h"
-#include "deploy/kubernetes/quantity.h"
+#include "kubernetes/api/quantity.h"
 
 static int compare(const char *a, const char *b, int *order)
 {

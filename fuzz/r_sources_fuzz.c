@@ -1,5 +1,5 @@
 /* Any bytes are a jar or an error with a sentence, and whatever is extracted lies in the directory made for it. */
-#include "deploy/submit/r_sources.h"
+#include "submit/packages/r_sources.h"
 
 #include "base/error.h"
 #include "base/mem.h"

@@ -4,8 +4,8 @@
  */
 #include "base/buf.h"
 #include "base/mem.h"
-#include "deploy/submit/rest_messages.h"
-#include "net/http_reader.h"
+#include "rest/rest_messages.h"
+#include "net/http/http_reader.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The body of a submission, from whoever reaches the REST server: read, and made into a driver that can be packed. */
 #include "base/error.h"
-#include "deploy/standalone/rest_request.h"
+#include "standalone/rest/rest_request.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The body of a HELLO, which strangers send: what is accepted is plain text, fits, and survives being sent again. */
 #include "base/buf.h"
 #include "base/error.h"
-#include "rpc/hello.h"
+#include "rpc/handshake.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  */
 #include "base/buf.h"
 #include "base/error.h"
-#include "exec/run_wire.h"
-#include "rdd/accumulator_updates.h"
+#include "exec/task/run_wire.h"
+#include "rdd/aggregate/accumulator_updates.h"
 #include "rpc/control.pb-c.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* A scheduler trace: whatever the bytes, the replay ends, and the scheduler is told nothing that breaks it. */
 #include "base/error.h"
 #include "base/log.h"
-#include "sched/sched_replay.h"
+#include "sched/simulator/sched_replay.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

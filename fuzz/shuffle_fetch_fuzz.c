@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/socket.h"
-#include "rpc/transfer.h"
+#include "rpc/transfer/transfer.h"
 #include "shuffle/shuffle_reader.h"
 #include "shuffle/shuffle_store.h"
 

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "exec/exec_env.h"
-#include "exec/stage_wire.h"
+#include "exec/task/stage_wire.h"
 
 #include <stdlib.h>
 

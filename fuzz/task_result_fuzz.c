@@ -4,7 +4,7 @@
  */
 #include "base/buf.h"
 #include "base/error.h"
-#include "exec/action_kinds.h"
+#include "exec/actions/action_kinds.h"
 
 #include <stdlib.h>
 #include <string.h>

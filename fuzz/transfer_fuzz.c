@@ -6,8 +6,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/channel.h"
-#include "rpc/transfer_connection.h"
-#include "rpc/transfer_services.h"
+#include "rpc/transfer/transfer_connection.h"
+#include "rpc/transfer/transfer_services.h"
 #include "shuffle/shuffle_server.h"
 #include "shuffle/shuffle_store.h"
 

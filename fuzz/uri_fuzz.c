@@ -1,5 +1,5 @@
 /* Parts lie within the text; a path that is written as a URI's is read again as it was. */
-#include "io/uri.h"
+#include "io/fs/uri.h"
 
 #include "base/mem.h"
 

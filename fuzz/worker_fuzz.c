@@ -2,8 +2,8 @@
  * What a worker process with damaged memory may say: outcomes, and the index of a map output. The first byte chooses.
  */
 #include "base/error.h"
-#include "exec/worker_wire.h"
-#include "shuffle/shuffle_handover.h"
+#include "exec/isolation/task_process_wire.h"
+#include "shuffle/shuffle_output_export.h"
 #include "shuffle/shuffle_store.h"
 #include "store/disk_dirs.h"
 #include "store/memory.h"

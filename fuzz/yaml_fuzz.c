@@ -1,7 +1,7 @@
 /* Any bytes are YAML or an error; what was read can be written, and that is read as the same. */
 #include "base/error.h"
 #include "base/mem.h"
-#include "net/yaml.h"
+#include "text/yaml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

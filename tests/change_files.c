@@ -1,5 +1,5 @@
 /*
- * The operations of io/remote_fs.h as a program, for `make check-hdfs` and `make check-s3`: Hadoop's settings as
+ * The operations of io/fs/remote_fs.h as a program, for `make check-hdfs` and `make check-s3`: Hadoop's settings as
  * KEY=VALUE, "--", then
  *
  *      put FILE PATH [BYTES [SECONDS]]  written BYTES at a time (64 KiB), with a pause of SECONDS in the middle
@@ -11,8 +11,8 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
-#include "io/hadoop_conf.h"
-#include "io/remote_fs.h"
+#include "io/fs/hadoop_conf.h"
+#include "io/fs/remote_fs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 @pytest.fixture
 def tree(tmp_path):
-    for part in ("src", "include", "fuzz", "docs", "tests/layers"):
+    for part in ("src", "include", "fuzz", "docs", "tests/api", "tests/layers"):
         shutil.copytree(os.path.join(TOP, part), tmp_path / part)
     return tmp_path
 
@@ -33,6 +33,8 @@ def test_tree_is_clean(tree):
     ("src/base/buf.h", '#include "sched/sched.h"', "#include only ever points down, and base"),
     ("src/store/page.h", '#include "rdd/lineage.h"', "is lower than rdd"),
     ("src/sched/sched.h", '#include "store/page.h"', "sched is pure"),
+    ("src/sched/tasks/pool.h", '#include "store/page.h"', "sched is pure"),
+    ("src/rdd/sort/sorter.h", '#include "rdd/aggregate/aggregate.h"', "is lower than rdd/aggregate"),
     ("src/conf/conf.h", '#include "../base/buf.h"', "never with ../"),
     ("src/conf/conf.h", '#include "units.h"', "written from the source root"),
     ("include/firesteel/types.h", '#include "base/buf.h"', "nothing of src/"),
@@ -52,6 +54,22 @@ def test_unknown_room_is_refused(tree):
     code, output = check(tree)
     assert code == 1
     assert "room attic is not in the table of docs/architecture.md" in output
+
+
+def test_unknown_sub_room_is_refused(tree):
+    (tree / "src/rdd/attic").mkdir()
+    append(tree / "src/rdd/attic/thing.h", "#pragma once")
+    code, output = check(tree)
+    assert code == 1
+    assert "room rdd/attic is not in the table of docs/architecture.md" in output
+
+
+def test_directory_with_too_many_files_is_refused(tree):
+    for number in range(46):
+        append(tree / f"src/cmd/header_{number}.h", "#pragma once")
+    code, output = check(tree)
+    assert code == 1
+    assert "files: split the directory, it may have 45" in output
 
 
 def test_source_that_nobody_builds_is_refused(tree):

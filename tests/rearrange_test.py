@@ -121,7 +121,7 @@ def said(tmp_path_factory):
 
 def test_rows_are_sparks(said):
     lines = dict(line.split(" ", 1) for line in said["local[2]", "none"])
-    assert lines["sample"] == "42 255803"  # genuine Spark's, as in src/rdd/sampler_test.c
+    assert lines["sample"] == "42 255803"  # genuine Spark's, as in src/rdd/aggregate/sampler_test.c
     assert lines["replaced"] == "991 130503943"
     assert lines["split"] == "132 2152095"
     assert lines["index"] == f"400 {sum((i + 1) * (i // 2) * i for i in range(400))}"

@@ -3,7 +3,7 @@
  * printed one a line, what Spark would print goes to standard error, and the last line there is the error.
  */
 #include "base/error.h"
-#include "deploy/submit/packages.h"
+#include "submit/packages/maven_packages.h"
 
 #include <string.h>
 

@@ -20,7 +20,7 @@ def peer(*words):
 
 
 def test_the_versions_here_are_those_of_the_tree():
-    with open(os.path.join(TOP, "src/deploy/standalone/standalone_wire.h"), encoding="utf-8") as header:
+    with open(os.path.join(TOP, "src/standalone/wire/standalone_wire.h"), encoding="utf-8") as header:
         text = header.read()
     assert tuple(int(re.search(rf"#define STANDALONE_{n} (\d+)", text)[1]) for n in ("MAJOR", "MINOR")) == OURS
 

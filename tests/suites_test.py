@@ -1,4 +1,5 @@
 """docs/suites.md names, for each case of some of Spark's suites, the case of ours that pins it: they are all there."""
+import glob
 import os
 import re
 import sys
@@ -22,13 +23,21 @@ def rows():
     return found
 
 
+def unit_test(name):
+    """The file of Meson's test ROOM/NOUN: it lies in the room, in one of its sub-rooms, or in tests/ (api/NOUN)."""
+    room, noun = name.split("/")
+    found = glob.glob(os.path.join(TOP, "src", room, "**", noun + "_test.c"), recursive=True)
+    found += glob.glob(os.path.join(TOP, "tests", room, noun + "_test.c"))
+    return found[0] if len(found) == 1 else None
+
+
 def is_there(place, name):
     if place.endswith(".py"):
         path, defined = os.path.join(TOP, "tests", place), rf"^def {name}\("
     else:
         # The compiler refuses those that no list of cases has: nobody would use them.
-        path, defined = os.path.join(TOP, "src", place + "_test.c"), rf"^static void {name}\(void \*\*state\)"
-    if not os.path.exists(path):
+        path, defined = unit_test(place), rf"^static void {name}\(void \*\*state\)"
+    if not path or not os.path.exists(path):
         return False
     with open(path, encoding="utf-8") as file:
         return re.search(defined, file.read(), re.MULTILINE) is not None

@@ -12,7 +12,7 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
-#include "deploy/standalone/standalone_wire.h"
+#include "standalone/wire/standalone_wire.h"
 #include "rpc/rpc.h"
 
 #include <stdio.h>

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "rdd/aggregate.h"
-#include "rdd/hash.h"
+#include "rdd/aggregate/aggregate.h"
+#include "rdd/aggregate/hash.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -5,9 +5,9 @@
 #include "bench.h"
 
 #include "base/mem.h"
-#include "driver/app_status.h"
-#include "driver/event_log.h"
-#include "driver/task_json.h"
+#include "driver/events/app_status.h"
+#include "driver/events/event_log.h"
+#include "driver/events/task_json.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "rdd/sorter.h"
+#include "rdd/sort/sorter.h"
 #include "store/page.h"
 
 #include <stdbool.h>

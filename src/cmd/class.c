@@ -4,9 +4,9 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "cmd/command.h"
-#include "deploy/submit/gateway_client.h"
-#include "deploy/submit/java_launcher.h"
-#include "deploy/submit/spark_home.h"
+#include "submit/standalone/legacy_client.h"
+#include "submit/jvm/java_launcher.h"
+#include "launch/spark_home.h"
 
 #include <stdio.h>
 

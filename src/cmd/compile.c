@@ -2,8 +2,8 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "cmd/command.h"
-#include "exec/app_compiler.h"
-#include "exec/module.h"
+#include "exec/app/app_compiler.h"
+#include "exec/app/module.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
-/* firesteel decommission, and what a container's /opt/decom.sh is; see deploy/image/container_init.h. */
+/* firesteel decommission, and what a container's /opt/decom.sh is; see image/entry/container_init.h. */
 #include "base/error.h"
 #include "cmd/command.h"
-#include "deploy/image/container_init.h"
+#include "image/entry/container_init.h"
 
 #include <signal.h>
 #include <stdio.h>

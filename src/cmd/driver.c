@@ -1,7 +1,7 @@
-/* firesteel driver: what workers start for a driver in cluster mode; see deploy/standalone/driver_wrapper.h. */
+/* firesteel driver: what workers start for a driver in cluster mode; see submit/jvm/driver_wrapper.h. */
 #include "base/error.h"
 #include "cmd/command.h"
-#include "deploy/standalone/driver_wrapper.h"
+#include "submit/jvm/driver_wrapper.h"
 
 #include <fcntl.h>
 #include <stdio.h>

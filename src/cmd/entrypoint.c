@@ -1,9 +1,9 @@
-/* firesteel entrypoint, and what a container's /opt/entrypoint.sh is; see deploy/image/entrypoint.h. */
+/* firesteel entrypoint, and what a container's /opt/entrypoint.sh is; see image/entry/entrypoint.h. */
 #include "base/error.h"
 #include "base/mem.h"
 #include "cmd/command.h"
-#include "deploy/image/container_init.h"
-#include "deploy/image/entrypoint.h"
+#include "image/entry/container_init.h"
+#include "image/entry/entrypoint.h"
 
 #include <fcntl.h>
 #include <pwd.h>

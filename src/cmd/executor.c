@@ -5,7 +5,7 @@
 #include "base/vec.h"
 #include "cmd/command.h"
 #include "conf/conf.h"
-#include "exec/crash.h"
+#include "exec/guard/crash.h"
 #include "exec/executor.h"
 
 #include <errno.h>

@@ -1,14 +1,14 @@
-/* firesteel image build and push: a container image of this program; see deploy/image/image.h and image_push.h. */
+/* firesteel image build and push: a container image of this program; see image/image.h and image_push.h. */
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/scratch.h"
-#include "base/text.h"
+#include "process/exit_cleanup.h"
+#include "base/string_prefix.h"
 #include "base/vec.h"
-#include "base/word_list.h"
+#include "base/string_list.h"
 #include "cmd/command.h"
-#include "deploy/image/image.h"
-#include "deploy/image/image_push.h"
-#include "exec/app_compiler.h"
+#include "image/image.h"
+#include "image/image_push.h"
+#include "exec/app/app_compiler.h"
 
 #include <stdio.h>
 

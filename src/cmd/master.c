@@ -1,5 +1,5 @@
 /*
- * firesteel master: a standalone cluster's master; see deploy/standalone/master_server.h.
+ * firesteel master: a standalone cluster's master; see standalone/master/master_server.h.
  *
  * Exit statuses are those of Spark's Master: 0 when it was asked for help or another master leads now; 1 for what
  * cannot be; 128 and the number of a signal that ended it.
@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd/command.h"
-#include "deploy/standalone/master_server.h"
+#include "standalone/master/master_server.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -8,9 +8,9 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "cmd/command.h"
-#include "deploy/submit/java_command.h"
-#include "deploy/submit/java_launcher.h"
-#include "deploy/submit/spark_home.h"
+#include "submit/jvm/java_command.h"
+#include "submit/jvm/java_launcher.h"
+#include "launch/spark_home.h"
 
 #include <stdio.h>
 #include <sys/wait.h>

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "cmd/command.h"
 #include "conf/conf.h"
-#include "deploy/standalone/daemon_conf.h"
+#include "standalone/wire/daemon_conf.h"
 #include "shuffle/shuffle_service.h"
 #include "store/disk_dirs.h"
 

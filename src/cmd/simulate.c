@@ -1,6 +1,6 @@
 /*
  * firesteel simulate: the scheduler under a virtual clock, and recorded traces fed to it again. The simulation itself
- * is sched/simulator.h; here are options, files, clocks and what is printed.
+ * is sched/simulator/simulator.h; here are options, files, clocks and what is printed.
  *
  * Exit statuses: 0; 1 when an invariant does not hold or a trace does not replay, and for files that cannot be read
  * or written; 2 for what was asked wrongly.
@@ -13,11 +13,11 @@
 #include "cmd/simulate.h"
 #include "conf/conf.h"
 #include "conf/keys.h"
-#include "driver/event_json.h"
+#include "text/json_string.h"
 #include "driver/pools.h"
 #include "sched/sched_conf.h"
-#include "sched/sched_replay.h"
-#include "sched/simulator.h"
+#include "sched/simulator/sched_replay.h"
+#include "sched/simulator/simulator.h"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -483,9 +483,9 @@ static void print_broken(const struct request *r, uint64_t seed, const char *mes
         _cleanup_(buf_deinit) struct buf json = BUF_INIT;
 
         buf_printf(&json, "{\"seed\":%llu,\"broken\":", (unsigned long long)seed);
-        event_json_string(&json, message);
+        json_put_string(&json, message);
         buf_puts(&json, ",\"command\":");
-        event_json_string(&json, buf_text(&text));
+        json_put_string(&json, buf_text(&text));
         buf_puts(&json, "}");
         puts(buf_text(&json));
 }

@@ -9,8 +9,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd/simulate.h"
-#include "deploy/standalone/cluster_load.h"
-#include "deploy/standalone/master_state.h"
+#include "standalone/master/load_generator.h"
+#include "standalone/core/master_state.h"
 
 #include <errno.h>
 #include <fcntl.h>

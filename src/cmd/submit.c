@@ -8,14 +8,15 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/scratch.h"
+#include "process/exit_cleanup.h"
 #include "cmd/command.h"
-#include "deploy/kubernetes/cluster_submission.h"
-#include "deploy/submit/arguments.h"
-#include "deploy/submit/environment.h"
-#include "deploy/submit/runner.h"
-#include "deploy/submit/submission.h"
-#include "driver/event_json.h"
+#include "submit/kubernetes/cluster_submission.h"
+#include "submit/options/arguments.h"
+#include "launch/environment.h"
+#include "submit/submit_main.h"
+#include "submit/prepare/submission.h"
+#include "driver/events/event_json.h"
+#include "text/json_string.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -227,9 +228,9 @@ static int show_request(const struct submit_arguments *a, int *status, struct fs
         if (a->output == SUBMIT_OUTPUT_JSON) {
                 _cleanup_(buf_deinit) struct buf out = BUF_INIT;
                 buf_printf(&out, "{\"%s\":", what);
-                event_json_string(&out, a->submission);
+                json_put_string(&out, a->submission);
                 buf_puts(&out, ",\"master\":");
-                event_json_string(&out, master);
+                json_put_string(&out, master);
                 buf_puts(&out, "}");
                 printf("%s\n", buf_text(&out));
         } else {

@@ -1,10 +1,10 @@
-/* firesteel worker: a worker of a standalone cluster; see deploy/standalone/worker_server.h. */
+/* firesteel worker: a worker of a standalone cluster; see standalone/worker/worker_server.h. */
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd/command.h"
-#include "deploy/standalone/worker_pages.h"
-#include "deploy/standalone/worker_server.h"
+#include "standalone/pages/worker_pages.h"
+#include "standalone/worker/worker_server.h"
 #include "net/socket.h"
 
 #include <signal.h>

@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "driver/context.h"
-#include "rdd/accumulator_updates.h"
-#include "rdd/task_run.h"
+#include "rdd/aggregate/accumulator_updates.h"
+#include "rdd/pipeline/task_run.h"
 
 #include <inttypes.h>
 

@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/context.h"
-#include "driver/scheduler_backend.h"
-#include "sched/executor_allocation_conf.h"
+#include "driver/backend/scheduler_backend.h"
+#include "sched/allocation/executor_allocation_conf.h"
 
 #define LOG "ExecutorAllocationManager"
 #define PLACES_MOST 8 /* of one task */

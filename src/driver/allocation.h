@@ -1,6 +1,6 @@
 /*
  * Dynamic allocation in a driver (spark.dynamicAllocation.*): what happens in its scheduler is told to
- * sched/executor_allocation.h, and what that decides is asked of the scheduler backend, which has executors started and
+ * sched/allocation/executor_allocation.h, and what that decides is asked of the scheduler backend, which has executors started and
  * ended.
  *
  * All of it is on the scheduler's thread, but for allocation_new and allocation_start, which come before that thread is
@@ -9,9 +9,9 @@
 #pragma once
 
 #include "exec/slot.h"
-#include "sched/executor_allocation.h"
+#include "sched/allocation/executor_allocation.h"
 #include "sched/job.h"
-#include "sched/task_set.h"
+#include "sched/tasks/task_set.h"
 
 struct allocation;
 struct fst_context;

@@ -3,10 +3,10 @@
 
 #include "base/buf.h"
 #include "base/log.h"
-#include "driver/api_fixture.h"
+#include "api/api_fixture.h"
 #include "driver/context.h"
-#include "driver/events.h"
-#include "driver/scheduler_backend.h"
+#include "driver/events/events.h"
+#include "driver/backend/scheduler_backend.h"
 
 struct bench {
         struct scheduler_backend backend;

@@ -2,10 +2,10 @@
 #include "driver/application_files.h"
 
 #include "base/log.h"
-#include "base/text.h"
+#include "base/string_prefix.h"
 #include "base/vec.h"
 #include "driver/context.h"
-#include "io/uri.h"
+#include "io/fs/uri.h"
 #include "store/disk_dirs.h"
 
 struct added_file {

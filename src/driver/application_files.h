@@ -1,13 +1,13 @@
 /*
  * The application's files on the driver: fst_add_file, spark.files and their like (firesteel/shared.h). They are copied
- * into a directory of the driver's (exec/app_files.h), from where a cluster backend has them served.
+ * into a directory of the driver's (exec/app/app_files.h), from where a cluster backend has them served.
  *
  * How the cluster backend is to call it: application_files_set_added tells of every file, those that are there already
- * too; it has each served (driver/file_server.h) and tells executors of its name, hash, size and use.
+ * too; it has each served (driver/backend/file_server.h) and tells executors of its name, hash, size and use.
  */
 #pragma once
 
-#include "exec/app_files.h"
+#include "exec/app/app_files.h"
 
 #include <firesteel/shared.h>
 

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/vec.h"
 #include "driver/context.h"
-#include "exec/broadcasts.h"
+#include "exec/blocks/broadcasts.h"
 
 #include <inttypes.h>
 

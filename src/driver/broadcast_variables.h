@@ -3,7 +3,7 @@
  * looks at. The values are in exec_env.broadcasts, from where the driver's transfer server serves them.
  *
  * How the cluster backend is to call it: broadcast_variables_set_removed, with a function that sends Remove to
- * executors that have pieces (driver/block_master.h says who).
+ * executors that have pieces (driver/backend/block_master.h says who).
  */
 #pragma once
 

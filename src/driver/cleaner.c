@@ -5,9 +5,9 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "driver/job_runner.h"
-#include "io/file_systems.h"
+#include "io/fs/file_systems.h"
 #include "rdd/rdd_checkpoint.h"
-#include "rdd/rdd_make.h"
+#include "rdd/rdd_build.h"
 #include "rdd/rdd_registry.h"
 
 /* ------------------------------------------------------------------------------------------------------ releasing */

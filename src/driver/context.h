@@ -8,9 +8,9 @@
 #include "base/vec.h"
 #include "conf/conf.h"
 #include "conf/master_url.h"
-#include "driver/listener_bus.h"
+#include "driver/events/listener_bus.h"
 #include "exec/exec_services.h"
-#include "exec/stage_work.h"
+#include "exec/actions/stage_context.h"
 #include "rdd/rdd_registry.h"
 
 #include <pthread.h>
@@ -57,7 +57,7 @@ struct fst_context {
         int acting;               /* threads inside of an action: fst_context_stop waits for them */
         pthread_cond_t acted;     /* one has left */
         struct kept_result *kept; /* results that actions handed out: freed at the end */
-        pthread_mutex_t prepare;  /* of fst_rdd.preparing: driver/claim.h */
+        pthread_mutex_t prepare;  /* of fst_rdd.preparing: driver/actions/single_flight.h */
         pthread_cond_t prepared;  /* some thread has computed bounds, or failed to */
 };
 

@@ -5,8 +5,8 @@
 #include "base/log.h"
 #include "driver/context.h"
 #include "driver/job_runner.h"
-#include "driver/scheduler_backend.h"
-#include "sched/executor_allocation.h"
+#include "driver/backend/scheduler_backend.h"
+#include "sched/allocation/executor_allocation.h"
 
 struct wish {
         enum { WISH_TOTAL, WISH_MORE, WISH_KILL } kind;

@@ -1,13 +1,13 @@
 /*
  * The job runner: the driver's scheduler thread. It owns the pure scheduler (sched/sched.h), feeds it with jobs and
- * with the outcomes of tasks, and has a backend (driver/scheduler_backend.h) carry out what it decides.
+ * with the outcomes of tasks, and has a backend (driver/backend/scheduler_backend.h) carry out what it decides.
  *
  * Everything inside happens on its own thread; other threads hand it messages and wait.
  */
 #pragma once
 
 #include "driver/context.h"
-#include "exec/action.h"
+#include "exec/actions/action.h"
 
 struct job_runner;
 struct scheduler_backend;

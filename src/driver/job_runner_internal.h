@@ -6,10 +6,10 @@
 
 #include "driver/job_runner.h"
 
-#include "driver/gangs.h"
-#include "driver/starvation.h"
-#include "driver/scheduler_backend.h"
-#include "sched/registered_resources.h"
+#include "driver/barrier_sync.h"
+#include "driver/starvation_timer.h"
+#include "driver/backend/scheduler_backend.h"
+#include "sched/tasks/registered_resources.h"
 #include "sched/sched.h"
 
 #include <pthread.h>

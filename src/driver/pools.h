@@ -1,7 +1,7 @@
 /* Finding the file that describes the scheduling pools. */
 #pragma once
 
-#include "sched/pool_file.h"
+#include "sched/tasks/pool_file.h"
 
 /*
  * Read the pools of @path (spark.scheduler.allocation.file; "file:" is understood), or with NULL those of

@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "exec/executor_data.h"
+#include "exec/executor_transfer.h"
 #include "exec/executor_stages.h"
 #include "exec/migration.h"
 #include "rpc/control.pb-c.h"

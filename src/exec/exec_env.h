@@ -36,7 +36,7 @@ struct exec_env {
         struct transfer_client *service_transfers; /* and from shuffle services; NULL: there are none */
         struct shuffle_fetch_limits fetch_limits;  /* of a reduce task */
         const struct remote_blocks *remote;        /* block_manager_remote; NULL: there are no other executors */
-        const struct task_services *services;      /* rdd/task_services.h; set before the first slot. NULL: none */
+        const struct task_services *services;      /* rdd/pipeline/task_services.h; set before the first slot. NULL: none */
         int task_cpus;                             /* spark.task.cpus */
         const char *app_id;                        /* borrowed */
         const char *executor_id;                   /* borrowed; NULL: it is the driver's own */
@@ -45,7 +45,7 @@ struct exec_env {
         size_t io_secret_len;
         uint8_t own_io_secret[FILE_SECRET_MOST]; /* that one; wiped by exec_env_deinit */
         bool passes_blocks;          /* a worker process, whose blocks go to the executor: set before exec_env_init */
-        struct isolation *isolation; /* how tasks run in processes of their own (exec/isolation.h); NULL: none do */
+        struct isolation *isolation; /* how tasks run in processes of their own (exec/isolation/isolation.h); NULL: none do */
 
         /*
          * Whether task @task_id may commit its output of @partition, of which other processes may run attempts: 0;
@@ -61,7 +61,7 @@ struct exec_env {
                        size_t *answer_len, struct fst_error *error);
         void *barrier_owner;
 
-        /* Where tasks get the rows of parallelize from (rdd/pipeline.h); NULL: stages have them. */
+        /* Where tasks get the rows of parallelize from (rdd/pipeline/pipeline.h); NULL: stages have them. */
         const struct slice_source *slices;
         void *slice_owner;
 };

@@ -2,8 +2,8 @@
 #include "exec/exec_services.h"
 
 #include "base/error.h"
-#include "exec/app_files.h"
-#include "exec/broadcasts.h"
+#include "exec/app/app_files.h"
+#include "exec/blocks/broadcasts.h"
 #include "exec/exec_env.h"
 
 static int services_broadcast(void *owner, int64_t id, uint64_t size, const int *stopped, const void **data,

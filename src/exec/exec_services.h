@@ -1,5 +1,5 @@
 /*
- * What functions of tasks ask their executor for (rdd/task_services.h), answered by what is in its exec_env: broadcast
+ * What functions of tasks ask their executor for (rdd/pipeline/task_services.h), answered by what is in its exec_env: broadcast
  * variables and files of the application.
  *
  *      exec_services_init(&services, env);
@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "rdd/task_services.h"
+#include "rdd/pipeline/task_services.h"
 
 struct exec_env;
 

@@ -3,10 +3,10 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "exec/executor_data.h"
+#include "exec/executor_transfer.h"
 #include "exec/executor_stages.h"
-#include "exec/run_wire.h"
-#include "exec/slot_watch.h"
+#include "exec/task/run_wire.h"
+#include "exec/task/slot_monitor.h"
 #include "rpc/control.pb-c.h"
 
 #include <inttypes.h>

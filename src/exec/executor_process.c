@@ -2,9 +2,9 @@
 #include "exec/executor_process.h"
 
 #include "base/mem.h"
-#include "base/word_list.h"
-#include "ev/child.h"
-#include "exec/core_file.h"
+#include "base/string_list.h"
+#include "process/child.h"
+#include "exec/guard/core_file.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -9,7 +9,7 @@
 struct word_list;
 
 /*
- * Append the environment of a child that says its last words to CHILD_WORDS_FD (ev/child.h) when it crashes: this
+ * Append the environment of a child that says its last words to CHILD_WORDS_FD (process/child.h) when it crashes: this
  * process's own, with the secret of spark.authenticate, which may be NULL. It travels there because a command line can
  * be read by everybody.
  */

@@ -5,8 +5,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "exec/lost_executors.h"
-#include "exec/module.h"
-#include "exec/stage_wire.h"
+#include "exec/app/module.h"
+#include "exec/task/stage_wire.h"
 #include "shuffle/shuffle_store.h"
 
 enum stage_state { STAGE_LOADING, STAGE_READY, STAGE_FAILED };

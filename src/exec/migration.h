@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "exec/block_network.h"
+#include "exec/blocks/block_network.h"
 
 struct block_manager;
 struct driver_asks;

@@ -1,16 +1,16 @@
 /*
- * A slot's thread; see slot.h. What it does for a task is in exec/task_runner.h, or happens in a worker process that it
- * waits for (exec/worker_slot.h).
+ * A slot's thread; see slot.h. What it does for a task is in exec/task/task_runner.h, or happens in a worker process that it
+ * waits for (exec/isolation/process_slot.h).
  *
  * Invariant: `running` is the run that the thread has, so that others find its tasks; set and cleared under the lock.
  */
 #include "exec/slot.h"
 
 #include "base/mem.h"
-#include "exec/crash.h"
-#include "exec/isolation.h"
-#include "exec/task_runner.h"
-#include "exec/worker_slot.h"
+#include "exec/guard/crash.h"
+#include "exec/isolation/isolation.h"
+#include "exec/task/task_runner.h"
+#include "exec/isolation/process_slot.h"
 
 #include <pthread.h>
 #include <stdio.h>

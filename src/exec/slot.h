@@ -1,6 +1,6 @@
 /*
  * A slot: one core of an executor, which runs tasks one after another: on a thread, or in a worker process that a
- * thread waits for (exec/isolation.h says which; whoever gives runs need not know).
+ * thread waits for (exec/isolation/isolation.h says which; whoever gives runs need not know).
  *
  * It is given runs: up to SLOT_RUN tasks of one stage attempt. When a run is through, its outcomes are reported
  * together. The pipeline of the last stage is kept, so a run of small tasks of one stage allocates nothing.
@@ -8,10 +8,10 @@
 #pragma once
 
 #include "base/buf.h"
-#include "exec/action.h"
-#include "exec/stage_work.h"
-#include "rdd/task_resources.h"
-#include "rdd/task_run.h"
+#include "exec/actions/action.h"
+#include "exec/actions/stage_context.h"
+#include "rdd/pipeline/task_resources.h"
+#include "rdd/pipeline/task_run.h"
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "io/file_systems.h"
+#include "io/fs/file_systems.h"
 
 #include <inttypes.h>
 

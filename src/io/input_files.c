@@ -7,12 +7,12 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/text.h"
+#include "base/string_prefix.h"
 #include "conf/conf.h"
-#include "io/file_systems.h"
-#include "io/glob.h"
-#include "io/glob_files.h"
-#include "io/paths.h"
+#include "io/fs/file_systems.h"
+#include "io/fs/glob.h"
+#include "io/fs/glob_files.h"
+#include "io/fs/path.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "io/file_system.h"
+#include "io/fs/file_system.h"
 
 struct fst_conf;
 struct fst_error;

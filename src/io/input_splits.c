@@ -2,7 +2,7 @@
 #include "io/input_splits.h"
 
 #include "base/error.h"
-#include "io/file_systems.h"
+#include "io/fs/file_systems.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
-#include "io/codec.h"
+#include "io/codec/codec.h"
 
 #include <stdbool.h>
 #include <stdint.h>

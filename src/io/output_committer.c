@@ -18,8 +18,8 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "conf/conf.h"
-#include "io/file_systems.h"
-#include "io/paths.h"
+#include "io/fs/file_systems.h"
+#include "io/fs/path.h"
 
 #include <inttypes.h>
 #include <pthread.h>

@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "io/codec.h"
+#include "io/codec/codec.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "io/file_systems.h"
-#include "io/paths.h"
+#include "io/fs/file_systems.h"
+#include "io/fs/path.h"
 #include "io/part_writer.h"
 
 #include <pthread.h>

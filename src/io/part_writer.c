@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "io/codec.h"
-#include "io/file_systems.h"
+#include "io/codec/codec.h"
+#include "io/fs/file_systems.h"
 #include "io/row_text.h"
 
 #include <assert.h>

@@ -32,8 +32,8 @@ struct part_writer *part_writer_new(void);
 void part_writer_free(struct part_writer *w);
 
 /*
- * Create the file of full path @path (io/paths.h; copied) with its directories; if its suffix is a codec's
- * (io/codec.h), what goes into it is packed by that. Errors name the path.
+ * Create the file of full path @path (io/fs/path.h; copied) with its directories; if its suffix is a codec's
+ * (io/codec/codec.h), what goes into it is packed by that. Errors name the path.
  */
 int part_writer_open(struct part_writer *w, const char *path, enum part_form form, struct fst_error *error);
 

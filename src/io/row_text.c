@@ -1,7 +1,7 @@
 /* See row_text.h. */
 #include "io/row_text.h"
 
-#include "io/number_format.h"
+#include "text/number_format.h"
 
 size_t value_text_size(uint8_t kind, uint32_t size, const fst_column *column, uint32_t row)
 {

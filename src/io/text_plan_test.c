@@ -4,9 +4,9 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "conf/conf.h"
-#include "io/file_systems.h"
-#include "io/glob.h"
-#include "io/paths.h"
+#include "io/fs/file_systems.h"
+#include "io/fs/glob.h"
+#include "io/fs/path.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -22,7 +22,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "io/file_systems.h"
+#include "io/fs/file_systems.h"
 #include "io/text_scan.h"
 
 #include <limits.h>

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/conf.h"
-#include "io/file_systems.h"
+#include "io/fs/file_systems.h"
 
 #include <inttypes.h>
 

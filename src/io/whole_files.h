@@ -37,7 +37,7 @@ int whole_files_plan(const char *paths, const struct whole_files_options *option
                      uint32_t **firsts, size_t *partitions, struct fst_error *error);
 
 /*
- * The content of the file @split, appended to @content; unpacked by @decoder (io/codec.h) if it is packed. *@bytes are
+ * The content of the file @split, appended to @content; unpacked by @decoder (io/codec/codec.h) if it is packed. *@bytes are
  * added that were read. -EFBIG, -ENOMEM, -EBADMSG for a file that has become shorter, what reading answers.
  */
 int whole_file_read(const struct input_split *split, struct decoder *decoder, struct buf *content, uint64_t *bytes,

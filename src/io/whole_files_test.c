@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/remove_tree.h"
-#include "io/paths.h"
+#include "io/fs/path.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

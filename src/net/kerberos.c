@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "net/on_demand.h"
+#include "base/module_loader.h"
 
 #include <stdatomic.h>
 #include <unistd.h>

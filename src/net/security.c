@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/logarithm.h"
+#include "base/log2_int.h"
 #include "base/mem.h"
 #include "conf/conf.h"
 #include "net/security_internal.h"

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "net/on_demand.h"
+#include "base/module_loader.h"
 #include "net/zookeeper_module.h"
 
 /* A request that was not answered yet. */

@@ -2,7 +2,7 @@
 #include "rdd/barrier_chain.h"
 
 #include "base/mem.h"
-#include "rdd/rdd_walk.h"
+#include "rdd/rdd_visit.h"
 
 const char barrier_chain_refusal[] =
         "[SPARK-24820][SPARK-24821]: Barrier execution mode does not allow the following pattern of RDD chain within a "

@@ -12,6 +12,6 @@ const fst_fn *builtin_find(const char *name, uint32_t shape);
 /* Whether @fn is one of them. */
 bool builtin_is(const fst_fn *fn);
 
-/* Functions of sketches of a key's values (rdd/distinct_sketch.h): rdd/rdd_distinct_by_key.c. */
+/* Functions of sketches of a key's values (rdd/aggregate/distinct_sketch.h): rdd/operators/rdd_distinct_by_key.c. */
 #define BUILTIN_SKETCHES 6
 extern const fst_fn builtin_sketches[BUILTIN_SKETCHES];

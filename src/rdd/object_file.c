@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "io/file_systems.h"
-#include "rdd/op.h"
+#include "io/fs/file_systems.h"
+#include "rdd/pipeline/op.h"
 #include "store/page_frame.h"
 
 #include <endian.h>

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "rdd/op.h"
+#include "rdd/pipeline/op.h"
 #include "store/page.h"
 
 #include <setjmp.h>

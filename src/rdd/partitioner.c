@@ -7,10 +7,10 @@
 #include "rdd/partitioner.h"
 
 #include "base/mem.h"
-#include "rdd/hash.h"
-#include "rdd/op.h"
-#include "rdd/record.h"
-#include "rdd/sampler.h"
+#include "rdd/aggregate/hash.h"
+#include "rdd/pipeline/op.h"
+#include "rdd/pipeline/record.h"
+#include "rdd/aggregate/sampler.h"
 
 void partitioner_init_hash(struct partitioner *p, int partitions, fst_type key)
 {

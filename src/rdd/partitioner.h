@@ -89,5 +89,5 @@ int placing_place(struct placing *placing, const fst_batch *batch, uint32_t *out
 /* The same for HASH and RANGE, which need no task. */
 void partitioner_place(const struct partitioner *p, const fst_batch *batch, uint32_t *out);
 
-/* And for a HASH partitioner from the keys' hashes (rdd/hash.h), which an aggregate has at hand. */
+/* And for a HASH partitioner from the keys' hashes (rdd/aggregate/hash.h), which an aggregate has at hand. */
 void partitioner_place_hashes(const struct partitioner *p, const uint64_t *hashes, uint32_t n, uint32_t *out);

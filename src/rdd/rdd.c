@@ -5,11 +5,11 @@
  * Every function that makes an RDD returns one, always. One that cannot be (its own arguments, or a parent that cannot
  * be) carries status and message; nothing is computed from it, and the action at its end reports the first cause.
  */
-#include "rdd/rdd_make.h"
+#include "rdd/rdd_build.h"
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "rdd/aggregate.h"
+#include "rdd/aggregate/aggregate.h"
 #include "rdd/rdd_checkpoint.h"
 #include "rdd/rdd_class.h"
 #include "rdd/rdd_registry.h"

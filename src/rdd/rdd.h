@@ -8,7 +8,7 @@
 #include "io/input_splits.h"
 #include "rdd/lineage.h"
 #include "rdd/partitioner.h"
-#include "rdd/sampler.h"
+#include "rdd/aggregate/sampler.h"
 
 #include <firesteel/firesteel.h>
 
@@ -47,7 +47,7 @@ enum rdd_op {
                              it is RDD_SHUFFLED that it groups */
         RDD_KEYS = 70,
         RDD_FLAT_MAP_VALUES = 71,
-        RDD_PACK = 72,   /* pairs as bytes (rdd/op_key.h) */
+        RDD_PACK = 72,   /* pairs as bytes (rdd/pipeline/op_key.h) */
         RDD_UNPACK = 73, /* and back */
         RDD_SAMPLED_BY_KEY = 80,
         RDD_KEY_RANGE = 81, /* pairs with keys between two */
@@ -58,7 +58,7 @@ struct rdd_class;
 struct reduce_value;
 struct strata;
 
-/* What a pass over pairs is for of which a fraction of each key is taken (rdd/rdd_sample_by_key.c). */
+/* What a pass over pairs is for of which a fraction of each key is taken (rdd/operators/rdd_sample_by_key.c). */
 enum sample_step {
         SAMPLE_TAKE,
         SAMPLE_COUNT, /* how many pairs a key has */
@@ -82,7 +82,7 @@ struct fst_rdd {
         fst_rdd **parents; /* borrowed RDDs (one may be there twice) in an array of its own; see rdd_parent */
         int n_parents;
         fst_fn fn;                       /* its captured struct and name are copies */
-        struct aggregate_values *values; /* combining takes them into accumulators (rdd/aggregate.h); else NULL */
+        struct aggregate_values *values; /* combining takes them into accumulators (rdd/aggregate/aggregate.h); else NULL */
         fst_site site;
         int status; /* not 0: the RDD cannot be; the action reports @error */
         struct fst_error error;

@@ -2,7 +2,7 @@
 #include "rdd/rdd_checkpoint.h"
 
 #include "base/mem.h"
-#include "rdd/rdd_make.h"
+#include "rdd/rdd_build.h"
 #include "rdd/rdd_registry.h"
 #include "rdd/rdd_wire_class.h"
 #include "store/storage_level.h"

@@ -1,6 +1,6 @@
 /*
  * Checkpoints as lineage knows them: an RDD whose rows lie somewhere is read from there, and what it was computed from
- * is forgotten. Who writes them is driver/checkpoint.c.
+ * is forgotten. Who writes them is driver/actions/checkpoint.c.
  */
 #pragma once
 

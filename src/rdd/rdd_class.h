@@ -3,13 +3,13 @@
  * of its own, rdd_<operator>.c, in which its public functions build the node, and its class says the rest: how many
  * partitions it has, how it travels to executors, and how a task computes it.
  *
- * A task pushes rows (rdd/op.h). Of a partition of a node, `feed` pushes the rows that come in: a source reads them,
+ * A task pushes rows (rdd/pipeline/op.h). Of a partition of a node, `feed` pushes the rows that come in: a source reads them,
  * others have partitions of their parents fed (node_feed_parent). They go into the node's op, if it has one, and what
  * that makes goes on to whoever asked for the node.
  */
 #pragma once
 
-#include "rdd/pipeline.h"
+#include "rdd/pipeline/pipeline.h"
 #include "rdd/rdd_wire.h"
 #include "store/page.h"
 
@@ -26,7 +26,7 @@ struct node {
         bool made;                     /* what follows is there */
         bool active;                   /* it is being fed */
         struct op *op;                 /* NULL where rows pass unchanged */
-        struct op *tee;                /* behind op, where the RDD is persisted: rdd/op_tee.h */
+        struct op *tee;                /* behind op, where the RDD is persisted: rdd/pipeline/op_cache.h */
         enum fst_storage_level level;  /* as it was when the pipeline was made: unpersist may come at any time */
         void *state;                   /* what the class keeps from partition to partition */
         struct page_cursor cursor;     /* for reading its blocks from other executors */

@@ -7,7 +7,7 @@
 #include "rdd/rdd_wire_class.h"
 
 #include "base/mem.h"
-#include "rdd/rdd_walk.h"
+#include "rdd/rdd_visit.h"
 
 /* ------------------------------------------------------------------------------------------------------ one node */
 

@@ -1,7 +1,7 @@
 /* What the classes of operators share in `encode` and `decode`; see rdd_class.h and rdd_wire.h. */
 #pragma once
 
-#include "rdd/op_element.h"
+#include "rdd/pipeline/op_element.h"
 #include "rdd/rdd_class.h"
 
 #include "rpc/stage.pb-c.h"

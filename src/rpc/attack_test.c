@@ -5,7 +5,7 @@
 #include "rpc/rpc.h"
 
 #include "rpc/frame.h"
-#include "rpc/hello.h"
+#include "rpc/handshake.h"
 
 #include "base/buf.h"
 #include "base/log.h"

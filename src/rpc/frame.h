@@ -14,7 +14,7 @@
  *      32           the body, then the attachment
  *
  *      kind            body
- *      1 HELLO         rpc/hello.proto; first and only once in each direction
+ *      1 HELLO         rpc/handshake.proto; first and only once in each direction
  *      2 REFUSED       a sentence: why the sender ends the connection
  *      3 SEND          the message
  *      4 ASK           the message; REPLY or FAIL answers it

@@ -1,7 +1,7 @@
 /* Frames are these bytes and no others, come out of any cut of a stream, and whatever cannot be is refused. */
 #include "rpc/frame_reader.h"
-#include "rpc/hello.h"
-#include "rpc/out_queue.h"
+#include "rpc/handshake.h"
+#include "rpc/send_queue.h"
 
 #include "base/buf.h"
 #include "base/error.h"

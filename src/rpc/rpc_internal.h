@@ -11,8 +11,8 @@
 #pragma once
 
 #include "rpc/frame_reader.h"
-#include "rpc/hello.h"
-#include "rpc/out_queue.h"
+#include "rpc/handshake.h"
+#include "rpc/send_queue.h"
 #include "rpc/rpc.h"
 
 #include "base/log.h"

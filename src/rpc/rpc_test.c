@@ -4,7 +4,7 @@
  */
 #include "rpc/rpc.h"
 
-#include "rpc/hello.pb-c.h"
+#include "rpc/handshake.pb-c.h"
 
 #include "base/log.h"
 #include "base/mem.h"

@@ -1,6 +1,6 @@
 /* What Spark's BarrierTaskContextSuite and BarrierCoordinatorSuite pin of meeting; and the wait for executors. */
 #include "sched/barrier_coordinator.h"
-#include "sched/registered_resources.h"
+#include "sched/tasks/registered_resources.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

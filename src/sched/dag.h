@@ -9,7 +9,7 @@
 #include "sched/job.h"
 #include "sched/sched.h"
 #include "sched/stage.h"
-#include "sched/task_scheduler.h"
+#include "sched/tasks/task_scheduler.h"
 
 struct shuffle {
         struct map_outputs *outputs; /* NULL until a job used the shuffle */

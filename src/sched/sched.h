@@ -21,7 +21,7 @@
 #include "base/strmap.h"
 #include "rdd/lineage.h"
 #include "sched/sched_config.h"
-#include "sched/task_locality.h"
+#include "sched/tasks/task_locality.h"
 
 #include <stdint.h>
 

@@ -6,7 +6,7 @@
 struct fst_conf;
 
 /*
- * Fill @config from @conf, but for the pools (sched/pool_file.h) and for what the owner knows better
+ * Fill @config from @conf, but for the pools (sched/tasks/pool_file.h) and for what the owner knows better
  * (outputs_outlive_executors; max_failures of the local modes). 0, or -EINVAL with key and value; then @config is
  * untouched. Ends with sched_config_deinit.
  */

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "sched/pool.h"
+#include "sched/tasks/pool.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,7 +57,7 @@ struct exclusion_config {
 
 struct sched_config {
         enum scheduling_mode mode;     /* spark.scheduler.mode */
-        const struct pool_spec *pools; /* fairscheduler.xml (sched/pool_file.h); borrowed for sched_new */
+        const struct pool_spec *pools; /* fairscheduler.xml (sched/tasks/pool_file.h); borrowed for sched_new */
         int n_pools;
         int max_failures;                         /* spark.task.maxFailures; local[N] has 1 */
         int task_cpus;                            /* spark.task.cpus */

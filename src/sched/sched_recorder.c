@@ -8,7 +8,7 @@
 #include "sched/sched_recorder.h"
 
 #include "sched/dag.h"
-#include "sched/trace_text.h"
+#include "sched/trace_format.h"
 
 #include <stdio.h>
 

@@ -1,12 +1,12 @@
 /*
  * A trace of what a scheduler was told and what it decided, line by line in the order in which it happened. Fed to a
- * fresh scheduler (sched/sched_replay.h), the same trace must come out: so a run of a real driver is judged by
+ * fresh scheduler (sched/simulator/sched_replay.h), the same trace must come out: so a run of a real driver is judged by
  * `firesteel simulate --replay`, and what a simulation found is kept as a file.
  *
  *      struct sched *s = sched_new(&config, &ops, owner);
  *      sched_record(s, (struct sched_trace_sink){.write = to_file, .close = close_file, .owner = file});
  *
- * Version 1, text. The first line is "firesteel-scheduler-trace 1". Words are as in sched/trace_text.h; T is the time
+ * Version 1, text. The first line is "firesteel-scheduler-trace 1". Words are as in sched/trace_format.h; T is the time
  * in nanoseconds, E an executor's index, S.A a stage attempt, TEXT a text.
  *
  * What the scheduler was told:

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/text.h"
+#include "base/string_prefix.h"
 #include "base/write_all.h"
 #include "shuffle/output_index.h"
 #include "store/file_cipher.h"

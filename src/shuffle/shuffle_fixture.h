@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "rpc/transfer.h"
-#include "rpc/transfer_services.h"
+#include "rpc/transfer/transfer.h"
+#include "rpc/transfer/transfer_services.h"
 #include "shuffle/shuffle_reader.h"
 #include "shuffle/shuffle_receiver.h"
 #include "shuffle/shuffle_server.h"

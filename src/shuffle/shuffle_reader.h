@@ -3,7 +3,7 @@
  * wherever they are.
  *
  * Map outputs of this process are read where they lie. Those of other executors come as one stream from each, which
- * lists all that is wanted from there in order (rpc/transfer.proto, FetchShuffle); the streams of several executors are
+ * lists all that is wanted from there in order (rpc/transfer/transfer.proto, FetchShuffle); the streams of several executors are
  * open at a time, so that one fills the network's buffers while another one is read. What Spark's limits say here:
  *
  *      spark.reducer.maxSizeInFlight              bytes under way in all streams together: each stream's TCP window
@@ -19,7 +19,7 @@
  */
 #pragma once
 
-#include "rdd/pipeline.h"
+#include "rdd/pipeline/pipeline.h"
 #include "shuffle/shuffle_output.h"
 
 struct shuffle_store;

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "rpc/transfer.pb-c.h"
+#include "rpc/transfer/transfer.pb-c.h"
 #include "shuffle/shuffle_output.h"
 #include "shuffle/shuffle_store.h"
 #include "shuffle/shuffle_wire.h"

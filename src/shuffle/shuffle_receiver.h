@@ -1,10 +1,10 @@
 /*
- * Taking in a map output that another executor gives away (rpc/transfer.proto, PutShuffle): its stream is the one that
+ * Taking in a map output that another executor gives away (rpc/transfer/transfer.proto, PutShuffle): its stream is the one that
  * shuffle_server.h serves, of one map and all of its partitions. The output is kept on disk, pages verified.
  */
 #pragma once
 
-#include "rpc/transfer_server.h"
+#include "rpc/transfer/transfer_server.h"
 
 struct memory_manager;
 struct shuffle_store;

@@ -4,7 +4,7 @@
  */
 #include "shuffle/shuffle_receiver.h"
 
-#include "rpc/transfer.pb-c.h"
+#include "rpc/transfer/transfer.pb-c.h"
 #include "shuffle/shuffle_fixture.h"
 #include "shuffle/shuffle_sender.h"
 #include "shuffle/shuffle_wire.h"

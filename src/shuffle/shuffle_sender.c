@@ -4,8 +4,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "rpc/transfer.pb-c.h"
-#include "rpc/transfer_server.h"
+#include "rpc/transfer/transfer.pb-c.h"
+#include "rpc/transfer/transfer_server.h"
 #include "shuffle/shuffle_server.h"
 
 static void describe(const struct shuffle_output_id *id, const struct shuffle_output *output, struct buf *request)

@@ -1,7 +1,7 @@
 /* Giving a map output to another executor, whose transfer server takes it in (shuffle/shuffle_receiver.h). */
 #pragma once
 
-#include "rpc/transfer_client.h"
+#include "rpc/transfer/transfer_client.h"
 #include "shuffle/shuffle_store.h"
 
 /*

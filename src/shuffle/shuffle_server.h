@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "rpc/transfer_server.h"
+#include "rpc/transfer/transfer_server.h"
 
 struct shuffle_output;
 struct shuffle_store;

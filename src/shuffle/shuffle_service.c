@@ -16,10 +16,10 @@
 #include "base/vec.h"
 #include "conf/conf.h"
 #include "net/security.h"
-#include "rpc/transfer.pb-c.h"
-#include "rpc/transfer_server.h"
+#include "rpc/transfer/transfer.pb-c.h"
+#include "rpc/transfer/transfer_server.h"
 #include "shuffle/output_cache.h"
-#include "shuffle/service_state.h"
+#include "shuffle/shuffle_service_state.h"
 #include "shuffle/shuffle_files.h"
 #include "shuffle/shuffle_server.h"
 

@@ -4,7 +4,7 @@
  *
  * It lives in a standalone worker, or in a process of its own (firesteel shuffle-service). Executors write their map
  * outputs as files (shuffle/shuffle_files.h) and register their directories here; reduce tasks fetch from here, with
- * the same protocol as from an executor (rpc/transfer.proto), and go on when the executor has ended. What is registered
+ * the same protocol as from an executor (rpc/transfer/transfer.proto), and go on when the executor has ended. What is registered
  * is written to a file, so that a service that starts again serves as before.
  *
  * With spark.authenticate, every connection must prove the cluster's secret (net/security.h). Encrypted files are

@@ -6,9 +6,9 @@
 #include "shuffle/shuffle_fixture.h"
 
 #include "conf/conf.h"
-#include "rpc/transfer.pb-c.h"
-#include "rpc/transfer_client.h"
-#include "shuffle/service_client.h"
+#include "rpc/transfer/transfer.pb-c.h"
+#include "rpc/transfer/transfer_client.h"
+#include "shuffle/shuffle_service_client.h"
 #include "shuffle/shuffle_files.h"
 #include "shuffle/shuffle_service.h"
 

@@ -1,5 +1,5 @@
 /*
- * The records that a stream of map outputs consists of (rpc/transfer.proto, FetchShuffle):
+ * The records that a stream of map outputs consists of (rpc/transfer/transfer.proto, FetchShuffle):
  *
  *      kind u32 | index of the map in the request u32 | reduce partition u32 | length u32 | length bytes
  */

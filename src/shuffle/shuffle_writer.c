@@ -18,8 +18,8 @@
 
 #include "base/fault_point.h"
 #include "base/mem.h"
-#include "rdd/aggregate.h"
-#include "rdd/op_combine.h"
+#include "rdd/aggregate/aggregate.h"
+#include "rdd/aggregate/op_combine.h"
 #include "shuffle/shuffle_store.h"
 
 #define LEAST_BLOCK ((size_t)1 << 10)

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "rdd/op.h"
+#include "rdd/pipeline/op.h"
 #include "rdd/rdd.h"
 #include "shuffle/shuffle_output.h"
 

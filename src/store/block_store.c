@@ -10,7 +10,7 @@
  * on the list of least recent use, whose head goes first.
  *
  * A block is `packed` if its level is a serialized one and there is a codec: its pages in memory hold frames
- * (store/packed_pages.h), which go to disk as they are.
+ * (store/page_stream.h), which go to disk as they are.
  *
  * There are two lists of use, one for each memory manager: only blocks of the one that is short are evicted.
  *
@@ -24,7 +24,7 @@
 #include "store/block_store_internal.h"
 
 #include "base/mem.h"
-#include "base/stop_wait.h"
+#include "process/interruptible_wait.h"
 #include "store/storage_level.h"
 
 #include <assert.h>

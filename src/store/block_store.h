@@ -27,7 +27,7 @@
  */
 #pragma once
 
-#include "store/packed_pages.h"
+#include "store/page_stream.h"
 #include "store/spill.h"
 
 #include <firesteel/rdd.h>

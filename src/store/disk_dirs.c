@@ -8,11 +8,11 @@
 #include "base/log.h"
 #include "base/make_dirs.h"
 #include "base/mem.h"
-#include "base/text.h"
+#include "base/string_prefix.h"
 #include "base/uuid.h"
 #include "base/vec.h"
 #include "store/file_cipher.h"
-#include "store/local_root.h"
+#include "store/owned_local_dir.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -25,7 +25,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/stop_wait.h"
+#include "process/interruptible_wait.h"
 #include "store/page_pool.h"
 
 #include <assert.h>

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "io/codec.h"
+#include "io/codec/codec.h"
 #include "store/page.h"
 
 #define PAGE_FRAME_HEADER (8 + PAGE_WIRE_HEADER)

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "io/codec.h"
+#include "io/codec/codec.h"
 #include "store/disk_dirs.h"
 
 struct spill_space {

@@ -5,11 +5,11 @@
 #include "base/base64.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/text.h"
+#include "base/string_prefix.h"
 #include "base/vec.h"
 #include "conf/conf.h"
 #include "net/crypto.h"
-#include "net/http_server.h"
+#include "net/http/http_server.h"
 
 #include <ctype.h>
 #include <jansson.h>

@@ -1,7 +1,7 @@
 /* See metrics.h. */
 #include "web/metrics.h"
 
-#include "driver/event_json.h"
+#include "text/json_string.h"
 
 #include <ctype.h>
 
@@ -42,10 +42,10 @@ void metrics_put_json(struct metrics *m, struct buf *out)
         for (size_t i = 0; i < m->gauges.len; i++) {
                 const struct metric *g = &m->gauges.data[i];
                 buf_puts(out, i ? "," : "");
-                event_json_string(out, g->name);
+                json_put_string(out, g->name);
                 buf_puts(out, ":{\"value\":");
                 if (g->text)
-                        event_json_string(out, g->text);
+                        json_put_string(out, g->text);
                 else
                         buf_printf(out, "%lld", (long long)g->value);
                 buf_putc(out, '}');

@@ -8,10 +8,10 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/text.h"
-#include "base/word_list.h"
+#include "base/string_prefix.h"
+#include "base/string_list.h"
 #include "conf/conf.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 #include <stdio.h>
 #include <strings.h>

@@ -15,7 +15,7 @@
  */
 #pragma once
 
-#include "web/site.h"
+#include "web/web_site.h"
 
 struct web_proxy;
 

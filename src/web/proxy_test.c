@@ -3,7 +3,7 @@
 
 #include "conf/conf.h"
 #include "web/html.h"
-#include "web/site_fixture.h"
+#include "web/web_site_fixture.h"
 
 static struct {
         struct site_fixture f;

@@ -1,7 +1,7 @@
 /* The certificates of pages: spark.ssl.standalone.*, each falling back to spark.ssl.*. */
 #pragma once
 
-#include "net/http_server.h"
+#include "net/http/http_server.h"
 
 struct fst_conf;
 struct fst_error;

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "files.h"
 #include "place.h"
-#include "rdd/sampler.h"
+#include "rdd/aggregate/sampler.h"
 
 static struct cell_room room;
 

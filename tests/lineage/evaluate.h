@@ -1,6 +1,6 @@
 /*
  * What a lineage means: loops over arrays, in one thread, that ask the engine nothing but where a hash puts a key (one
- * key at a time) and which rows a sample takes, which are tested by themselves (rdd/hash.h, rdd/sampler.h).
+ * key at a time) and which rows a sample takes, which are tested by themselves (rdd/aggregate/hash.h, rdd/aggregate/sampler.h).
  *
  * Where include/firesteel/ says in which order rows are, the order is computed; where it says nothing, tables are not
  * `ordered` and hold each partition's rows in some order.

@@ -2,7 +2,7 @@
 #include "place.h"
 
 #include "base/mem.h"
-#include "rdd/hash.h"
+#include "rdd/aggregate/hash.h"
 
 struct table table_new(struct plan *p, int partitions)
 {

@@ -4,7 +4,7 @@
  */
 #include "world.h"
 
-#include "driver/wire_fixture.h"
+#include "driver/backend/wire_fixture.h"
 #include "store/memory.h"
 
 #include <errno.h>

@@ -2,8 +2,8 @@
  * scripted_log DIR [single|rolling] [none|zstd|lz4]: write the event log of the scripted application into DIR, for
  * genuine Spark's history server to read (tests/spark/check_spark_history).
  */
-#include "driver/event_log.h"
-#include "driver/scripted_application.h"
+#include "driver/events/event_log.h"
+#include "driver/events/scripted_application.h"
 
 #include "base/error.h"
 #include "base/mem.h"

@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/conf.h"
-#include "deploy/standalone/master_pages.h"
-#include "deploy/standalone/master_state.h"
-#include "deploy/standalone/worker_pages.h"
+#include "standalone/pages/master_pages.h"
+#include "standalone/core/master_state.h"
+#include "standalone/pages/worker_pages.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

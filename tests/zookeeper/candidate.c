@@ -11,8 +11,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/conf.h"
-#include "deploy/standalone/journal.h"
-#include "deploy/standalone/persistence.h"
+#include "standalone/recovery/journal.h"
+#include "standalone/recovery/persistence.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "conf/conf.h"
-#include "deploy/kubernetes/kube_client.h"
+#include "kubernetes/api/kube_client.h"
 
 #include <stdio.h>
 #include <stdlib.h>

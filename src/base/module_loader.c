@@ -1,0 +1,117 @@
+/* See on_demand.h. */
+#include "base/module_loader.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/string_prefix.h"
+#include "base/string_list.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <limits.h>
+#include <unistd.h>
+
+/* From the library's folder: where it is installed, and in the build tree from src/, fuzz/ or tests/, bench/micro/. */
+static const char *const roots[] = {"", "../src/", "../../src/"};
+static const char *const rooms[] = {"firesteel/", "net/", "text/", "io/", ""};
+
+/* The folder of the object that holds this function, with a slash; NULL if the system does not say. */
+static char *own_folder(void)
+{
+        static const char mark;
+        char resolved[PATH_MAX];
+        Dl_info info;
+        const char *path = NULL;
+        if (dladdr(&mark, &info) && info.dli_fname)
+                path = realpath(info.dli_fname, resolved);
+        if (!path)
+                path = realpath("/proc/self/exe", resolved);
+        const char *slash = path ? strrchr(path, '/') : NULL;
+        return slash ? mem_strndup(path, (size_t)(slash - path) + 1) : NULL;
+}
+
+/* Which package of Debian 12 brings a library that a module needs; NULL for any other text of dlerror. */
+static const char *package_of(const char *message)
+{
+        static const struct {
+                const char *library, *package;
+        } packages[] = {
+                {"libbz2.so", "libbz2-1.0"},
+                {"libcurl.so", "libcurl4"},
+                {"libssl.so", "libssl3"},
+                {"libcrypto.so", "libssl3"},
+                {"libkrb5.so", "libkrb5-3"},
+                {"libgssapi_krb5.so", "libgssapi-krb5-2"},
+                {"libmicrohttpd.so", "libmicrohttpd12"},
+                {"libgnutls.so", "libgnutls30"},
+                {"libzookeeper_mt.so", "libzookeeper-mt2"},
+                {"libyaml-0.so", "libyaml-0-2"},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(packages); i++)
+                if (text_starts_with(message, packages[i].library))
+                        return packages[i].package;
+        return NULL;
+}
+
+static const char *root_of(size_t place)
+{
+        return roots[place / ARRAY_SIZE(rooms)];
+}
+
+static const char *room_of(size_t place)
+{
+        return rooms[place % ARRAY_SIZE(rooms)];
+}
+
+static int load(const char *what, const char *path, const char *symbol, on_demand_fn *out, struct fst_error *error)
+{
+        void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+        if (!handle) {
+                const char *why = dlerror(), *package = package_of(why);
+                return error_set(error, -ELIBBAD, "cannot load the %s module: %s%s%s", what, why,
+                                 package ? "; it is in Debian's package " : "", package ? package : "");
+        }
+        void *found = dlsym(handle, symbol);
+        if (!found)
+                return error_set(error, -ELIBBAD, "%s is no %s module; install firesteel again", path, what);
+        memcpy(out, &found, sizeof(found));
+        return 0;
+}
+
+int on_demand_load(const char *what, const char *file, const char *symbol, on_demand_fn *out, struct fst_error *error)
+{
+        _cleanup_free_ char *folder = own_folder();
+        _cleanup_(buf_deinit) struct buf tried = BUF_INIT;
+        if (!folder) /* never what lies in the working directory */
+                return error_set(error, -ENOENT, "the %s module %s is not found: it is not known where firesteel is",
+                                 what, file);
+        for (size_t i = 0; i < ARRAY_SIZE(roots) * ARRAY_SIZE(rooms); i++) {
+                _cleanup_free_ char *path = mem_printf("%s%s%s%s", folder, root_of(i), room_of(i), file);
+                if (access(path, R_OK) == 0)
+                        return load(what, path, symbol, out, error);
+                buf_printf(&tried, "%s%s%s%s", tried.len ? ", " : "", folder, root_of(i), room_of(i));
+        }
+        return error_set(error, -ENOENT, "the %s module %s is missing; looked in %s", what, file, buf_text(&tried));
+}
+
+int on_demand_list(struct word_list *out, struct fst_error *error)
+{
+        _cleanup_free_ char *folder = own_folder();
+        size_t before = out->len;
+        for (size_t i = 0; i < ARRAY_SIZE(roots) * ARRAY_SIZE(rooms) && folder; i++) {
+                if (out->len > before && i % ARRAY_SIZE(rooms) == 0) /* other roots lead to the same folders */
+                        break;
+                _cleanup_free_ char *pattern = mem_printf("%s%s%slibfiresteel-*.so", folder, root_of(i), room_of(i));
+                glob_t found;
+                if (glob(pattern, 0, NULL, &found) != 0)
+                        continue;
+                for (size_t k = 0; k < found.gl_pathc; k++)
+                        word_list_add(out, found.gl_pathv[k]);
+                globfree(&found);
+        }
+        return out->len > before ? 0
+                                 : error_set(error, -ENOENT,
+                                             "the modules of this program (libfiresteel-*.so) are not found near %s",
+                                             folder ? folder : "it");
+}

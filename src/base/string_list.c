@@ -1,0 +1,54 @@
+/* See word_list.h. */
+#include "base/string_list.h"
+
+#include "base/mem.h"
+#include "base/vec.h"
+
+void word_list_deinit(struct word_list *words)
+{
+        for (size_t i = 0; i < words->len; i++)
+                free(words->data[i]);
+        vec_deinit(words);
+}
+
+void word_list_add(struct word_list *words, const char *word)
+{
+        vec_push(words, mem_strdup(word));
+}
+
+void word_list_take(struct word_list *words, char *word)
+{
+        vec_push(words, word);
+}
+
+char **word_list_argv(struct word_list *words)
+{
+        vec_reserve(words, words->len + 1);
+        words->data[words->len] = NULL;
+        return words->data;
+}
+
+static size_t find(const struct word_list *words, const char *name)
+{
+        size_t n = strlen(name), i = 0;
+        while (i < words->len && (strncmp(words->data[i], name, n) != 0 || words->data[i][n] != '='))
+                i++;
+        return i;
+}
+
+const char *word_list_variable(const struct word_list *words, const char *name)
+{
+        size_t i = find(words, name);
+        return i < words->len ? words->data[i] + strlen(name) + 1 : NULL;
+}
+
+void word_list_set_variable(struct word_list *words, const char *name, const char *value)
+{
+        size_t i = find(words, name);
+        if (i < words->len) {
+                free(words->data[i]);
+                words->data[i] = words->data[--words->len];
+        }
+        if (value)
+                vec_push(words, mem_printf("%s=%s", name, value));
+}

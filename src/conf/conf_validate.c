@@ -1,0 +1,176 @@
+/*
+ * See settings.h. Each row says what is allowed in words, which stand in every message, and in numbers.
+ *
+ * Departing from Spark: it lets spark.memory.fraction be 0 and spark.memory.storageFraction be 1, and then may have no
+ * memory to do anything with; it finds most of the others out when they are first used.
+ */
+#include "conf/conf_validate.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+#include "conf/keys.h"
+
+#include <inttypes.h>
+
+#define KIB 1024.0
+#define MIB (1024 * KIB)
+#define MOST_INT 2147483647.0
+#define MOST_SIZE 0x1p62
+
+struct range {
+        const char *key;
+        double low, high;
+        const char *allowed;
+        bool above_low; /* low itself is not allowed */
+};
+
+static const struct range ranges[] = {
+        {"spark.default.parallelism", 1, MOST_INT, "a whole number, at least 1", false},
+        {"spark.diskStore.subDirectories", 1, 4096, "a whole number from 1 to 4096", false},
+        {"spark.driver.maxResultSize", 0, MOST_SIZE, "a size, or 0 for no limit", false},
+        {"spark.driver.memory", 32 * MIB, MOST_SIZE, "a size of at least 32m", false},
+        {"spark.eventLog.buffer.kb", 1, MOST_INT, "a size below 2g, and more than 0", false},
+        {"spark.eventLog.rolling.maxFileSize", 10 * MIB, MOST_SIZE, "a size of at least 10m", false},
+        {"spark.io.compression.lz4.blockSize", 64, 32 * MIB, "a size from 64b to 32m", false},
+        {"spark.io.compression.zstd.level", -131072, 22, "a whole number from -131072 to 22", false},
+        {"spark.memory.fraction", 0, 1, "above 0 and at most 1", true},
+        {"spark.memory.storageFraction", 0, 0x1.fffffffffffffp-1, "in [0, 1)", false}, /* execution needs some */
+        {"spark.rdd.limit.initialNumPartitions", 1, MOST_INT, "a whole number, at least 1", false},
+        {"spark.rdd.limit.scaleUpFactor", -MOST_INT, MOST_INT, "a whole number (less than 2 counts as 2)", false},
+        {"spark.scheduler.listenerbus.eventqueue.capacity", 1, MOST_INT, "a whole number, at least 1", false},
+        {"spark.stage.maxConsecutiveAttempts", 1, MOST_INT, "a whole number, at least 1", false},
+        {"spark.task.cpus", 1, MOST_INT, "a whole number, at least 1", false},
+};
+
+/* A key of the table as a number, whatever its type. */
+static int read_number(const struct fst_conf *conf, const struct key *key, double *out, struct fst_error *error)
+{
+        int64_t whole = 0;
+        int r;
+        switch (key->type) {
+        case KEY_DOUBLE:
+                return conf_get_double(conf, key->name, out, error);
+        case KEY_BYTES:
+                r = conf_get_bytes(conf, key->name, &whole, error);
+                break;
+        default:
+                r = conf_get_int(conf, key->name, &whole, error);
+        }
+        if (r == 0)
+                *out = (double)whole;
+        return r;
+}
+
+static int check_range(const struct fst_conf *conf, const struct range *range, struct fst_error *error)
+{
+        struct fst_error why = FST_ERROR_INIT;
+        struct key key;
+        double x = 0;
+        const char *value = conf_get_value(conf, range->key);
+        if (!value || !*value || !key_find(range->key, &key))
+                return 0;
+        int r = read_number(conf, &key, &x, &why);
+        if (r)
+                error_set(error, r, "%s: it must be %s", error_message(&why), range->allowed);
+        else if (!(range->above_low ? x > range->low : x >= range->low) || !(x <= range->high))
+                r = error_set(error, -EINVAL, "%s is %s: it must be %s", range->key, value, range->allowed);
+        error_deinit(&why);
+        return r;
+}
+
+/* ------------------------------------------------------------------------------------------------- rules */
+
+static int check_java_options(const struct fst_conf *conf, const char *key, struct fst_error *error)
+{
+        _cleanup_free_ char *options = NULL;
+        int r = conf_get_string(conf, key, &options, error);
+        if (r || !options)
+                return r;
+        if (strstr(options, "-Dspark"))
+                return error_set(
+                        error, -EINVAL,
+                        "%s is not allowed to set Spark options (was '%s'). Set them directly on a SparkConf or "
+                        "in a properties file when using ./bin/spark-submit.",
+                        key, options);
+        if (strstr(options, "-Xmx"))
+                return error_set(error, -EINVAL,
+                                 "%s is not allowed to specify max heap memory settings (was '%s'). Use "
+                                 "spark.executor.memory instead.",
+                                 key, options);
+        return 0;
+}
+
+static int check_deploy_mode(const struct fst_conf *conf, struct fst_error *error)
+{
+        _cleanup_free_ char *mode = NULL;
+        int r = conf_get_string(conf, "spark.submit.deployMode", &mode, error);
+        if (r == 0 && mode && strcmp(mode, "client") != 0 && strcmp(mode, "cluster") != 0)
+                r = error_set(error, -EINVAL,
+                              "spark.submit.deployMode can only be \"cluster\" or \"client\", but was %s", mode);
+        return r;
+}
+
+static int check_encryption(const struct fst_conf *conf, struct fst_error *error)
+{
+        bool crypto = false, sasl = false, authenticate = false;
+        int r;
+        if ((r = conf_get_bool(conf, "spark.network.crypto.enabled", &crypto, error)) ||
+            (r = conf_get_bool(conf, "spark.authenticate.enableSaslEncryption", &sasl, error)) ||
+            (r = conf_get_bool(conf, "spark.authenticate", &authenticate, error)))
+                return r;
+        if ((crypto || sasl) && !authenticate)
+                return error_set(error, -EINVAL,
+                                 "spark.authenticate must be enabled when enabling encryption (%s is true)",
+                                 crypto ? "spark.network.crypto.enabled" : "spark.authenticate.enableSaslEncryption");
+        return 0;
+}
+
+static int check_timeouts(const struct fst_conf *conf, struct fst_error *error)
+{
+        int64_t timeout = 0, interval = 0;
+        int r;
+        if ((r = conf_get_ms(conf, "spark.network.timeout", &timeout, error)) ||
+            (r = conf_get_ms(conf, "spark.executor.heartbeatInterval", &interval, error)))
+                return r;
+        if (timeout < interval)
+                return error_set(error, -EINVAL,
+                                 "The value of spark.network.timeout=%" PRId64 "ms must be no less than the value of "
+                                 "spark.executor.heartbeatInterval=%" PRId64 "ms.",
+                                 timeout, interval);
+        return 0;
+}
+
+static int check_cores(const struct fst_conf *conf, struct fst_error *error)
+{
+        int64_t most, each;
+        int r;
+        if (!conf_contains(conf, "spark.cores.max") || !conf_contains(conf, "spark.executor.cores"))
+                return 0;
+        if ((r = conf_get_int(conf, "spark.cores.max", &most, error)) ||
+            (r = conf_get_int(conf, "spark.executor.cores", &each, error)))
+                return r;
+        if (most < 1 || each < 1)
+                return error_set(error, -EINVAL, "%s should be a whole number, at least 1, but was %" PRId64,
+                                 most < 1 ? "spark.cores.max" : "spark.executor.cores", most < 1 ? most : each);
+        if (most % each)
+                log_warn("SparkConf",
+                         "Total executor cores: %" PRId64 " is not divisible by cores per executor: %" PRId64
+                         ", the left cores: %" PRId64 " will not be allocated",
+                         most, each, most % each);
+        return 0;
+}
+
+int settings_check(const struct fst_conf *conf, struct fst_error *error)
+{
+        int r = 0;
+        for (size_t i = 0; i < ARRAY_SIZE(ranges) && r == 0; i++)
+                r = check_range(conf, &ranges[i], error);
+        if (r || (r = check_java_options(conf, "spark.executor.defaultJavaOptions", error)) ||
+            (r = check_java_options(conf, "spark.executor.extraJavaOptions", error)) ||
+            (r = check_deploy_mode(conf, error)) || (r = check_encryption(conf, error)) ||
+            (r = check_timeouts(conf, error)))
+                return r;
+        return check_cores(conf, error);
+}

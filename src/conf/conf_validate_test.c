@@ -1,0 +1,111 @@
+/* What is refused before anything starts, and in which words. */
+#include "conf/conf_validate.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+#include "conf/keys.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+/* The answer for one key, or two. */
+static char *check(const char *key, const char *value, const char *other, const char *other_value)
+{
+        struct fst_conf conf;
+        struct fst_error error = FST_ERROR_INIT;
+        conf_init(&conf);
+        conf_set(&conf, key, value);
+        if (other)
+                conf_set(&conf, other, other_value);
+        int r = settings_check(&conf, &error);
+        assert_int_equal(r, error.message ? -EINVAL : 0);
+        conf_deinit(&conf);
+        return error.message;
+}
+
+static void assert_good(const char *key, const char *value)
+{
+        char *message = check(key, value, NULL, NULL);
+        if (message)
+                fail_msg("%s=%s: %s", key, value, message);
+}
+
+static void assert_bad(const char *key, const char *value, const char *words)
+{
+        _cleanup_free_ char *message = check(key, value, NULL, NULL);
+        if (!message || !strstr(message, key) || !strstr(message, value) || !strstr(message, words))
+                fail_msg("%s=%s: %s", key, value, message ? message : "taken");
+}
+
+static void numbers_out_of_range_are_refused(void **state)
+{
+        assert_bad("spark.task.cpus", "0.5", "at least 1");
+        assert_bad("spark.task.cpus", "0", "at least 1");
+        assert_bad("spark.task.cpus", "4000000000", "at least 1");
+        assert_good("spark.task.cpus", "2");
+        assert_bad("spark.memory.fraction", "0", "above 0");
+        assert_bad("spark.memory.fraction", "NaN", "above 0");
+        assert_bad("spark.memory.fraction", "1.01", "above 0 and at most 1");
+        assert_bad("spark.memory.fraction", "much", "at most 1");
+        assert_good("spark.memory.fraction", "0.95");
+        assert_bad("spark.memory.storageFraction", "-0.1", "in [0, 1)");
+        assert_good("spark.memory.storageFraction", "0");
+        assert_bad("spark.memory.storageFraction", "1", "in [0, 1)");
+        assert_good("spark.memory.storageFraction", "0.99");
+        assert_bad("spark.driver.memory", "31m", "at least 32m");
+        assert_good("spark.driver.memory", "32m");
+        assert_good("spark.driver.memory", "32");
+        assert_bad("spark.diskStore.subDirectories", "0", "from 1 to 4096");
+        assert_bad("spark.diskStore.subDirectories", "4097", "from 1 to 4096");
+        assert_bad("spark.io.compression.lz4.blockSize", "63", "from 64b to 32m");
+        assert_bad("spark.io.compression.lz4.blockSize", "33m", "from 64b to 32m");
+        assert_bad("spark.io.compression.zstd.level", "23", "to 22");
+        assert_good("spark.io.compression.zstd.level", "-5");
+        assert_bad("spark.driver.maxResultSize", "-1", "0 for no limit");
+        assert_good("spark.driver.maxResultSize", "0");
+        assert_bad("spark.default.parallelism", "0", "at least 1");
+        assert_bad("spark.default.parallelism", "many", "at least 1");
+        assert_bad("spark.scheduler.listenerbus.eventqueue.capacity", "0", "at least 1");
+        assert_bad("spark.stage.maxConsecutiveAttempts", "0", "at least 1");
+        assert_bad("spark.rdd.limit.initialNumPartitions", "0", "at least 1");
+        assert_bad("spark.eventLog.rolling.maxFileSize", "9m", "at least 10m");
+        assert_bad("spark.eventLog.buffer.kb", "0", "more than 0");
+}
+
+static void defaults_are_allowed(void **state)
+{
+        assert_good("spark.app.name", "x");
+}
+
+static void rules_between_keys_are_kept(void **state)
+{
+        assert_bad("spark.executor.extraJavaOptions", "-Dspark.x=1", "not allowed to set Spark options");
+        assert_bad("spark.executor.defaultJavaOptions", "-Xmx1g", "Use spark.executor.memory instead");
+        assert_good("spark.executor.extraJavaOptions", "-XX:+UseG1GC");
+        assert_bad("spark.submit.deployMode", "elsewhere", "can only be");
+        assert_good("spark.submit.deployMode", "cluster");
+        assert_bad("spark.network.timeout", "5000ms", "must be no less than");
+        char *message = check("spark.network.crypto.enabled", "true", NULL, NULL);
+        assert_non_null(strstr(message, "spark.authenticate must be enabled"));
+        free(message);
+        assert_null(check("spark.network.crypto.enabled", "true", "spark.authenticate", "true"));
+        log_reset_levels(LOG_OFF);
+        assert_null(check("spark.cores.max", "7", "spark.executor.cores", "2"));
+        message = check("spark.cores.max", "7", "spark.executor.cores", "0");
+        assert_non_null(strstr(message, "spark.executor.cores should be a whole number, at least 1, but was 0"));
+        free(message);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(numbers_out_of_range_are_refused),
+                cmocka_unit_test(defaults_are_allowed),
+                cmocka_unit_test(rules_between_keys_are_kept),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,7 +1,0 @@
-/* What a worker holds as JSON, with the field names of Spark 4.3's JsonProtocol. */
-#pragma once
-
-#include "base/buf.h"
-#include "deploy/standalone/worker_state.h"
-
-void worker_json_put(const struct worker_view *v, struct buf *out);

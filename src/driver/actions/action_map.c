@@ -1,0 +1,206 @@
+/*
+ * count_by_key, count_by_value, collect_as_map and reduce_by_key_locally, whose rows become a map (driver/actions/map.h); and
+ * lookup.
+ *
+ * As in Spark, counts are added up by a shuffle and collected, so that a task or the driver has each key once, while
+ * reduce_by_key_locally has every task send a pair for each of its keys, and combines them here.
+ */
+#include "driver/actions/actions.h"
+
+#include "base/mem.h"
+#include "driver/cleaner.h"
+#include "driver/actions/map.h"
+#include "driver/actions/preliminary_jobs.h"
+#include "driver/actions/result_rows.h"
+#include "exec/actions/row_sink.h"
+#include "rdd/pipeline/op_chain.h"
+#include "rdd/aggregate/op_combine.h"
+#include "rdd/aggregate/op_lookup.h"
+#include "rdd/rdd_build.h"
+#include "rdd/rdd_registry.h"
+#include "rdd/pipeline/task_listeners.h"
+#include "shuffle/shuffle_store.h"
+#include "store/page.h"
+
+static int need_pairs(fst_rdd *rdd, fst_site site, struct fst_error *error)
+{
+        char have[64];
+        int r = action_check(rdd, error);
+        if (r == 0 && !rdd->type.value)
+                r = error_set(error, -EINVAL, "%s needs pairs, not %s", site.operation, fst_type_name(rdd->type, have));
+        return r;
+}
+
+static int collect_map(fst_rdd *rdd, fst_map **map, fst_site site, struct fst_error *error)
+{
+        struct rows_job job = {rows_action_of(&rows_action_class, rdd, rdd->type, INT64_MAX)};
+        int r = rows_job_run(&job, rdd, NULL, 0, site, error);
+        if (r == 0)
+                *map = map_new(rdd->sc, rdd->type, rows_job_take(&job, NULL));
+        rows_job_deinit(&job);
+        return r;
+}
+
+FST_API int fst_collect_as_map_at(fst_rdd *rdd, fst_map **map, fst_site site)
+{
+        rdd = rdd_given(rdd, site);
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        struct fst_error error = FST_ERROR_INIT;
+        int r = need_pairs(rdd, site, &error);
+        if (r == 0)
+                r = collect_map(rdd, map, site, &error);
+        return r ? action_failed(rdd, site, r, &error) : 0;
+}
+
+static int count(fst_rdd *rdd, fst_map **map, fst_site site)
+{
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        struct fst_error error = FST_ERROR_INIT;
+        int first = rdd_registry_next_id(rdd->sc);
+        fst_rdd *counts = fst_reduce_by_key_at(rdd_counted(rdd, site), fst_sum, 0, site);
+        int r = collect_map(counts, map, site, &error);
+        cleaner_drop(counts, first);
+        return r ? action_failed(rdd, site, r, &error) : 0;
+}
+
+static int refuse(fst_rdd *rdd, fst_site site, int status, const char *why)
+{
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        struct fst_error error = FST_ERROR_INIT;
+        int r = action_check(rdd, &error);
+        return action_failed(rdd, site, r ? r : error_set(&error, status, "%s", why), &error);
+}
+
+FST_API int fst_count_by_key_at(fst_rdd *rdd, fst_map **map, fst_site site)
+{
+        rdd = rdd_given(rdd, site);
+        if (!rdd->type.value)
+                return refuse(rdd, site, -EINVAL, "count_by_key needs pairs");
+        return count(rdd, map, site);
+}
+
+FST_API int fst_count_by_value_at(fst_rdd *rdd, fst_map **map, fst_site site)
+{
+        rdd = rdd_given(rdd, site);
+        if (rdd->type.value)
+                return refuse(rdd, site, -EINVAL,
+                              "count_by_value counts rows that are no pairs: map each pair to one value before");
+        return count(rdd, map, site);
+}
+
+/* ----------------------------------------------------------------------------------------- reduce_by_key_locally */
+
+static int combine(fst_rdd *rdd, const fst_fn *fn, const struct page *sent, struct page **out, struct fst_error *error)
+{
+        struct task_run run;
+        size_t bytes;
+        task_run_init(&run, rdd->sc->env.memory, &rdd->sc->env.shuffles->space);
+        run.services = rdd->sc->env.services;
+        struct op *op = chain_op_new(combine_op_new(&run, rdd->type, fn), row_sink_new(&run, rdd->type, INT64_MAX));
+        int r = op_feed_pages(op, rdd->type, sent);
+        r = task_run_call_listeners(&run, r ? r : run.status);
+        if (r)
+                error_set(error, r, "%s", error_message(&run.error));
+        else
+                *out = row_sink_take(chain_op_last(op), &bytes);
+        op_free(op);
+        task_run_deinit(&run);
+        return r;
+}
+
+static int reduce_locally(fst_rdd *rdd, fst_fn f, fst_map **map, fst_site site, struct fst_error *error)
+{
+        struct rows_job job = {rows_action_of(&combine_action_class, rdd, rdd->type, INT64_MAX)};
+        fst_type value = {.key = rdd->type.value, .key_size = rdd->type.value_size};
+        struct page *pages;
+        job.rows.fn = f;
+        int r = need_pairs(rdd, site, error);
+        if (r == 0)
+                r = combine_check(value, &f, error);
+        if (r == 0)
+                r = rdd_registry_describe(rdd->sc, &f, &job.rows.fn.name, error);
+        if (r == 0)
+                r = rows_job_run(&job, rdd, NULL, 0, site, error);
+        if (r == 0 && job.n == 0)
+                r = error_set(error, -ENODATA, "empty collection");
+        if (r == 0) {
+                struct page *sent = rows_job_take(&job, NULL);
+                r = combine(rdd, &job.rows.fn, sent, &pages, error);
+                page_list_free(NULL, sent);
+        }
+        if (r == 0)
+                *map = map_new(rdd->sc, rdd->type, pages);
+        rows_job_deinit(&job);
+        return r;
+}
+
+FST_API int fst_reduce_by_key_locally_at(fst_rdd *rdd, fst_fn f, fst_map **map, fst_site site)
+{
+        rdd = rdd_given(rdd, site);
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        struct fst_error error = FST_ERROR_INIT;
+        int r = reduce_locally(rdd, f, map, site, &error);
+        return r ? action_failed(rdd, site, r, &error) : 0;
+}
+
+/* --------------------------------------------------------------------------------------------------------- lookup */
+
+/* Into *@to the one partition where @key can be, if that is known; else -1. Negative: the application's function
+ * failed. */
+static int place_of(fst_rdd *rdd, fst_key key, int *to, struct fst_error *error)
+{
+        fst_bytes bytes = key.kind == FST_KIND_BYTES ? key.bytes : (fst_bytes){0};
+        fst_batch row = {.type = rdd->type, .rows = 1, .key = {.i64 = &key.i64}};
+        struct task_run run;
+        struct placing placing;
+        uint32_t place = 0;
+        *to = -1;
+        if (!rdd->partitioner || !partitioner_ready(rdd->partitioner))
+                return 0;
+        if (key.kind == FST_KIND_BYTES)
+                row.key.bytes = &bytes;
+        else if (key.kind == FST_KIND_FIXED)
+                row.key.fixed = (char *)key.fixed;
+        task_run_init(&run, rdd->sc->env.memory, NULL);
+        run.services = rdd->sc->env.services;
+        placing_begin(&placing, rdd->partitioner, &run, 0);
+        int r = placing_place(&placing, &row, &place);
+        if (r)
+                error_set(error, r, "%s", error_message(&run.error));
+        else if ((int)place < rdd->lineage.partitions)
+                *to = (int)place;
+        task_run_deinit(&run);
+        return r;
+}
+
+static int lookup(fst_rdd *rdd, fst_key key, fst_iter **rows, fst_site site, struct fst_error *error)
+{
+        fst_type value = {.key = rdd->type.value, .key_size = rdd->type.value_size};
+        struct rows_job job = {rows_action_of(&lookup_action_class, rdd, value, INT64_MAX)};
+        struct reduce_value wanted;
+        job.rows.value = &wanted;
+        int r = need_pairs(rdd, site, error);
+        if (r == 0)
+                r = lookup_key(rdd->type, key, &wanted, error);
+        int place = -1;
+        if (r == 0)
+                r = preparation_run(rdd, site, error);
+        if (r == 0)
+                r = place_of(rdd, key, &place, error);
+        if (r)
+                return r;
+        r = rows_job_run(&job, rdd, place < 0 ? NULL : &place, 1, site, error);
+        if (r == 0)
+                *rows = result_rows_new(rdd->sc, value, rows_job_take(&job, NULL), INT64_MAX);
+        rows_job_deinit(&job);
+        return r;
+}
+
+FST_API int fst_lookup_at(fst_rdd *rdd, fst_key key, fst_iter **rows, fst_site site)
+{
+        rdd = rdd_given(rdd, site);
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        struct fst_error error = FST_ERROR_INIT;
+        int r = lookup(rdd, key, rows, site, &error);
+        return r ? action_failed(rdd, site, r, &error) : 0;
+}

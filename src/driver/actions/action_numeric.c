@@ -1,0 +1,255 @@
+/*
+ * min, max, sum, mean, stats and histogram.
+ *
+ * What partitions have counted is merged in the order of partitions, so that rounding does not depend on which task was
+ * quickest. What is said without rows, and for rows that are no finite numbers, is what Spark says.
+ */
+#include "driver/actions/actions.h"
+
+#include "base/mem.h"
+#include "exec/actions/action_kinds.h"
+
+#include <math.h>
+
+/* ------------------------------------------------------------------------------------------------- min, max, sum */
+
+static int reduce_by(fst_rdd *rdd, fst_fn fn, const struct reduce_value *zero, fst_variable result, fst_site site)
+{
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        struct fst_error error = FST_ERROR_INIT;
+        int r = action_reduce(rdd, &(struct reduce_plan){fn, fn, rdd->type, zero}, result, site, &error);
+        return r ? action_failed(rdd, site, r, &error) : 0;
+}
+
+FST_API int fst_min_at(fst_rdd *rdd, fst_variable row, fst_site site)
+{
+        rdd = rdd_given(rdd, site);
+        return reduce_by(rdd, fst_min, NULL, row, site);
+}
+
+FST_API int fst_max_at(fst_rdd *rdd, fst_variable row, fst_site site)
+{
+        rdd = rdd_given(rdd, site);
+        return reduce_by(rdd, fst_max, NULL, row, site);
+}
+
+/* ------------------------------------------------------------------------------------------------------ counters */
+
+struct stats_job {
+        struct stats_action stats;
+        struct stat_counter *counters; /* by output */
+        int n;
+};
+
+static int stats_merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
+{
+        struct stats_job *self = container_of(action, struct stats_job, stats.action);
+        self->counters[output] = *(struct stat_counter *)result->data;
+        free(result->data);
+        return 0;
+}
+
+static void stats_reset(struct action *action)
+{
+        struct stats_job *self = container_of(action, struct stats_job, stats.action);
+        for (int i = 0; i < self->n; i++)
+                self->counters[i] = STAT_COUNTER_INIT;
+}
+
+static int check_numbers(fst_rdd *rdd, fst_site site, struct fst_error *error)
+{
+        char have[64];
+        int r = action_check(rdd, error);
+        if (r == 0 && !action_takes_numbers(rdd->type))
+                r = error_set(error, -EINVAL, "%s takes I64 or F64, not %s", site.operation,
+                              fst_type_name(rdd->type, have));
+        return r;
+}
+
+static int count_numbers(fst_rdd *rdd, bool sum_only, struct stat_counter *total, fst_site site,
+                         struct fst_error *error)
+{
+        struct stats_job job = {
+                .stats = {{.class = &stats_action_class, .type = rdd->type, .merge = stats_merge, .reset = stats_reset},
+                          sum_only}};
+        int r = check_numbers(rdd, site, error);
+        if (r)
+                return r;
+        job.n = rdd->lineage.partitions;
+        job.counters = new_array(struct stat_counter, (size_t)job.n);
+        stats_reset(&job.stats.action);
+        r = action_run(rdd, &job.stats.action, NULL, 0, site, error);
+        *total = STAT_COUNTER_INIT;
+        for (int i = 0; i < job.n && r == 0; i++)
+                if (!sum_only) {
+                        stat_counter_merge(total, &job.counters[i]);
+                } else {
+                        total->n += job.counters[i].n;
+                        total->sum += job.counters[i].sum;
+                }
+        free(job.counters);
+        return r;
+}
+
+FST_API int fst_sum_at(fst_rdd *rdd, fst_variable sum, fst_site site)
+{
+        rdd = rdd_given(rdd, site);
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        const struct reduce_value zero = {.present = true};
+        struct fst_error error = FST_ERROR_INIT;
+        struct stat_counter total;
+        int r = check_numbers(rdd, site, &error);
+        if (r == 0 && sum.kind == FST_KIND_I64)
+                return reduce_by(rdd, fst_sum, &zero, sum, site);
+        if (r == 0)
+                r = action_check_variable(FST_F64, sum, "sum", &error);
+        if (r == 0)
+                r = count_numbers(rdd, true, &total, site, &error);
+        if (r)
+                return action_failed(rdd, site, r, &error);
+        *(double *)sum.to = total.sum;
+        return 0;
+}
+
+/* What Spark merges has at least one part. */
+static int count_all(fst_rdd *rdd, struct stat_counter *total, fst_site site)
+{
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        struct fst_error error = FST_ERROR_INIT;
+        int r = count_numbers(rdd, false, total, site, &error);
+        if (r == 0 && rdd->lineage.partitions == 0)
+                r = error_set(&error, -ENODATA, "empty collection");
+        return r ? action_failed(rdd, site, r, &error) : 0;
+}
+
+FST_API int fst_mean_at(fst_rdd *rdd, double *mean, fst_site site)
+{
+        rdd = rdd_given(rdd, site);
+        struct stat_counter total;
+        int r = count_all(rdd, &total, site);
+        if (r == 0)
+                *mean = total.mean;
+        return r;
+}
+
+FST_API int fst_stats_at(fst_rdd *rdd, struct fst_stats *stats, fst_site site)
+{
+        rdd = rdd_given(rdd, site);
+        struct stat_counter c;
+        int r = count_all(rdd, &c, site);
+        if (r)
+                return r;
+        double variance = c.n > 0 ? c.squares / (double)c.n : NAN;
+        double sample = c.n > 1 ? c.squares / (double)(c.n - 1) : NAN;
+        *stats = (struct fst_stats){.count = c.n,
+                                    .sum = c.sum,
+                                    .mean = c.mean,
+                                    .min = c.min,
+                                    .max = c.max,
+                                    .variance = variance,
+                                    .stdev = sqrt(variance),
+                                    .sample_variance = sample,
+                                    .sample_stdev = sqrt(sample)};
+        return 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------- histogram */
+
+struct histogram_job {
+        struct histogram_action histogram;
+        int64_t *counts;
+};
+
+static int histogram_merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
+{
+        struct histogram_job *self = container_of(action, struct histogram_job, histogram.action);
+        const int64_t *counts = result->data;
+        for (int i = 0; i < self->histogram.buckets; i++)
+                self->counts[i] += counts[i];
+        free(result->data);
+        return 0;
+}
+
+static void histogram_reset(struct action *action)
+{
+        struct histogram_job *self = container_of(action, struct histogram_job, histogram.action);
+        memset(self->counts, 0, (size_t)self->histogram.buckets * sizeof(*self->counts));
+}
+
+/* Equally wide buckets from the least row to the greatest; one if they are equal. Returns how many, or negative. */
+static int even_bounds(fst_rdd *rdd, int buckets, double *bounds, fst_site site, struct fst_error *error)
+{
+        struct stat_counter all;
+        int r = count_numbers(rdd, false, &all, site, error);
+        if (r)
+                return r;
+        if (rdd->lineage.partitions == 0)
+                return error_set(error, -ENODATA, "empty collection");
+        if (!isfinite(all.min) || !isfinite(all.max))
+                return error_set(error, all.n ? -EDOM : -ENODATA,
+                                 "Histogram on either an empty RDD or RDD containing +/-infinity or NaN");
+        if (all.min == all.max)
+                buckets = 1;
+        for (int i = 0; i < buckets; i++)
+                bounds[i] = all.min + i * (all.max - all.min) / buckets;
+        bounds[buckets] = all.max;
+        return buckets;
+}
+
+static int check_bounds(const double *bounds, int n, struct fst_error *error)
+{
+        if (n < 2)
+                return error_set(error, -EINVAL, "buckets array must have at least two elements");
+        if (n > HISTOGRAM_MOST + 1)
+                return error_set(error, -EINVAL, "a histogram has at most %d buckets", HISTOGRAM_MOST);
+        for (int i = 0; bounds && i < n; i++)
+                if (bounds[i] != bounds[i] || (i > 0 && bounds[i] <= bounds[i - 1]))
+                        return error_set(error, -EINVAL, "buckets should be sorted, without duplicates: bound %d is %g",
+                                         i, bounds[i]);
+        return 0;
+}
+
+static int histogram(fst_rdd *rdd, const double *given, int n, struct fst_histogram *out, fst_site site,
+                     struct fst_error *error)
+{
+        int r = check_numbers(rdd, site, error);
+        if (r == 0)
+                r = check_bounds(given, n, error);
+        if (r)
+                return r;
+        _cleanup_free_ double *bounds = new_array(double, (size_t)n);
+        _cleanup_free_ int64_t *counts = new_array(int64_t, (size_t)n);
+        int buckets = n - 1;
+        if (given)
+                memcpy(bounds, given, (size_t)n * sizeof(*bounds));
+        else
+                buckets = even_bounds(rdd, buckets, bounds, site, error);
+        if (buckets < 0)
+                return buckets;
+        struct histogram_job job = {.histogram = {.action = {.class = &histogram_action_class,
+                                                             .type = rdd->type,
+                                                             .merge = histogram_merge,
+                                                             .reset = histogram_reset},
+                                                  .bounds = bounds,
+                                                  .buckets = buckets,
+                                                  .even = !given},
+                                    .counts = counts};
+        r = action_run(rdd, &job.histogram.action, NULL, 0, site, error);
+        if (r)
+                return r;
+        fst_bytes b = {(const char *)bounds, ((size_t)buckets + 1) * sizeof(*bounds)};
+        fst_bytes c = {(const char *)counts, (size_t)buckets * sizeof(*counts)};
+        out->buckets = buckets;
+        out->bounds = (const double *)action_keep_bytes(rdd->sc, b).data;
+        out->counts = (const int64_t *)action_keep_bytes(rdd->sc, c).data;
+        return 0;
+}
+
+FST_API int fst_histogram_at(fst_rdd *rdd, const double *bounds, int n, struct fst_histogram *out, fst_site site)
+{
+        rdd = rdd_given(rdd, site);
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        struct fst_error error = FST_ERROR_INIT;
+        int r = histogram(rdd, bounds, n, out, site, &error);
+        return r ? action_failed(rdd, site, r, &error) : 0;
+}

@@ -1,0 +1,171 @@
+/*
+ * What actions have in common, and the driver's half of the small ones: count, foreach. The tasks' half is in
+ * exec/action_*.c. See actions.h.
+ */
+#include "driver/actions/actions.h"
+
+#include "base/mem.h"
+#include "driver/actions/checkpoint.h"
+#include "driver/actions/preliminary_jobs.h"
+#include "exec/actions/action_kinds.h"
+#include "exec/slot.h"
+#include "rdd/aggregate/op_reduce.h"
+#include "rdd/pipeline/op_element.h"
+
+#include <stdio.h>
+
+int action_check(fst_rdd *rdd, struct fst_error *error)
+{
+        if (rdd->sc->status)
+                return error_set(error, rdd->sc->status, "%s", error_message(&rdd->sc->error));
+        if (slot_is_this_thread())
+                return error_set(error, -EDEADLK,
+                                 "RDD transformations and actions can only be invoked by the driver, not inside of "
+                                 "other transformations (SPARK-5063)");
+        int r = rdd_plan(rdd);
+        return r ? error_set(error, r, "%s", error_message(&rdd->error)) : 0;
+}
+
+int action_run_job(fst_rdd *rdd, struct action *action, const int *partitions, int n, fst_site site,
+                   struct fst_error *error)
+{
+        int r = action_check(rdd, error);
+        if (r == 0)
+                r = preparation_run(rdd, site, error);
+        if (r)
+                return r;
+        const char *file = strrchr(site.file, '/');
+        _cleanup_free_ char *call_site =
+                mem_printf("%s at %s:%d", site.operation, file ? file + 1 : site.file, site.line);
+        struct job_request request = {
+                .rdd = rdd,
+                .partitions = partitions,
+                .n = partitions ? n : rdd->lineage.partitions,
+                .action = action,
+                .call_site = call_site,
+        };
+        if (request.n == 0)
+                return 0;
+        return job_runner_run(rdd->sc->runner, &request, error);
+}
+
+int action_run(fst_rdd *rdd, struct action *action, const int *partitions, int n, fst_site site,
+               struct fst_error *error)
+{
+        int r = action_run_job(rdd, action, partitions, n, site, error);
+        return r ? r : checkpoint_after_job(rdd, site, error);
+}
+
+int action_failed(fst_rdd *rdd, fst_site site, int status, struct fst_error *error)
+{
+        const char *file = strrchr(site.file, '/');
+        _cleanup_free_ char *name = mem_printf("%s at %s:%d", site.operation, file ? file + 1 : site.file, site.line);
+        return context_action_failed(rdd->sc, name, status, error);
+}
+
+/* -------------------------------------------------------------------------------------- results for variables */
+
+struct kept_bytes {
+        struct kept_result kept;
+        char data[];
+};
+
+static void kept_bytes_free(struct kept_result *kept)
+{
+        free(container_of(kept, struct kept_bytes, kept));
+}
+
+fst_bytes action_keep_bytes(fst_context *sc, fst_bytes bytes)
+{
+        struct kept_bytes *kept = mem_alloc(sizeof(*kept) + bytes.len + 1);
+        kept->kept.free = kept_bytes_free;
+        if (bytes.len)
+                memcpy(kept->data, bytes.data, bytes.len);
+        kept->data[bytes.len] = 0;
+        context_keep(sc, &kept->kept);
+        return (fst_bytes){kept->data, bytes.len};
+}
+
+int action_check_variable(fst_type type, fst_variable v, const char *what, struct fst_error *error)
+{
+        char have[64], want[64];
+        if (type.value || type.key != v.kind)
+                return error_set(error, -EINVAL, "%s gives %s, but the variable is for %s", what,
+                                 fst_type_name(type, have), fst_tag_name(FST_TAG(v.kind, FST_KIND_NONE), want));
+        if (type.key == FST_KIND_FIXED && type.key_size != v.size)
+                return error_set(error, -EINVAL, "%s gives FIXED of %u bytes, but the variable has %zu bytes", what,
+                                 type.key_size, v.size);
+        return 0;
+}
+
+void action_give(fst_context *sc, fst_type type, const struct reduce_value *value, fst_variable to)
+{
+        fst_bytes bytes = {value->data, value->size};
+        if (type.key == FST_KIND_BYTES)
+                *(fst_bytes *)to.to = action_keep_bytes(sc, bytes);
+        else if (type.key == FST_KIND_FIXED)
+                memcpy(to.to, value->data, value->size);
+        else
+                memcpy(to.to, &value->number, 8);
+}
+
+/* ----------------------------------------------------------------------------------------------------- count */
+
+static int count_merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
+{
+        container_of(action, struct count_job, action)->total += result->number;
+        return 0;
+}
+
+static void count_reset(struct action *action)
+{
+        container_of(action, struct count_job, action)->total = 0;
+}
+
+struct count_job count_job_of(const fst_rdd *rdd)
+{
+        return (struct count_job){
+                {.class = &count_action_class, .type = rdd->type, .merge = count_merge, .reset = count_reset}, 0};
+}
+
+FST_API int fst_count_at(fst_rdd *rdd, int64_t *count, fst_site site)
+{
+        rdd = rdd_given(rdd, site);
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        struct fst_error error = FST_ERROR_INIT;
+        struct count_job job = count_job_of(rdd);
+        int r = action_run(rdd, &job.action, NULL, 0, site, &error);
+        if (r)
+                return action_failed(rdd, site, r, &error);
+        if (count)
+                *count = job.total;
+        return 0;
+}
+
+/* --------------------------------------------------------------------------------------------------- foreach */
+
+int action_no_merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
+{
+        return 0;
+}
+
+int foreach_action_init(struct foreach_action *action, fst_rdd *rdd, fst_fn f, struct fst_error *error)
+{
+        *action = (struct foreach_action){{.class = &foreach_action_class, .type = rdd->type, .merge = action_no_merge}, f};
+        int r = action_check(rdd, error);
+        if (r == 0)
+                r = element_check(ELEMENT_FOREACH, rdd->type, rdd->type, &f, error);
+        return r ? r : rdd_registry_describe(rdd->sc, &f, &action->fn.name, error);
+}
+
+FST_API int fst_foreach_at(fst_rdd *rdd, fst_fn f, fst_site site)
+{
+        rdd = rdd_given(rdd, site);
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        struct fst_error error = FST_ERROR_INIT;
+        struct foreach_action action;
+        int r = foreach_action_init(&action, rdd, f, &error);
+        if (r == 0)
+                r = action_run(rdd, &action.action, NULL, 0, site, &error);
+        return r ? action_failed(rdd, site, r, &error) : 0;
+}

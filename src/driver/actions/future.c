@@ -1,0 +1,367 @@
+/*
+ * Actions that do not wait (firesteel/future.h).
+ *
+ * A future needs no thread: the scheduler's calls job_over when its job is over. There the result is made, or, of take,
+ * the next round of partitions submitted. It lives as long as its context, so neither the job nor a thread that waits
+ * can miss it.
+ *
+ * Invariant: until `ended` only the thread that makes it and then the scheduler's write it, but for `cancelled`.
+ */
+#include <firesteel/future.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "driver/actions/actions.h"
+#include "driver/local_properties.h"
+#include "driver/actions/preliminary_jobs.h"
+#include "driver/actions/result_rows.h"
+#include "exec/slot.h"
+#include "store/page.h"
+
+#include <stdio.h>
+#include <time.h>
+
+struct completion {
+        void (*f)(fst_future *future, int status, void *data);
+        void *data;
+};
+
+struct fst_future {
+        struct kept_result kept;
+        fst_rdd *rdd;
+        fst_site site;
+        char *call_site;
+        struct strmap properties;
+        struct job_request request;
+        int job; /* atomic */
+
+        struct count_job count; /* one of these is the action */
+        struct rows_job rows;
+        struct foreach_action each;
+        void *captured; /* what the function of `each` was given */
+
+        struct take_rules rules; /* of take */
+        int64_t wanted, found;
+        int seen, *partitions;
+        struct page *pages, **tail;
+
+        fst_iter *iter; /* the rows, once it has ended */
+
+        pthread_mutex_t lock;
+        pthread_cond_t changed;
+        bool cancelled, ended; /* under lock; with the next */
+        int status;
+        VEC(struct completion) completions; /* whom to tell when it has ended */
+};
+
+static void future_free(struct kept_result *kept)
+{
+        fst_future *f = container_of(kept, fst_future, kept);
+        rows_job_deinit(&f->rows);
+        page_list_free(NULL, f->pages);
+        strmap_deinit(&f->properties);
+        free(f->call_site);
+        free(f->captured);
+        free(f->partitions);
+        vec_deinit(&f->completions);
+        pthread_mutex_destroy(&f->lock);
+        pthread_cond_destroy(&f->changed);
+        free(f);
+}
+
+static fst_future *future_new(fst_rdd *rdd, fst_site site)
+{
+        fst_future *f = new0(fst_future);
+        struct strmap *local = local_properties(rdd->sc, false);
+        const char *file = strrchr(site.file, '/');
+        if (local)
+                strmap_merge(&f->properties, local);
+        f->call_site = mem_printf("%s at %s:%d", site.operation, file ? file + 1 : site.file, site.line);
+        f->rdd = rdd;
+        f->site = site;
+        f->job = -1;
+        f->tail = &f->pages;
+        f->kept.free = future_free;
+        pthread_mutex_init(&f->lock, NULL);
+        pthread_cond_init(&f->changed, NULL);
+        context_keep(rdd->sc, &f->kept);
+        return f;
+}
+
+static bool is_rows(const fst_future *f)
+{
+        return f->rows.rows.action.class != NULL;
+}
+
+/* It has ended; takes @error's message. */
+static void finish(fst_future *f, int status, struct fst_error *error)
+{
+        if (status == -ECANCELED || status == -ESHUTDOWN) {
+                log_info("SparkContext", "%s: %s", f->call_site, error_message(error));
+                error_deinit(error);
+        } else if (status) {
+                action_failed(f->rdd, f->site, status, error);
+        } else if (is_rows(f)) {
+                bool takes = f->rules.first > 0;
+                struct page *pages = takes ? steal(f->pages) : rows_job_take(&f->rows, NULL);
+                f->iter = result_rows_new(f->rdd->sc, f->rdd->type, pages, takes ? MAX(f->wanted, 0) : INT64_MAX);
+        }
+        pthread_mutex_lock(&f->lock);
+        f->status = status;
+        f->ended = true;
+        pthread_cond_broadcast(&f->changed);
+        pthread_mutex_unlock(&f->lock);
+        for (size_t i = 0; i < f->completions.len; i++) /* nobody adds to them now */
+                f->completions.data[i].f(f, status, f->completions.data[i].data);
+}
+
+static bool is_cancelled(fst_future *f)
+{
+        pthread_mutex_lock(&f->lock);
+        bool cancelled = f->cancelled;
+        pthread_mutex_unlock(&f->lock);
+        return cancelled;
+}
+
+static void job_over(void *owner, int status, struct fst_error *error);
+
+static void submit(fst_future *f, struct action *action, const int *partitions, int n)
+{
+        f->request = (struct job_request){.rdd = f->rdd,
+                                          .partitions = partitions,
+                                          .n = n,
+                                          .action = action,
+                                          .call_site = f->call_site,
+                                          .job = &f->job};
+        job_runner_submit(f->rdd->sc->runner, &f->request, &f->properties, job_over, f);
+}
+
+/* Ask the next partitions, or end if there are none or no rows are missing. */
+static void take_round(fst_future *f)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        int partitions = f->rdd->lineage.partitions, r = 0;
+        if (f->found >= f->wanted || f->seen >= partitions) {
+                finish(f, 0, &error);
+                return;
+        }
+        if (is_cancelled(f))
+                r = error_set(&error, -ECANCELED, "it was cancelled");
+        int n = action_take_round(&f->rules, f->seen, partitions, f->found, f->wanted);
+        f->partitions = mem_grow(f->partitions, (size_t)n * sizeof(int));
+        for (int i = 0; i < n; i++)
+                f->partitions[i] = f->seen + i;
+        f->seen += n;
+        rows_job_deinit(&f->rows);
+        f->rows.rows.limit = f->wanted - f->found;
+        if (r == 0)
+                r = rows_job_prepare(&f->rows, f->rdd, n, &error);
+        if (r)
+                finish(f, r, &error);
+        else
+                submit(f, &f->rows.rows.action, f->partitions, n);
+}
+
+static void job_over(void *owner, int status, struct fst_error *error)
+{
+        fst_future *f = owner;
+        int64_t n;
+        if (status || !is_rows(f) || f->rules.first == 0) {
+                finish(f, status, error);
+                return;
+        }
+        *f->tail = rows_job_take(&f->rows, &n);
+        while (*f->tail)
+                f->tail = &(*f->tail)->next;
+        f->found += n;
+        take_round(f);
+}
+
+/* Run @action on all partitions, unless @r says that it cannot be. */
+static fst_future *start(fst_future *f, struct action *action, int r, struct fst_error *error)
+{
+        if (r == 0)
+                r = preparation_run(f->rdd, f->site, error);
+        if (r || f->rdd->lineage.partitions == 0)
+                finish(f, r, error);
+        else
+                submit(f, action, NULL, f->rdd->lineage.partitions);
+        return f;
+}
+
+/* --------------------------------------------------------------------------------------------------- beginning */
+
+FST_API fst_future *fst_count_async_at(fst_rdd *rdd, fst_site site)
+{
+        rdd = rdd_given(rdd, site);
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        struct fst_error error = FST_ERROR_INIT;
+        fst_future *f = future_new(rdd, site);
+        f->count = count_job_of(rdd);
+        return start(f, &f->count.action, action_check(rdd, &error), &error);
+}
+
+FST_API fst_future *fst_collect_async_at(fst_rdd *rdd, fst_site site)
+{
+        rdd = rdd_given(rdd, site);
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        struct fst_error error = FST_ERROR_INIT;
+        fst_future *f = future_new(rdd, site);
+        f->rows.rows = rows_action_of(&rows_action_class, rdd, rdd->type, INT64_MAX);
+        int r = action_check(rdd, &error);
+        if (r == 0)
+                r = rows_job_prepare(&f->rows, rdd, rdd->lineage.partitions, &error);
+        return start(f, &f->rows.rows.action, r, &error);
+}
+
+FST_API fst_future *fst_take_async_at(fst_rdd *rdd, int64_t count, fst_site site)
+{
+        rdd = rdd_given(rdd, site);
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        struct fst_error error = FST_ERROR_INIT;
+        fst_future *f = future_new(rdd, site);
+        f->rows.rows = rows_action_of(&rows_action_class, rdd, rdd->type, 0);
+        f->wanted = count;
+        int r = action_check(rdd, &error);
+        if (r == 0)
+                r = action_take_rules(rdd, &f->rules, &error);
+        if (r == 0)
+                r = preparation_run(rdd, site, &error);
+        if (r)
+                finish(f, r, &error);
+        else
+                take_round(f);
+        return f;
+}
+
+static fst_future *start_each(fst_future *f, int r, struct fst_error *error)
+{
+        const fst_fn *fn = &f->each.fn;
+        if (fn->captured) {
+                f->captured = mem_alloc(fn->captured_size);
+                memcpy(f->captured, fn->captured, fn->captured_size);
+                f->each.fn.captured = f->captured;
+        }
+        return start(f, &f->each.action, r, error);
+}
+
+FST_API fst_future *fst_foreach_async_at(fst_rdd *rdd, fst_fn fn, fst_site site)
+{
+        rdd = rdd_given(rdd, site);
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        struct fst_error error = FST_ERROR_INIT;
+        fst_future *f = future_new(rdd, site);
+        return start_each(f, foreach_action_init(&f->each, rdd, fn, &error), &error);
+}
+
+FST_API fst_future *fst_foreach_partition_async_at(fst_rdd *rdd, fst_fn fn, fst_site site)
+{
+        rdd = rdd_given(rdd, site);
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        struct fst_error error = FST_ERROR_INIT;
+        fst_future *f = future_new(rdd, site);
+        return start_each(f, foreach_partition_action_init(&f->each, rdd, fn, site, &error), &error);
+}
+
+/* ------------------------------------------------------------------------------------------------------- asking */
+
+/* Whether it has ended, with what. Unlike waiting this may be asked on the scheduler's thread: by a completion. */
+static bool has_ended(fst_future *f, int *status)
+{
+        pthread_mutex_lock(&f->lock);
+        bool ended = f->ended;
+        *status = ended ? f->status : 0;
+        pthread_mutex_unlock(&f->lock);
+        return ended;
+}
+
+/* NULL: for ever. */
+static int wait_until(fst_future *f, const struct timespec *until)
+{
+        int r;
+        if (has_ended(f, &r))
+                return r;
+        _cleanup_(context_leave) fst_context *in = context_enter(f->rdd->sc);
+        if (slot_is_this_thread())
+                return -EDEADLK;
+        pthread_mutex_lock(&f->lock);
+        while (!f->ended && r == 0)
+                r = until ? pthread_cond_clockwait(&f->changed, &f->lock, CLOCK_MONOTONIC, until)
+                          : pthread_cond_wait(&f->changed, &f->lock);
+        r = f->ended ? f->status : -ETIMEDOUT;
+        pthread_mutex_unlock(&f->lock);
+        return r;
+}
+
+FST_API int fst_future_wait(fst_future *f)
+{
+        return wait_until(f, NULL);
+}
+
+FST_API int fst_future_wait_for(fst_future *f, int64_t milliseconds)
+{
+        struct timespec until;
+        int64_t most = (int64_t)1000 * 60 * 60 * 24 * 365; /* so that no sum is too large */
+        milliseconds = MAX(MIN(milliseconds, most), 0);
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += milliseconds / 1000;
+        until.tv_nsec += milliseconds % 1000 * 1000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        return wait_until(f, &until);
+}
+
+FST_API bool fst_future_done(fst_future *f)
+{
+        int status;
+        return has_ended(f, &status);
+}
+
+FST_API void fst_future_on_complete(fst_future *f, void (*callback)(fst_future *, int, void *), void *data)
+{
+        pthread_mutex_lock(&f->lock);
+        bool ended = f->ended;
+        if (!ended)
+                vec_push(&f->completions, (struct completion){callback, data});
+        pthread_mutex_unlock(&f->lock);
+        if (ended)
+                callback(f, f->status, data);
+}
+
+FST_API void fst_future_cancel(fst_future *f)
+{
+        pthread_mutex_lock(&f->lock);
+        bool ended = f->ended;
+        f->cancelled = true;
+        pthread_mutex_unlock(&f->lock);
+        if (!ended)
+                job_runner_cancel_submitted(f->rdd->sc->runner, &f->job);
+}
+
+FST_API int fst_future_job(fst_future *f)
+{
+        return __atomic_load_n(&f->job, __ATOMIC_RELAXED);
+}
+
+static int misread(const fst_future *f, const char *what)
+{
+        log_error("SparkContext", "%s gives no %s", f->call_site, what);
+        return -EINVAL;
+}
+
+FST_API int fst_future_count(fst_future *f, int64_t *count)
+{
+        int r = f->count.action.class ? fst_future_wait(f) : misread(f, "count");
+        if (r == 0)
+                *count = f->count.total;
+        return r;
+}
+
+FST_API int fst_future_rows(fst_future *f, fst_iter **rows)
+{
+        int r = is_rows(f) ? fst_future_wait(f) : misread(f, "rows");
+        if (r == 0)
+                *rows = f->iter;
+        return r;
+}

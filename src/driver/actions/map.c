@@ -1,0 +1,157 @@
+/*
+ * See map.h.
+ *
+ * Keys and values are in the order in which keys first came. A table of row numbers, at most half full, finds a key by
+ * its hash.
+ */
+#include "driver/actions/map.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "driver/actions/actions.h"
+#include "driver/actions/sorted_rows.h"
+#include "rdd/aggregate/hash.h"
+#include "rdd/aggregate/op_lookup.h"
+
+struct fst_map {
+        struct kept_result kept;
+        fst_context *sc;
+        struct row_table rows;
+        size_t n;        /* of them are the map's */
+        uint32_t *slots; /* row + 1, or 0 */
+        size_t mask;
+};
+
+static void map_free(struct kept_result *kept)
+{
+        fst_map *map = container_of(kept, fst_map, kept);
+        row_table_deinit(&map->rows);
+        free(map->slots);
+        free(map);
+}
+
+/* The slot of a key: empty, or its row's. */
+static uint32_t *find(const fst_map *map, const struct reduce_value *key, uint64_t hash)
+{
+        for (size_t at = hash & map->mask;; at = (at + 1) & map->mask) {
+                fst_batch row;
+                if (!map->slots[at])
+                        return &map->slots[at];
+                row = row_table_rows(&map->rows, map->slots[at] - 1, 1);
+                if (lookup_is_key(&row, 0, key))
+                        return &map->slots[at];
+        }
+}
+
+/* Rows move to the front as their keys are new; a later one of the same key leaves its value there. */
+static void add_rows(fst_map *map, size_t from, uint32_t n)
+{
+        uint64_t hashes[FST_BATCH_ROWS];
+        fst_batch batch = row_table_rows(&map->rows, from, n);
+        hash_keys(&batch, hashes);
+        for (uint32_t i = 0; i < n; i++) {
+                struct reduce_value key = reduce_value_at(map->rows.type, batch.key, i);
+                uint32_t *slot = find(map, &key, hashes[i]);
+                if (*slot) {
+                        row_table_copy_value(&map->rows, *slot - 1, from + i);
+                } else {
+                        row_table_copy(&map->rows, map->n, from + i);
+                        *slot = (uint32_t)++map->n;
+                }
+        }
+}
+
+fst_map *map_new(fst_context *sc, fst_type type, struct page *pages)
+{
+        fst_map *map = new0(fst_map);
+        size_t slots = 2;
+        row_table_init(&map->rows, type, pages);
+        while (slots < 2 * map->rows.n)
+                slots *= 2;
+        map->sc = sc;
+        map->mask = slots - 1;
+        map->slots = new_array(uint32_t, slots);
+        map->kept.free = map_free;
+        for (size_t at = 0; at < map->rows.n; at += FST_BATCH_ROWS)
+                add_rows(map, at, (uint32_t)MIN(map->rows.n - at, (size_t)FST_BATCH_ROWS));
+        context_keep(sc, &map->kept);
+        return map;
+}
+
+/* --------------------------------------------------------------------------------------------------------- in use */
+
+FST_API int64_t fst_map_count(const fst_map *map)
+{
+        return (int64_t)map->n;
+}
+
+static bool get(const fst_map *map, fst_key key, fst_variable value, struct fst_error *error)
+{
+        fst_type value_type = {.key = map->rows.type.value, .key_size = map->rows.type.value_size};
+        struct reduce_value k;
+        fst_bytes bytes = key.kind == FST_KIND_BYTES ? key.bytes : (fst_bytes){0};
+        fst_batch row = {.type = map->rows.type, .rows = 1, .key = {.i64 = &key.i64}};
+        uint64_t hash;
+        if (lookup_key(map->rows.type, key, &k, error) || action_check_variable(value_type, value, "the map", error))
+                return false;
+        if (key.kind == FST_KIND_BYTES)
+                row.key.bytes = &bytes;
+        else if (key.kind == FST_KIND_FIXED)
+                row.key.fixed = (char *)key.fixed;
+        hash_keys(&row, &hash);
+        uint32_t at = *find(map, &k, hash);
+        if (!at)
+                return false;
+        struct reduce_value v = reduce_value_at(value_type, map->rows.value, at - 1);
+        if (value.kind == FST_KIND_BYTES) /* the map keeps them already */
+                *(fst_bytes *)value.to = (fst_bytes){v.data, v.size};
+        else
+                action_give(map->sc, value_type, &v, value);
+        return true;
+}
+
+FST_API bool fst_map_get_at(const fst_map *map, fst_key key, fst_variable value)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        bool found = get(map, key, value, &error);
+        if (error.message)
+                log_error("SparkContext", "fst_map_get: %s", error_message(&error));
+        error_deinit(&error);
+        return found;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- rows */
+
+struct map_rows {
+        fst_iter iter;
+        struct kept_result kept;
+        const fst_map *map;
+        size_t next;
+};
+
+static bool refill(fst_iter *iter)
+{
+        struct map_rows *self = container_of(iter, struct map_rows, iter);
+        uint32_t n = (uint32_t)MIN(self->map->n - self->next, (size_t)FST_BATCH_ROWS);
+        iter->batch = row_table_rows(&self->map->rows, self->next, n);
+        iter->at = 0;
+        self->next += n;
+        return n > 0;
+}
+
+static void rows_free(struct kept_result *kept)
+{
+        free(container_of(kept, struct map_rows, kept));
+}
+
+FST_API fst_iter *fst_map_rows(fst_map *map)
+{
+        struct map_rows *self = new0(struct map_rows);
+        self->iter.tag = fst_type_tag(map->rows.type);
+        self->iter.batch.type = map->rows.type;
+        self->iter.refill = refill;
+        self->kept.free = rows_free;
+        self->map = map;
+        context_keep(map->sc, &self->kept);
+        return &self->iter;
+}

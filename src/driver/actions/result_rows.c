@@ -1,0 +1,184 @@
+/* See result_rows.h. Results lie in pages (exec/actions/row_sink.h), outside of the memory manager's pool. */
+#include "driver/actions/result_rows.h"
+
+#include "base/mem.h"
+#include "store/page.h"
+
+/* -------------------------------------------------------------------------------------------------- being gathered */
+
+static int rows_merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
+{
+        struct rows_job *self = container_of(action, struct rows_job, rows.action);
+        self->bytes += result->bytes;
+        if (self->max_bytes && self->bytes > self->max_bytes) {
+                page_list_free(NULL, result->data);
+                return error_set(error, -E2BIG,
+                                 "Total size of serialized results of tasks (%zu bytes) is bigger than "
+                                 "spark.driver.maxResultSize (%zu bytes)",
+                                 self->bytes, self->max_bytes);
+        }
+        self->pages[output] = result->data;
+        return 0;
+}
+
+static void rows_reset(struct action *action)
+{
+        struct rows_job *self = container_of(action, struct rows_job, rows.action);
+        for (int i = 0; i < self->n; i++)
+                page_list_free(NULL, steal(self->pages[i]));
+        self->bytes = 0;
+}
+
+struct rows_action rows_action_of(const struct action_class *class, const fst_rdd *rdd, fst_type made, int64_t limit)
+{
+        return (struct rows_action){
+                .action = {.class = class, .type = rdd->type, .merge = rows_merge, .reset = rows_reset},
+                .limit = limit,
+                .made = made};
+}
+
+int rows_job_prepare(struct rows_job *job, fst_rdd *rdd, int n, struct fst_error *error)
+{
+        int64_t max;
+        job->pages = NULL;
+        job->n = 0;
+        job->bytes = 0;
+        int r = conf_get_bytes(rdd->sc->conf, "spark.driver.maxResultSize", &max, error);
+        if (r)
+                return r;
+        job->max_bytes = (size_t)max;
+        job->n = n;
+        job->pages = new_array(struct page *, (size_t)n);
+        return 0;
+}
+
+int rows_job_run(struct rows_job *job, fst_rdd *rdd, const int *partitions, int n, fst_site site,
+                 struct fst_error *error)
+{
+        int r = action_check(rdd, error);
+        if (r == 0)
+                r = rows_job_prepare(job, rdd, partitions ? n : rdd->lineage.partitions, error);
+        return r ? r : action_run(rdd, &job->rows.action, partitions, n, site, error);
+}
+
+struct page *rows_job_take(struct rows_job *job, int64_t *rows)
+{
+        struct page *first = NULL, **tail = &first;
+        int64_t n = 0;
+        for (int i = 0; i < job->n; i++) {
+                *tail = steal(job->pages[i]);
+                for (; *tail; tail = &(*tail)->next)
+                        n += (*tail)->rows;
+        }
+        if (rows)
+                *rows = n;
+        return first;
+}
+
+void rows_job_deinit(struct rows_job *job)
+{
+        if (job->pages)
+                rows_reset(&job->rows.action);
+        free(steal(job->pages));
+}
+
+/* ------------------------------------------------------------------------------------ what the application reads */
+
+/*
+ * Rows of collect and take are valid until the context stops. BYTES are views into the pages; so are FIXED rows that
+ * are no pairs. A pair's structs, which the cursor copies out of records, are put into memory that stays; if nothing is
+ * a view then, a page that was read can go.
+ */
+struct kept_column {
+        struct kept_column *next;
+        char data[] __attribute__((aligned(16)));
+};
+
+struct kept_rows {
+        fst_iter iter;
+        struct kept_result kept;
+        struct page *first, *next; /* first: what is freed at the end */
+        struct page_cursor cursor;
+        struct kept_column *columns;
+        bool reading;
+        int64_t left; /* rows that may still be given */
+};
+
+/* @column of the batch at hand as one that stays, if the cursor is to fill its memory again. */
+static void keep_column(struct kept_rows *rows, fst_column *column, fst_column cursors, uint8_t kind, uint32_t size)
+{
+        if (kind != FST_KIND_FIXED || column->fixed != cursors.fixed)
+                return;
+        size_t bytes = (size_t)rows->iter.batch.rows * size;
+        struct kept_column *kept = mem_alloc(sizeof(*kept) + bytes);
+        memcpy(kept->data, column->fixed, bytes);
+        kept->next = rows->columns;
+        rows->columns = kept;
+        column->fixed = kept->data;
+}
+
+static void keep_columns(struct kept_rows *rows)
+{
+        fst_batch *batch = &rows->iter.batch;
+        keep_column(rows, &batch->key, rows->cursor.key, batch->type.key, batch->type.key_size);
+        keep_column(rows, &batch->value, rows->cursor.value, batch->type.value, batch->type.value_size);
+}
+
+/* The page that was read to its end is not needed any more. */
+static void drop_read_page(struct kept_rows *rows)
+{
+        if (!rows->reading || !rows->columns || fst_type_has_bytes(rows->iter.batch.type))
+                return;
+        rows->first = rows->next;
+        page_free(NULL, (struct page *)rows->cursor.page);
+}
+
+static bool kept_refill(fst_iter *iter)
+{
+        struct kept_rows *rows = container_of(iter, struct kept_rows, iter);
+        iter->at = 0;
+        for (;;) {
+                if (rows->reading && page_cursor_next(&rows->cursor, &iter->batch)) {
+                        iter->batch.rows = (uint32_t)MIN((int64_t)iter->batch.rows, rows->left);
+                        rows->left -= iter->batch.rows;
+                        if (iter->batch.rows == 0)
+                                return false;
+                        keep_columns(rows);
+                        return true;
+                }
+                iter->batch.rows = 0;
+                drop_read_page(rows);
+                rows->reading = rows->next != NULL;
+                if (!rows->next)
+                        return false;
+                page_cursor_start(&rows->cursor, rows->next);
+                rows->next = rows->next->next;
+        }
+}
+
+static void kept_rows_free(struct kept_result *kept)
+{
+        struct kept_rows *rows = container_of(kept, struct kept_rows, kept);
+        page_list_free(NULL, rows->first);
+        page_cursor_deinit(&rows->cursor);
+        while (rows->columns) {
+                struct kept_column *next = rows->columns->next;
+                free(rows->columns);
+                rows->columns = next;
+        }
+        free(rows);
+}
+
+fst_iter *result_rows_new(fst_context *sc, fst_type type, struct page *pages, int64_t limit)
+{
+        struct kept_rows *rows = new0(struct kept_rows);
+        rows->iter.tag = fst_type_tag(type);
+        rows->iter.batch.type = type;
+        rows->iter.refill = kept_refill;
+        rows->kept.free = kept_rows_free;
+        rows->left = limit;
+        rows->first = rows->next = pages;
+        page_cursor_init(&rows->cursor, type);
+        context_keep(sc, &rows->kept);
+        return &rows->iter;
+}

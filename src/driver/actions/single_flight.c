@@ -1,0 +1,25 @@
+/* See claim.h. */
+#include "driver/actions/single_flight.h"
+
+#include "driver/context.h"
+
+bool claim_take(fst_rdd *rdd, bool (*done)(const fst_rdd *rdd))
+{
+        fst_context *sc = rdd->sc;
+        pthread_mutex_lock(&sc->prepare);
+        while (rdd->preparing)
+                pthread_cond_wait(&sc->prepared, &sc->prepare);
+        bool mine = !done(rdd);
+        rdd->preparing = mine;
+        pthread_mutex_unlock(&sc->prepare);
+        return mine;
+}
+
+void claim_release(fst_rdd *rdd)
+{
+        fst_context *sc = rdd->sc;
+        pthread_mutex_lock(&sc->prepare);
+        rdd->preparing = false;
+        pthread_cond_broadcast(&sc->prepared);
+        pthread_mutex_unlock(&sc->prepare);
+}

@@ -1,0 +1,544 @@
+/*
+ * See block_master.h. A hash table from a block's name to those who have it. Blocks of an RDD, and pieces of a
+ * broadcast, are on a list of their own beside it, so that forgetting one costs what it has, not what there is.
+ *
+ * Invariant: a block is in the table exactly while somebody has it; `having` of an executor is how many it has.
+ */
+#include "driver/backend/block_master.h"
+
+#include "base/mem.h"
+#include "base/vec.h"
+#include "store/storage_level.h"
+
+#include <pthread.h>
+#include <time.h>
+
+struct holder {
+        struct executor *executor;
+        struct block_info info;
+};
+
+struct entry {
+        struct entry *chain;        /* in the table */
+        struct entry *next, **link; /* of the same group */
+        struct block_name name;
+        VEC(struct holder) holders;
+};
+
+/* All blocks of one RDD or broadcast variable. */
+struct group {
+        struct group *chain;
+        enum block_kind kind;
+        int64_t id;
+        struct entry *first;
+};
+
+struct executor {
+        int index;
+        char *id, *host;
+        int port;
+        size_t having;
+        bool leaves;
+};
+
+struct block_master {
+        pthread_mutex_t lock;
+        struct entry **table;
+        size_t slots, count;
+        struct group **groups;
+        size_t group_slots, group_count;
+        VEC(struct executor *) executors; /* by index + 1; NULL: not known */
+        uint64_t random;
+        struct block_master_observer observer;
+};
+
+static uint64_t mix(uint64_t z)
+{
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return z ^ (z >> 31);
+}
+
+static uint64_t draw(struct block_master *m)
+{
+        return mix(m->random += 0x9E3779B97F4A7C15u);
+}
+
+static uint64_t hash(enum block_kind kind, int64_t id, int32_t part)
+{
+        return mix(mix((uint64_t)id * 8 + (uint64_t)kind) + (uint64_t)(uint32_t)part);
+}
+
+struct block_master *block_master_new(void)
+{
+        struct block_master *m = new0(struct block_master);
+        struct timespec t;
+        pthread_mutex_init(&m->lock, NULL);
+        m->slots = m->group_slots = 64;
+        m->table = new_array(struct entry *, m->slots);
+        m->groups = new_array(struct group *, m->group_slots);
+        clock_gettime(CLOCK_REALTIME, &t);
+        m->random = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+        return m;
+}
+
+static void executor_free(struct executor *e)
+{
+        if (!e)
+                return;
+        free(e->id);
+        free(e->host);
+        free(e);
+}
+
+void block_master_free(struct block_master *m)
+{
+        if (!m)
+                return;
+        for (size_t i = 0; i < m->slots; i++)
+                for (struct entry *e = m->table[i], *next; e; e = next) {
+                        next = e->chain;
+                        vec_deinit(&e->holders);
+                        free(e);
+                }
+        for (size_t i = 0; i < m->group_slots; i++)
+                for (struct group *g = m->groups[i], *next; g; g = next) {
+                        next = g->chain;
+                        free(g);
+                }
+        for (size_t i = 0; i < m->executors.len; i++)
+                executor_free(m->executors.data[i]);
+        vec_deinit(&m->executors);
+        free(m->table);
+        free(m->groups);
+        pthread_mutex_destroy(&m->lock);
+        free(m);
+}
+
+void block_master_set_observer(struct block_master *m, const struct block_master_observer *observer)
+{
+        m->observer = observer ? *observer : (struct block_master_observer){0};
+}
+
+/* ------------------------------------------------------------------------------------------------- the tables */
+
+static struct entry **entry_slot(struct block_master *m, struct block_name name)
+{
+        return &m->table[hash(name.kind, name.id, name.part) & (m->slots - 1)];
+}
+
+static struct entry *entry_find(struct block_master *m, struct block_name name)
+{
+        struct entry *e = *entry_slot(m, name);
+        while (e && (e->name.kind != name.kind || e->name.id != name.id || e->name.part != name.part))
+                e = e->chain;
+        return e;
+}
+
+static struct group **group_slot(struct block_master *m, enum block_kind kind, int64_t id)
+{
+        return &m->groups[hash(kind, id, 0) & (m->group_slots - 1)];
+}
+
+static struct group *group_find(struct block_master *m, enum block_kind kind, int64_t id)
+{
+        struct group *g = *group_slot(m, kind, id);
+        while (g && (g->kind != kind || g->id != id))
+                g = g->chain;
+        return g;
+}
+
+static void grow_entries(struct block_master *m)
+{
+        struct entry **old = m->table;
+        size_t n = m->slots;
+        m->slots = n * 2;
+        m->table = new_array(struct entry *, m->slots);
+        for (size_t i = 0; i < n; i++)
+                for (struct entry *e = old[i], *next; e; e = next) {
+                        struct entry **slot = entry_slot(m, e->name);
+                        next = e->chain;
+                        e->chain = *slot;
+                        *slot = e;
+                }
+        free(old);
+}
+
+static void grow_groups(struct block_master *m)
+{
+        struct group **old = m->groups;
+        size_t n = m->group_slots;
+        m->group_slots = n * 2;
+        m->groups = new_array(struct group *, m->group_slots);
+        for (size_t i = 0; i < n; i++)
+                for (struct group *g = old[i], *next; g; g = next) {
+                        struct group **slot = group_slot(m, g->kind, g->id);
+                        next = g->chain;
+                        g->chain = *slot;
+                        *slot = g;
+                }
+        free(old);
+}
+
+static struct entry *entry_add(struct block_master *m, struct block_name name)
+{
+        struct group *g = group_find(m, name.kind, name.id);
+        if (!g) {
+                if (++m->group_count > m->group_slots)
+                        grow_groups(m);
+                struct group **slot = group_slot(m, name.kind, name.id);
+                g = new0(struct group);
+                *g = (struct group){.chain = *slot, .kind = name.kind, .id = name.id};
+                *slot = g;
+        }
+        if (++m->count > m->slots)
+                grow_entries(m);
+        struct entry **slot = entry_slot(m, name), *e = new0(struct entry);
+        e->name = name;
+        e->chain = *slot;
+        *slot = e;
+        e->next = g->first;
+        e->link = &g->first;
+        if (e->next)
+                e->next->link = &e->next;
+        g->first = e;
+        return e;
+}
+
+static void entry_remove(struct block_master *m, struct entry *e)
+{
+        struct entry **at = entry_slot(m, e->name);
+        while (*at != e)
+                at = &(*at)->chain;
+        *at = e->chain;
+        *e->link = e->next;
+        if (e->next)
+                e->next->link = e->link;
+        m->count--;
+        struct group **g = group_slot(m, e->name.kind, e->name.id);
+        while ((*g)->kind != e->name.kind || (*g)->id != e->name.id)
+                g = &(*g)->chain;
+        if (!(*g)->first) {
+                struct group *empty = *g;
+                *g = empty->chain;
+                free(empty);
+                m->group_count--;
+        }
+        vec_deinit(&e->holders);
+        free(e);
+}
+
+/* Forget that @executor has it; true if nobody has it any more, and the entry is gone. */
+static bool holder_remove(struct block_master *m, struct entry *e, const struct executor *executor)
+{
+        for (size_t i = 0; i < e->holders.len; i++)
+                if (e->holders.data[i].executor == executor) {
+                        e->holders.data[i].executor->having--;
+                        e->holders.data[i] = e->holders.data[--e->holders.len];
+                        break;
+                }
+        if (e->holders.len > 0)
+                return false;
+        entry_remove(m, e);
+        return true;
+}
+
+/* -------------------------------------------------------------------------------------------------- executors */
+
+static struct executor *executor_of(struct block_master *m, int executor)
+{
+        size_t at = (size_t)(executor + 1);
+        return executor >= -1 && at < m->executors.len ? m->executors.data[at] : NULL;
+}
+
+typedef VEC(struct block_copy) block_copies;
+
+/* Whether it is a partition with fewer copies than its level asks for: then who is to make one. */
+static bool is_short(struct block_master *m, const struct entry *e, struct block_copy *copy)
+{
+        const struct holder *h = &e->holders.data[draw(m) % e->holders.len];
+        if (e->name.kind != BLOCK_RDD || h->executor->index < 0 ||
+            e->holders.len >= (size_t)storage_level_replicas(h->info.level))
+                return false;
+        *copy = (struct block_copy){h->executor->index, (int)e->name.id, e->name.part};
+        return true;
+}
+
+/* @short_of may be NULL. */
+static size_t forget(struct block_master *m, struct executor *executor, block_copies *short_of)
+{
+        size_t lost = 0;
+        struct block_copy copy;
+        for (size_t i = 0; i < m->slots && executor->having > 0; i++)
+                for (struct entry *e = m->table[i], *next; e; e = next) {
+                        size_t had = executor->having;
+                        next = e->chain;
+                        if (holder_remove(m, e, executor))
+                                lost++;
+                        else if (short_of && executor->having < had && is_short(m, e, &copy))
+                                vec_push(short_of, copy);
+                }
+        return lost;
+}
+
+static int by_executor(const void *a, const void *b)
+{
+        const struct block_copy *x = a, *y = b;
+        return (x->executor > y->executor) - (x->executor < y->executor);
+}
+
+void block_master_add_executor(struct block_master *m, int executor, const char *id, const char *host, int port)
+{
+        struct executor *e = new0(struct executor);
+        *e = (struct executor){.index = executor, .id = mem_strdup(id), .host = mem_strdup(host), .port = port};
+        pthread_mutex_lock(&m->lock);
+        struct executor *before = executor_of(m, executor);
+        if (before)
+                forget(m, before, NULL);
+        executor_free(before);
+        while (m->executors.len < (size_t)(executor + 2))
+                vec_push(&m->executors, NULL);
+        m->executors.data[executor + 1] = e;
+        pthread_mutex_unlock(&m->lock);
+}
+
+size_t block_master_remove_executor(struct block_master *m, int executor, struct block_copy **short_of, size_t *n)
+{
+        block_copies copies = {0};
+        size_t lost = 0;
+        pthread_mutex_lock(&m->lock);
+        struct executor *e = executor_of(m, executor);
+        if (e) {
+                lost = forget(m, e, short_of ? &copies : NULL);
+                m->executors.data[executor + 1] = NULL;
+        }
+        pthread_mutex_unlock(&m->lock);
+        executor_free(e);
+        if (short_of) {
+                if (copies.len)
+                        qsort(copies.data, copies.len, sizeof(copies.data[0]), by_executor);
+                *short_of = copies.data;
+                *n = copies.len;
+        }
+        return lost;
+}
+
+static struct block_location location_of(const struct executor *e)
+{
+        struct block_location l = {.executor = e->index, .port = e->port};
+        strncpy(l.host, e->host, sizeof(l.host) - 1);
+        return l;
+}
+
+/* ---------------------------------------------------------------------------------------------------- updates */
+
+static void note(struct block_master *m, struct executor *executor, struct block_name name,
+                 const struct block_info *info)
+{
+        struct entry *e = entry_find(m, name);
+        if (info->level == FST_STORAGE_NONE) {
+                if (e)
+                        holder_remove(m, e, executor);
+                return;
+        }
+        if (!e)
+                e = entry_add(m, name);
+        for (size_t i = 0; i < e->holders.len; i++)
+                if (e->holders.data[i].executor == executor) {
+                        e->holders.data[i].info = *info;
+                        return;
+                }
+        vec_push(&e->holders, (struct holder){executor, *info});
+        executor->having++;
+}
+
+bool block_master_update(struct block_master *m, int executor, struct block_name name, const struct block_info *info)
+{
+        struct block_location at;
+        char id[64] = "";
+        if (!storage_level_valid((int)info->level))
+                return false;
+        pthread_mutex_lock(&m->lock);
+        struct executor *e = executor_of(m, executor);
+        if (e) {
+                note(m, e, name, info);
+                at = location_of(e);
+                strncpy(id, e->id, sizeof(id) - 1);
+        }
+        struct block_master_observer observer = m->observer;
+        pthread_mutex_unlock(&m->lock);
+        if (e && observer.block_updated)
+                observer.block_updated(observer.owner, &at, id, name, info);
+        return e;
+}
+
+/* ---------------------------------------------------------------------------------------------------- look-ups */
+
+/* What to order by: nearest first, the driver last, otherwise at random. */
+static uint64_t rank(struct block_master *m, const struct executor *e, const struct executor *asker)
+{
+        uint64_t near = asker && strcmp(asker->host, e->host) == 0 ? 0 : 1;
+        return (e->index < 0 ? (uint64_t)2 : near) << 62 | draw(m) >> 2;
+}
+
+struct ranked {
+        uint64_t rank;
+        const struct executor *executor;
+        const struct block_info *info;
+};
+
+/* Keep the @max least by rank, in order. */
+static int ranked_add(struct ranked *list, int n, int max, struct ranked one)
+{
+        int at = n < max ? n : max - 1;
+        if (n == max && (max == 0 || list[at].rank <= one.rank))
+                return n;
+        for (; at > 0 && list[at - 1].rank > one.rank; at--)
+                list[at] = list[at - 1];
+        list[at] = one;
+        return MIN(n + 1, max);
+}
+
+static int tell(const struct ranked *list, int n, struct block_location *out)
+{
+        for (int i = 0; i < n; i++)
+                out[i] = location_of(list[i].executor);
+        return n;
+}
+
+int block_master_locations(struct block_master *m, struct block_name name, int asker, struct block_location *out,
+                           int max, struct block_info *info)
+{
+        struct ranked list[BLOCK_LOCATIONS_MOST];
+        int n = 0;
+        max = MIN(max, BLOCK_LOCATIONS_MOST);
+        pthread_mutex_lock(&m->lock);
+        const struct executor *asking = executor_of(m, asker);
+        struct entry *e = entry_find(m, name);
+        for (size_t i = 0; e && i < e->holders.len; i++) {
+                const struct executor *x = e->holders.data[i].executor;
+                if (x != asking)
+                        n = ranked_add(list, n, max, (struct ranked){rank(m, x, asking), x, &e->holders.data[i].info});
+        }
+        if (n > 0 && info)
+                *info = *list[0].info;
+        tell(list, n, out);
+        pthread_mutex_unlock(&m->lock);
+        return n;
+}
+
+int block_master_executors(struct block_master *m, int rdd, int partition, int *out, int max)
+{
+        int n = 0;
+        pthread_mutex_lock(&m->lock);
+        struct entry *e = entry_find(m, (struct block_name){BLOCK_RDD, rdd, partition});
+        for (size_t i = 0; e && i < e->holders.len && n < max; i++)
+                if (e->holders.data[i].executor->index >= 0)
+                        out[n++] = e->holders.data[i].executor->index;
+        pthread_mutex_unlock(&m->lock);
+        return n;
+}
+
+bool block_master_cached(struct block_master *m, int rdd, int partition)
+{
+        pthread_mutex_lock(&m->lock);
+        bool there = entry_find(m, (struct block_name){BLOCK_RDD, rdd, partition}) != NULL;
+        pthread_mutex_unlock(&m->lock);
+        return there;
+}
+
+static bool has(const struct entry *e, const struct executor *executor)
+{
+        for (size_t i = 0; i < e->holders.len; i++)
+                if (e->holders.data[i].executor == executor)
+                        return true;
+        return false;
+}
+
+/*
+ * RandomBlockReplicationPolicy is Spark's default and so ours; but an executor on another host goes first, as its
+ * BasicBlockReplicationPolicy has it with the topology "one host, one rack": a copy on the same host is lost with it.
+ */
+int block_master_peers(struct block_master *m, int asker, const struct block_name *name, struct block_location *out,
+                       int max)
+{
+        struct ranked list[BLOCK_LOCATIONS_MOST];
+        int n = 0;
+        max = MIN(max, BLOCK_LOCATIONS_MOST);
+        pthread_mutex_lock(&m->lock);
+        const struct executor *asking = executor_of(m, asker);
+        const struct entry *there = name ? entry_find(m, *name) : NULL;
+        for (size_t i = 1; i < m->executors.len; i++) {
+                const struct executor *x = m->executors.data[i];
+                if (!x || x == asking || x->leaves || (there && has(there, x)))
+                        continue;
+                uint64_t far = asking && strcmp(asking->host, x->host) == 0 ? 1 : 0;
+                n = ranked_add(list, n, max, (struct ranked){far << 62 | draw(m) >> 2, x, NULL});
+        }
+        tell(list, n, out);
+        pthread_mutex_unlock(&m->lock);
+        return n;
+}
+
+void block_master_decommission(struct block_master *m, int executor)
+{
+        pthread_mutex_lock(&m->lock);
+        struct executor *x = executor_of(m, executor);
+        if (x)
+                x->leaves = true;
+        pthread_mutex_unlock(&m->lock);
+}
+
+struct block_totals block_master_rdd(struct block_master *m, int rdd)
+{
+        struct block_totals totals = {0};
+        pthread_mutex_lock(&m->lock);
+        struct group *g = group_find(m, BLOCK_RDD, rdd);
+        for (struct entry *e = g ? g->first : NULL; e; e = e->next) {
+                totals.partitions++;
+                for (size_t i = 0; i < e->holders.len; i++) {
+                        totals.memory_bytes += e->holders.data[i].info.memory_bytes;
+                        totals.disk_bytes += e->holders.data[i].info.disk_bytes;
+                }
+        }
+        pthread_mutex_unlock(&m->lock);
+        return totals;
+}
+
+/* --------------------------------------------------------------------------------------------------- forgetting */
+
+static int remove_group(struct block_master *m, enum block_kind kind, int64_t id, bool on_driver, int **executors)
+{
+        VEC(int) had = {0};
+        pthread_mutex_lock(&m->lock);
+        bool *seen = new_array(bool, m->executors.len + 1);
+        struct group *g = group_find(m, kind, id);
+        for (struct entry *e = g ? g->first : NULL, *next; e; e = next) {
+                next = e->next;
+                for (size_t i = e->holders.len; i-- > 0;) {
+                        struct executor *x = e->holders.data[i].executor;
+                        if (x->index < 0 && !on_driver)
+                                continue;
+                        if (x->index >= 0 && !seen[x->index])
+                                vec_push(&had, x->index);
+                        if (x->index >= 0)
+                                seen[x->index] = true;
+                        if (holder_remove(m, e, x))
+                                break;
+                }
+        }
+        free(seen);
+        pthread_mutex_unlock(&m->lock);
+        *executors = had.data;
+        return (int)had.len;
+}
+
+int block_master_remove_rdd(struct block_master *m, int rdd, int **executors)
+{
+        return remove_group(m, BLOCK_RDD, rdd, true, executors);
+}
+
+int block_master_remove_broadcast(struct block_master *m, int64_t id, bool on_driver, int **executors)
+{
+        return remove_group(m, BLOCK_BROADCAST, id, on_driver, executors);
+}

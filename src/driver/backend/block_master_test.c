@@ -1,0 +1,251 @@
+/* The driver's table of blocks: who has what, also when executors come, go and come again. */
+#include "driver/backend/block_master.h"
+
+#include "base/mem.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static struct block_name rdd(int id, int partition)
+{
+        return (struct block_name){BLOCK_RDD, id, partition};
+}
+
+static struct block_name piece(int64_t id, int part)
+{
+        return (struct block_name){BLOCK_BROADCAST, id, part};
+}
+
+static const struct block_info in_memory = {FST_MEMORY_ONLY, 100, 0, 10}, gone;
+
+static int set_up(void **state)
+{
+        struct block_master *m = block_master_new();
+        block_master_add_executor(m, -1, "driver", "a", 1);
+        block_master_add_executor(m, 0, "0", "a", 10);
+        block_master_add_executor(m, 1, "1", "b", 11);
+        block_master_add_executor(m, 2, "2", "b", 12);
+        *state = m;
+        return 0;
+}
+
+static int tear_down(void **state)
+{
+        block_master_free(*state);
+        return 0;
+}
+
+static void comes_and_goes(void **state)
+{
+        struct block_master *m = *state;
+        struct block_location at[8];
+        struct block_info info;
+        int e[8];
+        assert_false(block_master_cached(m, 3, 0));
+        assert_true(block_master_update(m, 1, rdd(3, 0), &in_memory));
+        assert_true(block_master_cached(m, 3, 0));
+        assert_int_equal(block_master_executors(m, 3, 0, e, 8), 1);
+        assert_int_equal(e[0], 1);
+        assert_int_equal(block_master_locations(m, rdd(3, 0), 0, at, 8, &info), 1);
+        assert_string_equal(at[0].host, "b");
+        assert_int_equal(at[0].port, 11);
+        assert_int_equal(info.rows, 10);
+        assert_int_equal(block_master_locations(m, rdd(3, 0), 1, at, 8, &info), 0); /* not the one that asks */
+        assert_true(block_master_update(m, 1, rdd(3, 0), &(struct block_info){FST_DISK_ONLY, 0, 70, 10}));
+        assert_int_equal(block_master_rdd(m, 3).disk_bytes, 70);
+        assert_int_equal(block_master_rdd(m, 3).memory_bytes, 0);
+        assert_true(block_master_update(m, 1, rdd(3, 0), &gone));
+        assert_true(block_master_update(m, 1, rdd(3, 0), &gone));
+        assert_false(block_master_cached(m, 3, 0));
+        assert_false(block_master_update(m, 7, rdd(3, 0), &in_memory));
+        assert_false(block_master_update(m, -2, rdd(3, 0), &in_memory));
+        assert_false(block_master_update(m, 1, rdd(3, 0), &(struct block_info){.level = FST_OFF_HEAP + 1}));
+        assert_false(block_master_cached(m, 3, 0));
+}
+
+static void executors_are_lost(void **state)
+{
+        struct block_master *m = *state;
+        for (int p = 0; p < 1000; p++) {
+                block_master_update(m, p % 3, rdd(1, p), &in_memory);
+                if (p < 100)
+                        block_master_update(m, (p + 1) % 3, rdd(1, p), &in_memory);
+        }
+        assert_int_equal(block_master_rdd(m, 1).partitions, 1000);
+        assert_int_equal(block_master_rdd(m, 1).memory_bytes, 110000);
+        assert_int_equal(block_master_remove_executor(m, 0, NULL, NULL), 334 - 34);
+        assert_int_equal(block_master_remove_executor(m, 0, NULL, NULL), 0);
+        for (int p = 0; p < 1000; p++)
+                assert_int_equal(block_master_cached(m, 1, p), p % 3 != 0 || p < 100);
+        assert_false(block_master_update(m, 0, rdd(1, 0), &in_memory));
+        block_master_add_executor(m, 0, "0", "a", 99);
+        assert_true(block_master_update(m, 0, rdd(1, 999), &in_memory));
+        block_master_add_executor(m, 0, "0", "a", 99); /* again: it is another process */
+        assert_false(block_master_cached(m, 1, 999));
+}
+
+/* Partitions of levels with copies are said when an executor takes one of these with it, those of others are not. */
+static void lost_copies_are_told(void **state)
+{
+        struct block_master *m = *state;
+        static const struct block_info twice = {FST_MEMORY_ONLY_SER_2, 100, 0, 10}, thrice = {FST_DISK_ONLY_3, 0, 9, 1};
+        struct block_copy *copies;
+        struct block_location at[8];
+        size_t n;
+        for (int p = 0; p < 300; p++)
+                for (int e = 0; e < 3; e++)
+                        if (p % 3 != e)
+                                block_master_update(m, e, rdd(1, p), &twice);
+        for (int e = 0; e < 3; e++)
+                block_master_update(m, e, rdd(2, 0), &thrice);
+        block_master_update(m, 0, rdd(3, 0), &in_memory);
+        block_master_update(m, 1, rdd(3, 0), &in_memory); /* read remotely and kept, say: one is enough */
+        block_master_update(m, 0, rdd(4, 0), &twice);     /* never had its copy */
+        block_master_update(m, 0, piece(1, 0), &in_memory);
+        block_master_update(m, 1, piece(1, 0), &in_memory);
+        struct block_name name = rdd(1, 0);
+        assert_int_equal(block_master_peers(m, 1, &name, at, 8), 1);
+        assert_int_equal(at[0].executor, 0); /* 2 has it */
+        assert_int_equal(block_master_remove_executor(m, 0, &copies, &n), 1);
+        assert_int_equal(n, 201);
+        int of_second = 0;
+        for (size_t i = 0; i < n; i++) {
+                of_second += copies[i].rdd == 2;
+                assert_true(i == 0 || copies[i].executor >= copies[i - 1].executor);
+                if (copies[i].rdd == 1)
+                        assert_int_equal(copies[i].executor, copies[i].partition % 3 == 1 ? 2 : 1);
+        }
+        assert_int_equal(of_second, 1);
+        free(copies);
+        assert_int_equal(block_master_remove_executor(m, 0, &copies, &n), 0);
+        assert_int_equal(n, 0);
+        free(copies);
+}
+
+static void nearest_first(void **state)
+{
+        struct block_master *m = *state;
+        struct block_location at[8];
+        for (int e = -1; e < 3; e++)
+                block_master_update(m, e, piece(1, 4), &in_memory);
+        int first[3] = {0};
+        for (int i = 0; i < 200; i++) {
+                assert_int_equal(block_master_locations(m, piece(1, 4), 1, at, 8, NULL), 3);
+                assert_int_equal(at[0].executor, 2); /* the same host */
+                assert_int_equal(at[1].executor, 0);
+                assert_int_equal(at[2].executor, -1); /* the driver last */
+                assert_int_equal(block_master_locations(m, piece(1, 4), 0, at, 2, NULL), 2);
+                assert_true(at[0].executor >= 1);
+                first[at[0].executor]++;
+                assert_int_equal(block_master_peers(m, 1, NULL, at, 8), 2);
+                assert_int_equal(at[0].executor, 0); /* a replica goes to another host first */
+        }
+        assert_true(first[1] > 50 && first[2] > 50);
+}
+
+static void who_leaves_is_no_peer(void **state)
+{
+        struct block_master *m = *state;
+        struct block_location at[8];
+        assert_int_equal(block_master_peers(m, 1, NULL, at, 8), 2);
+        block_master_decommission(m, 0);
+        assert_int_equal(block_master_peers(m, 1, NULL, at, 8), 1);
+        assert_int_equal(at[0].executor, 2);
+        block_master_decommission(m, 7); /* of nobody */
+        /* Its blocks are read as before. */
+        block_master_update(m, 0, rdd(3, 0), &in_memory);
+        assert_int_equal(block_master_locations(m, rdd(3, 0), 1, at, 8, NULL), 1);
+        assert_int_equal(at[0].executor, 0);
+}
+
+static void is_forgotten(void **state)
+{
+        struct block_master *m = *state;
+        struct block_location at[8];
+        int *had;
+        for (int p = 0; p < 300; p++) {
+                block_master_update(m, 0, rdd(5, p), &in_memory);
+                block_master_update(m, 2, rdd(5, p), &in_memory);
+                block_master_update(m, 1, rdd(6, p), &in_memory);
+                block_master_update(m, -1, piece(5, p), &in_memory);
+                block_master_update(m, 1, piece(5, p), &in_memory);
+        }
+        assert_int_equal(block_master_remove_rdd(m, 5, &had), 2);
+        assert_int_equal(had[0] + had[1], 2);
+        free(had);
+        assert_int_equal(block_master_rdd(m, 5).partitions, 0);
+        assert_int_equal(block_master_rdd(m, 6).partitions, 300);
+        assert_int_equal(block_master_remove_rdd(m, 5, &had), 0);
+        free(had);
+        assert_int_equal(block_master_remove_broadcast(m, 5, false, &had), 1);
+        free(had);
+        assert_int_equal(block_master_locations(m, piece(5, 1), 0, at, 8, NULL), 1);
+        assert_int_equal(at[0].executor, -1);
+        assert_int_equal(block_master_remove_broadcast(m, 5, true, &had), 0);
+        free(had);
+        assert_int_equal(block_master_locations(m, piece(5, 1), 0, at, 8, NULL), 0);
+}
+
+struct heard {
+        int n, port;
+        enum fst_storage_level level;
+};
+
+static void hear(void *owner, const struct block_location *at, const char *id, struct block_name name,
+                 const struct block_info *info)
+{
+        struct heard *h = owner;
+        h->n++;
+        h->port = at->port;
+        h->level = info->level;
+}
+
+static void is_observed(void **state)
+{
+        struct block_master *m = *state;
+        struct heard heard = {0};
+        block_master_set_observer(m, &(struct block_master_observer){hear, &heard});
+        block_master_update(m, 2, rdd(1, 1), &in_memory);
+        assert_int_equal(heard.port, 12);
+        assert_int_equal(heard.level, FST_MEMORY_ONLY);
+        block_master_update(m, 2, rdd(1, 1), &gone);
+        block_master_update(m, 9, rdd(1, 1), &in_memory);
+        assert_int_equal(heard.n, 2);
+}
+
+static void *churn(void *arg)
+{
+        struct block_master *m = arg;
+        struct block_location at[8];
+        for (int i = 0; i < 5000; i++) {
+                block_master_update(m, i % 3, rdd(i % 5, i % 50), i % 4 ? &in_memory : &gone);
+                block_master_locations(m, rdd(i % 5, i % 50), 0, at, 8, NULL);
+                if (i % 500 == 0) {
+                        int *had;
+                        block_master_remove_rdd(m, i % 5, &had);
+                        free(had);
+                        block_master_add_executor(m, i % 3, "x", "h", 1);
+                }
+        }
+        return NULL;
+}
+
+static void threads(void **state)
+{
+        pthread_t t[3];
+        for (int i = 0; i < 3; i++)
+                pthread_create(&t[i], NULL, churn, *state);
+        for (int i = 0; i < 3; i++)
+                pthread_join(t[i], NULL);
+}
+
+int main(void)
+{
+#define test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+        const struct CMUnitTest tests[] = {
+                test(comes_and_goes), test(executors_are_lost), test(lost_copies_are_told),  test(nearest_first),
+                test(is_forgotten),   test(is_observed),        test(who_leaves_is_no_peer), test(threads)};
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

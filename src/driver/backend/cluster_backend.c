@@ -1,0 +1,691 @@
+/*
+ * See cluster_backend.h. The scheduler's thread runs the loop while it waits, so nothing here is locked; only `wake` is
+ * called by others.
+ *
+ * What is sent to an executor is gathered while the scheduler works, and goes out when it waits again: launches of one
+ * round are one message, and so is what executors are to forget. Packed messages that follow each other are one message
+ * (run_wire.h). Before anything that must not overtake them is sent, they are.
+ */
+#include "driver/backend/cluster_backend_internal.h"
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "driver/context.h"
+#include "driver/backend/driver_transfer.h"
+#include "driver/backend/shuffle_service_cleanup.h"
+#include "driver/backend/executor_table.h"
+#include "driver/job_runner.h"
+#include "driver/backend/stage_shipping.h"
+#include "driver/backend/unpersist_wait.h"
+#include "exec/task/run_wire.h"
+#include "net/security.h"
+#include "rpc/control.pb-c.h"
+#include "rpc/rpc.h"
+#include "store/file_cipher.h"
+
+#include <time.h>
+
+#define STOP_PATIENCE_MS 3000
+#define LEAVE_PATIENCE_MS 20000        /* a pod that is to end is killed after 30 s */
+#define LEAVING_MS 500                 /* for tasks to end before their executors are told to */
+#define GUEST_MOST ((size_t)256 << 10) /* of who has not registered */
+
+static struct cluster_backend *cluster_of(struct scheduler_backend *backend)
+{
+        return container_of(backend, struct cluster_backend, backend);
+}
+
+uv_loop_t *cluster_backend_loop(struct cluster_backend *b)
+{
+        return &b->loop;
+}
+
+/* -------------------------------------------------------------------------------------------------- sending */
+
+void cluster_flush(struct remote_executor *x)
+{
+        if (x->launches.len && x->ref)
+                rpc_send(x->ref, FIRESTEEL__CONTROL_TYPE__LAUNCH_TASKS, x->launches.data, x->launches.len, NULL);
+        if (x->removals.len && x->ref)
+                rpc_send(x->ref, FIRESTEEL__CONTROL_TYPE__REMOVE, x->removals.data, x->removals.len, NULL);
+        buf_reset(&x->launches);
+        buf_reset(&x->removals);
+}
+
+static void flush_all(struct cluster_backend *b)
+{
+        for (struct remote_executor *x; (x = executor_table_take_dirty(&b->executors));)
+                cluster_flush(x);
+}
+
+static void append_removal(struct cluster_backend *b, struct remote_executor *x, const Firesteel__Remove *removal)
+{
+        size_t size = protobuf_c_message_get_packed_size(&removal->base);
+        buf_reserve(&x->removals, size);
+        protobuf_c_message_pack(&removal->base, (uint8_t *)x->removals.data + x->removals.len);
+        x->removals.len += size;
+        executor_table_mark_dirty(&b->executors, x);
+}
+
+/* The run cannot be: its tasks have failed before they were sent. */
+static void fail_run(struct cluster_backend *b, struct slot_run *run, int status, const char *why)
+{
+        struct remote_executor *x = executor_table_at(&b->executors, run->executor);
+        x->running[run->slot] = NULL;
+        for (int i = 0; i < run->n; i++) {
+                run->tasks[i].state = OUTCOME_FAILED;
+                run->tasks[i].status = status;
+                run->tasks[i].message = mem_strdup(why);
+                run->tasks[i].start_ms = run->tasks[i].finish_ms = context_now_ms();
+        }
+        job_runner_post_run_done(b->runner, run);
+}
+
+static void cluster_launch(struct scheduler_backend *backend, int executor, struct slot_run *run)
+{
+        struct cluster_backend *b = cluster_of(backend);
+        struct remote_executor *x = executor_table_at(&b->executors, executor);
+        struct fst_error error = FST_ERROR_INIT;
+        executor_take_slot(x, run);
+        int r = stage_shipping_send(b->stages, run->work, x, &error);
+        if (r) {
+                fail_run(b, run, r, error_message(&error));
+                error_deinit(&error);
+                return;
+        }
+        run_launch_append(run, &x->launches);
+        executor_table_mark_dirty(&b->executors, x);
+}
+
+static void cluster_run_returned(struct scheduler_backend *backend, struct slot_run *run)
+{
+        struct remote_executor *x = executor_table_at(&cluster_of(backend)->executors, run->executor);
+        if (x->running[run->slot] == run)
+                x->running[run->slot] = NULL;
+}
+
+static void cluster_kill_task(struct scheduler_backend *backend, int executor, int64_t task_id, bool interrupt,
+                              const char *reason)
+{
+        struct cluster_backend *b = cluster_of(backend);
+        struct remote_executor *x = executor_table_at(&b->executors, executor);
+        if (!x || x->state != EXECUTOR_ALIVE)
+                return;
+        cluster_flush(x);
+        Firesteel__KillTask kill = FIRESTEEL__KILL_TASK__INIT;
+        kill.task_id = task_id;
+        kill.interrupt = interrupt;
+        kill.reason = (char *)(reason ? reason : "");
+        rpc_send_packed(x->ref, FIRESTEEL__CONTROL_TYPE__KILL_TASK, &kill.base, NULL);
+}
+
+void cluster_remove_output(struct scheduler_backend *backend, int executor, int shuffle_id, int map_partition,
+                           int64_t task_id)
+{
+        struct cluster_backend *b = cluster_of(backend);
+        struct remote_executor *x = executor_table_at(&b->executors, executor);
+        if (x && x->state == EXECUTOR_GONE && x->service_port && b->removals && !b->stopping)
+                service_removals_add(b->removals, x->host, x->service_port, x->id, shuffle_id, map_partition, task_id);
+        if (!x || x->state != EXECUTOR_ALIVE || b->stopping)
+                return;
+        Firesteel__MapOutput output = FIRESTEEL__MAP_OUTPUT__INIT;
+        output.shuffle = shuffle_id;
+        output.map_partition = map_partition;
+        output.task_id = task_id;
+        Firesteel__Remove removal = FIRESTEEL__REMOVE__INIT;
+        removal.n_outputs = 1;
+        removal.outputs = &(Firesteel__MapOutput *){&output};
+        append_removal(b, x, &removal);
+}
+
+static void cluster_stage_removed(struct scheduler_backend *backend, struct stage_work *work)
+{
+        struct cluster_backend *b = cluster_of(backend);
+        Firesteel__StageHeader header = FIRESTEEL__STAGE_HEADER__INIT;
+        header.stage_id = work->stage_id;
+        header.stage_attempt = work->stage_attempt;
+        Firesteel__Remove removal = FIRESTEEL__REMOVE__INIT;
+        removal.n_stages = 1;
+        removal.stages = &(Firesteel__StageHeader *){&header};
+        for (int i = 0; i < b->executors.n; i++) {
+                struct remote_executor *x = b->executors.at[i];
+                if (x->state == EXECUTOR_ALIVE && !b->stopping && stage_shipping_has(b->stages, work, x))
+                        append_removal(b, x, &removal);
+        }
+        stage_shipping_forget(b->stages, work);
+}
+
+static void cluster_locate(struct scheduler_backend *backend, struct shuffle_reader_env *inputs,
+                           const int32_t **location_of, int *n_executors)
+{
+        struct cluster_backend *b = cluster_of(backend);
+        inputs->here = -1;
+        if (inputs->n_inputs) /* places of all executors, sent to all */
+                executor_table_locate(&b->executors, &inputs->locations, &inputs->n_locations);
+        *location_of = b->executors.location_of;
+        *n_executors = b->executors.n;
+}
+
+static int cluster_cached_on(struct scheduler_backend *backend, int rdd, int partition, int *executors, int max)
+{
+        return driver_data_cached_on(cluster_of(backend)->data, rdd, partition, executors, max);
+}
+
+static int64_t cluster_expected_cores(struct scheduler_backend *backend, double *ratio)
+{
+        const struct executor_manager *manager = cluster_of(backend)->manager;
+        *ratio = 0; /* Spark's for all but YARN and Kubernetes */
+        return manager->class->expected_cores ? manager->class->expected_cores(manager, ratio) : 0;
+}
+
+static void cluster_kill_executor(struct scheduler_backend *backend, int executor, bool decommission,
+                                  const char *reason)
+{
+        struct cluster_backend *b = cluster_of(backend);
+        struct remote_executor *x = executor_table_at(&b->executors, executor);
+        if (!x || x->state == EXECUTOR_GONE)
+                return;
+        if (decommission) {
+                cluster_decommission(b, x, false, reason);
+                return;
+        }
+        log_info("CoarseGrainedSchedulerBackend", "Killing executor %s: %s", x->id, reason);
+        cluster_kill(b, x->id, true);
+}
+
+/* ------------------------------------------------------------------------------- what other threads have caused */
+
+static void data_wake(void *owner)
+{
+        struct cluster_backend *b = owner;
+        uv_async_send(&b->wake);
+}
+
+static void data_remove(void *owner, int executor, const Firesteel__Remove *removal)
+{
+        struct cluster_backend *b = owner;
+        struct remote_executor *x = executor_table_at(&b->executors, executor);
+        if (x && x->state == EXECUTOR_ALIVE && !b->stopping)
+                append_removal(b, x, removal);
+}
+
+static void rdd_removed(void *wait, struct rpc_answer *answer)
+{
+        unpersist_wait_answered(wait);
+}
+
+static void data_remove_rdd(void *owner, int rdd, struct unpersist_wait *wait)
+{
+        struct cluster_backend *b = owner;
+        Firesteel__Remove removal = FIRESTEEL__REMOVE__INIT;
+        removal.n_rdds = 1;
+        removal.rdds = &rdd;
+        for (int i = 0; i < b->executors.n; i++) {
+                struct remote_executor *x = b->executors.at[i];
+                if (!wait) {
+                        data_remove(b, i, &removal);
+                } else if (x->state == EXECUTOR_ALIVE && x->ref && !b->stopping) {
+                        unpersist_wait_expect(wait);
+                        cluster_flush(x); /* what was said before comes before */
+                        if (rpc_ask_packed(x->ref, FIRESTEEL__CONTROL_TYPE__REMOVE, &removal.base, NULL, 0, rdd_removed,
+                                           wait) < 0)
+                                unpersist_wait_answered(wait);
+                }
+        }
+}
+
+static void data_replicate(void *owner, int executor, const Firesteel__BlockNames *names)
+{
+        struct cluster_backend *b = owner;
+        struct remote_executor *x = executor_table_at(&b->executors, executor);
+        if (x && x->state == EXECUTOR_ALIVE && x->ref && !b->stopping)
+                rpc_send_packed(x->ref, FIRESTEEL__CONTROL_TYPE__REPLICATE, &names->base, NULL);
+}
+
+static void data_files(void *owner, const Firesteel__Files *files)
+{
+        struct cluster_backend *b = owner;
+        for (int i = 0; i < b->executors.n; i++)
+                if (b->executors.at[i]->state == EXECUTOR_ALIVE)
+                        rpc_send_packed(b->executors.at[i]->ref, FIRESTEEL__CONTROL_TYPE__ADD_FILES, &files->base,
+                                        NULL);
+}
+
+static void data_rdd_block(void *owner, int executor, int rdd, int partition, bool in_memory, bool on_disk)
+{
+        struct cluster_backend *b = owner;
+        job_runner_rdd_block(b->runner, executor, rdd, partition, in_memory, on_disk);
+}
+
+static void data_rdd_unpersisted(void *owner, int rdd)
+{
+        struct cluster_backend *b = owner;
+        job_runner_rdd_unpersisted(b->runner, rdd);
+}
+
+/* A result that was fetched apart from its status: which task's, of a run that may be gone by now. */
+struct awaited_result {
+        int executor, slot, at;
+        int64_t first_task_id;
+};
+
+static void forget_result(struct cluster_backend *b, const struct remote_executor *x, int64_t task_id)
+{
+        Firesteel__Remove removal = FIRESTEEL__REMOVE__INIT;
+        removal.n_task_results = 1;
+        removal.task_results = &task_id;
+        data_remove(b, x->index, &removal);
+}
+
+bool cluster_awaits_results(const struct slot_run *run)
+{
+        for (int i = 0; i < run->n; i++)
+                if (run->tasks[i].result_waits)
+                        return true;
+        return false;
+}
+
+/* The run is whole when all of its results are here. */
+static void finish_if_whole(struct cluster_backend *b, struct slot_run *run)
+{
+        if (!cluster_awaits_results(run))
+                job_runner_run_done(b->runner, run);
+}
+
+static void data_result(void *owner, void *cookie, void *bytes, size_t len, int status, const char *message)
+{
+        struct cluster_backend *b = owner;
+        struct awaited_result *awaited = cookie;
+        struct remote_executor *x = executor_table_at(&b->executors, awaited->executor);
+        struct slot_run *run = x->running[awaited->slot];
+        if (run && run->tasks[0].info.id == awaited->first_task_id) {
+                struct slot_task *t = &run->tasks[awaited->at];
+                int64_t id = t->info.id;
+                t->result_waits = 0;
+                if (bytes) {
+                        buf_deinit(&t->encoded);
+                        t->encoded = (struct buf){.data = steal(bytes), .len = len, .cap = len};
+                } else {
+                        t->state = OUTCOME_FAILED;
+                        t->status = status;
+                        t->message = mem_printf("its result could not be fetched from executor %s: %s", x->id,
+                                                message ? message : strerror(-status));
+                }
+                forget_result(b, x, id);
+                finish_if_whole(b, run);
+        }
+        free(bytes);
+        free(awaited);
+}
+
+static const struct driver_data_ops data_ops = {
+        .wake = data_wake,
+        .remove = data_remove,
+        .remove_rdd = data_remove_rdd,
+        .replicate = data_replicate,
+        .result = data_result,
+        .files = data_files,
+        .rdd_block = data_rdd_block,
+        .rdd_unpersisted = data_rdd_unpersisted,
+};
+
+/* Count the run's results, and ask for those that did not come with it; what nobody wants is forgotten where it is. */
+void cluster_fetch_results(struct cluster_backend *b, struct remote_executor *x, struct slot_run *run)
+{
+        for (int i = 0; i < run->n; i++) {
+                struct slot_task *t = &run->tasks[i];
+                if (t->state != OUTCOME_SUCCESS)
+                        t->result_waits = 0; /* whatever was said of it */
+                int64_t bytes = (int64_t)(t->result_waits + t->encoded.len);
+                if (bytes == 0 || t->state != OUTCOME_SUCCESS)
+                        continue;
+                if (!job_runner_wants_result(b->runner, t->info.id, bytes)) {
+                        if (t->result_waits)
+                                forget_result(b, x, t->info.id);
+                        t->result_waits = 0;
+                        t->state = OUTCOME_KILLED;
+                        t->message = mem_strdup("its result is not wanted");
+                        continue;
+                }
+                if (!t->result_waits)
+                        continue;
+                struct awaited_result *awaited = new0(struct awaited_result);
+                *awaited = (struct awaited_result){x->index, run->slot, i, run->tasks[0].info.id};
+                driver_data_fetch_result(b->data, x, t->info.id, t->result_waits, awaited);
+        }
+        finish_if_whole(b, run);
+}
+
+/* ------------------------------------------------------------------------------------------------------ the loop */
+
+static void woken(uv_async_t *handle)
+{
+        /* Returning from the loop is all. */
+}
+
+static void deadline_reached(uv_timer_t *timer)
+{
+}
+
+static void cluster_wait(struct scheduler_backend *backend, int64_t deadline)
+{
+        struct cluster_backend *b = cluster_of(backend);
+        bool took = driver_data_take(b->data);
+        flush_all(b);
+        if (took) { /* what came may have freed cores, or ended a stage: the scheduler is to see that first */
+                uv_run(&b->loop, UV_RUN_NOWAIT);
+                return;
+        }
+        if (deadline == INT64_MAX) {
+                uv_timer_stop(&b->deadline);
+        } else {
+                struct timespec t;
+                clock_gettime(CLOCK_MONOTONIC, &t);
+                int64_t left = deadline - ((int64_t)t.tv_sec * 1000000000 + t.tv_nsec);
+                uv_update_time(&b->loop);
+                uv_timer_start(&b->deadline, deadline_reached, left > 0 ? (uint64_t)(left + 999999) / 1000000 : 0, 0);
+        }
+        uv_run(&b->loop, UV_RUN_ONCE);
+}
+
+static void cluster_wake(struct scheduler_backend *backend)
+{
+        uv_async_send(&cluster_of(backend)->wake);
+}
+
+static bool all_returned(const struct cluster_backend *b)
+{
+        for (int i = 0; i < b->executors.n; i++) {
+                const struct remote_executor *x = b->executors.at[i];
+                for (int s = 0; x->state != EXECUTOR_GONE && s < x->cores; s++)
+                        if (x->running[s])
+                                return false;
+        }
+        return true;
+}
+
+static void leaving_over(uv_timer_t *timer)
+{
+        struct cluster_backend *b = timer->data;
+        b->left = true;
+}
+
+/* Tasks that were told to end have a moment to say so; those that do not are ended with their executors. */
+static bool cluster_idle(struct scheduler_backend *backend)
+{
+        struct cluster_backend *b = cluster_of(backend);
+        if (b->left || all_returned(b))
+                return true;
+        if (!uv_is_active((uv_handle_t *)&b->leaving))
+                uv_timer_start(&b->leaving, leaving_over, LEAVING_MS, 0);
+        return false;
+}
+
+/* ---------------------------------------------------------------------------------------------- start and end */
+
+static int driver_options(struct rpc_options *options, const struct fst_conf *conf, struct fst_error *error)
+{
+        rpc_options_init(options);
+        options->name = "sparkDriver";
+        options->max_guest_bytes = GUEST_MOST;
+        return rpc_options_configure(options, conf, error);
+}
+
+static int take_port(struct cluster_backend *b, struct fst_error *error)
+{
+        const struct fst_conf *conf = b->sc->conf;
+        _cleanup_free_ char *bind = NULL;
+        struct rpc_options options;
+        int64_t port, retries;
+        int r;
+        if ((r = conf_get_string(conf, "spark.driver.bindAddress", &bind, error)) ||
+            (r = conf_get_int(conf, "spark.driver.port", &port, error)) ||
+            (r = conf_get_int(conf, "spark.port.maxRetries", &retries, error)) ||
+            (r = driver_options(&options, conf, error)) ||
+            (r = rpc_port_open(&b->port, &options, bind ? bind : b->sc->host, b->sc->host, (int)port, (int)retries,
+                               error)))
+                return r;
+        /* As Spark does: who wants to talk to the driver finds it here. */
+        char text[16];
+        snprintf(text, sizeof(text), "%d", b->port.number);
+        conf_set(b->sc->conf, "spark.driver.port", text);
+        return 0;
+}
+
+static int listen_for_executors(struct cluster_backend *b, struct fst_error *error)
+{
+        const struct fst_conf *conf = b->sc->conf;
+        struct rpc_options options;
+        int r = b->port.fd < 0 ? take_port(b, error) : 0;
+        if (r || (r = security_new(conf, b->sc->app_id, SECURITY_DRIVER, &b->security, error)) ||
+            (r = driver_options(&options, conf, error)))
+                return r;
+        options.app_id = b->sc->app_id;
+        options.security = b->security;
+        if ((r = rpc_env_new(&b->loop, &options, &b->rpc, error)) || (r = rpc_env_listen_at(b->rpc, &b->port, error)))
+                return r;
+        return rpc_env_register(b->rpc, "CoarseGrainedScheduler", &driver_endpoint_class, b, error);
+}
+
+static char *driver_url(const char *address)
+{
+        return mem_printf("spark://CoarseGrainedScheduler@%s", address);
+}
+
+static int cluster_announce(struct scheduler_backend *backend, char **app_id, struct fst_error *error)
+{
+        struct cluster_backend *b = cluster_of(backend);
+        if (!b->manager->class->announce)
+                return 0;
+        int r = take_port(b, error);
+        _cleanup_free_ char *url = driver_url(b->port.address);
+        return r ? r : b->manager->class->announce(b->manager, b, url, app_id, error);
+}
+
+/* A secret for an application of which nobody gave one, if its manager can hand it to the executors. */
+static int need_secret(struct cluster_backend *b, struct fst_error *error)
+{
+        const struct fst_conf *conf = b->sc->conf;
+        bool wanted;
+        int r = conf_get_bool(conf, "spark.authenticate", &wanted, error);
+        if (r || !wanted || !b->manager->class->make_secret || getenv("_SPARK_AUTH_SECRET") ||
+            conf_contains(conf, "spark.authenticate.secret") || conf_contains(conf, "spark.authenticate.secret.file") ||
+            conf_contains(conf, "spark.authenticate.secret.driver.file"))
+                return r;
+        return b->manager->class->make_secret(b->manager, error);
+}
+
+static int make_io_secret(struct cluster_backend *b, struct fst_error *error)
+{
+        bool encrypt;
+        int64_t bits;
+        int r;
+        if ((r = conf_get_bool(b->sc->conf, "spark.io.encryption.enabled", &encrypt, error)) || !encrypt ||
+            (r = conf_get_int(b->sc->conf, "spark.io.encryption.keySizeBits", &bits, error)))
+                return r;
+        return file_secret_new((int)bits, b->io_secret, &b->io_secret_len, error);
+}
+
+static int cluster_start(struct scheduler_backend *backend, struct job_runner *runner, struct fst_error *error)
+{
+        struct cluster_backend *b = cluster_of(backend);
+        int64_t timeout, interval;
+        int r;
+        b->runner = runner;
+        if ((r = conf_get_ms(b->sc->conf, "spark.network.timeout", &timeout, error)) ||
+            (r = conf_get_ms(b->sc->conf, "spark.network.timeoutInterval", &interval, error)) ||
+            (r = cluster_read_decommission(b, error)) || (r = make_io_secret(b, error)) ||
+            (r = need_secret(b, error)) || (r = listen_for_executors(b, error)) ||
+            (r = driver_data_new(b->sc, b->security, &data_ops, b, &b->data, error)) ||
+            (r = service_removals_new(&b->loop, b->sc->conf, b->sc->app_id, &b->removals, error)))
+                return r;
+        b->stages = stage_shipping_new(b->data);
+        driver_data_take(b->data);
+        b->heartbeat_timeout_ms = timeout;
+        interval = MAX(MIN(interval, timeout / 2), 1);
+        uv_timer_start(&b->expiry, cluster_look_for_expired, (uint64_t)interval, (uint64_t)interval);
+        _cleanup_free_ char *url = driver_url(rpc_env_address(b->rpc));
+        return b->manager->class->start(b->manager, b, url, error);
+}
+
+static void close_handle(uv_handle_t *handle, void *arg)
+{
+        if (!uv_is_closing(handle))
+                uv_close(handle, NULL);
+}
+
+static void rpc_closed(void *owner)
+{
+        *(bool *)owner = true;
+}
+
+static void patience_over(uv_timer_t *timer)
+{
+        timer->data = NULL;
+}
+
+static void tell_to_end(struct remote_executor *x)
+{
+        if (x->state == EXECUTOR_ALIVE)
+                rpc_send(x->ref, FIRESTEEL__CONTROL_TYPE__STOP_EXECUTOR, NULL, 0, NULL);
+}
+
+void cluster_stop_executors(struct cluster_backend *b)
+{
+        b->stopping = true;
+        for (int i = 0; i < b->executors.n; i++)
+                tell_to_end(b->executors.at[i]);
+}
+
+void cluster_backend_tell_to_end(struct cluster_backend *b, const char *executor_id)
+{
+        struct remote_executor *x = executor_table_find(&b->executors, executor_id);
+        if (x)
+                tell_to_end(x);
+}
+
+/* Executors end by themselves when told to, if they have a moment. */
+static void let_executors_end(struct cluster_backend *b, uint64_t patience_ms)
+{
+        cluster_stop_executors(b);
+        b->closing = true;
+        uv_timer_stop(&b->expiry);
+        uv_timer_t patience;
+        uv_timer_init(&b->loop, &patience);
+        patience.data = b;
+        uv_timer_start(&patience, patience_over, patience_ms, 0);
+        while (patience.data && !b->manager->class->stopped(b->manager))
+                uv_run(&b->loop, UV_RUN_ONCE);
+        uv_close((uv_handle_t *)&patience, NULL);
+        uv_run(&b->loop, UV_RUN_NOWAIT); /* the timer is on our stack */
+}
+
+static void cluster_leave(struct scheduler_backend *backend)
+{
+        struct cluster_backend *b = cluster_of(backend);
+        if (!b->manager->class->outlives_driver)
+                return;
+        let_executors_end(b, LEAVE_PATIENCE_MS);
+        if (!b->manager->class->stopped(b->manager))
+                log_warn(
+                        "CoarseGrainedSchedulerBackend",
+                        "The process ends before it is known that the executors of %s do: look for what is left of them",
+                        b->sc->app_id);
+}
+
+/* Who does not end in time is ended. */
+static void end_executors(struct cluster_backend *b)
+{
+        let_executors_end(b, STOP_PATIENCE_MS);
+        b->manager->class->stop(b->manager);
+        uv_run(&b->loop, UV_RUN_NOWAIT);
+}
+
+/* Each service once. */
+static void end_services(struct cluster_backend *b)
+{
+        for (int i = 0; b->removals && b->manager->class->services_not_told && i < b->executors.n; i++) {
+                const struct remote_executor *x = b->executors.at[i];
+                int k = 0;
+                while (k < i && (b->executors.at[k]->service_port != x->service_port ||
+                                 strcmp(b->executors.at[k]->host, x->host) != 0))
+                        k++;
+                if (k == i && x->service_port)
+                        service_removals_end(b->removals, x->host, x->service_port);
+        }
+        service_removals_free(b->removals);
+}
+
+static void cluster_free(struct scheduler_backend *backend)
+{
+        struct cluster_backend *b = cluster_of(backend);
+        bool closed = false;
+        end_executors(b);
+        executor_table_drop_refs(&b->executors);
+        if (b->rpc) {
+                rpc_env_close(b->rpc, 100, rpc_closed, &closed);
+                while (!closed)
+                        uv_run(&b->loop, UV_RUN_ONCE);
+        }
+        rpc_port_close(&b->port);
+        driver_data_free(b->data); /* its threads wake the loop */
+        uv_walk(&b->loop, close_handle, NULL);
+        uv_run(&b->loop, UV_RUN_DEFAULT);
+        uv_loop_close(&b->loop);
+        end_services(b);
+        b->manager->class->free(b->manager);
+        for (int i = 0; i < b->executors.n; i++)
+                for (int slot = 0; slot < b->executors.at[i]->cores; slot++)
+                        if (b->executors.at[i]->running[slot])
+                                job_runner_run_free(b->runner, steal(b->executors.at[i]->running[slot]));
+        executor_table_deinit(&b->executors);
+        stage_shipping_free(b->stages);
+        strmap_deinit(&b->settings);
+        buf_deinit(&b->tokens);
+        explicit_bzero(b->io_secret, sizeof(b->io_secret));
+        security_free(b->security);
+        free(b);
+}
+
+static const struct scheduler_backend_class cluster_backend_class = {
+        .name = "cluster",
+        .elsewhere = true,
+        .announce = cluster_announce,
+        .start = cluster_start,
+        .launch = cluster_launch,
+        .run_returned = cluster_run_returned,
+        .kill_task = cluster_kill_task,
+        .locate = cluster_locate,
+        .remove_output = cluster_remove_output,
+        .stage_removed = cluster_stage_removed,
+        .cached_on = cluster_cached_on,
+        .expected_cores = cluster_expected_cores,
+        .kill_executor = cluster_kill_executor,
+        .request_executors = cluster_request_executors,
+        .request_more = cluster_request_more,
+        .kill_executors = cluster_kill_executors,
+        .remove_executors = cluster_remove_executors,
+        .wait = cluster_wait,
+        .wake = cluster_wake,
+        .idle = cluster_idle,
+        .leave = cluster_leave,
+        .free = cluster_free,
+};
+
+struct scheduler_backend *cluster_backend_new(struct fst_context *sc, struct executor_manager *manager)
+{
+        struct cluster_backend *b = new0(struct cluster_backend);
+        b->backend.class = &cluster_backend_class;
+        b->sc = sc;
+        b->manager = manager;
+        b->requested = -1;
+        b->port = RPC_PORT_NONE;
+        uv_loop_init(&b->loop);
+        uv_async_init(&b->loop, &b->wake, woken);
+        uv_timer_init(&b->loop, &b->deadline);
+        uv_timer_init(&b->loop, &b->expiry);
+        uv_timer_init(&b->loop, &b->leaving);
+        b->expiry.data = b->leaving.data = b;
+        return &b->backend;
+}

@@ -1,0 +1,439 @@
+/*
+ * The driver's endpoint, "CoarseGrainedScheduler": what executors, cluster managers and others may say to it
+ * (rpc/control.proto). Messages are read here, untrusted; what follows from them is done by the backend, the scheduler
+ * and the driver's data.
+ */
+#include "driver/backend/cluster_backend_internal.h"
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "driver/context.h"
+#include "driver/backend/driver_transfer.h"
+#include "driver/job_runner.h"
+#include "driver/executor_info.h"
+#include "exec/task/run_wire.h"
+#include "io/fs/file_systems.h"
+#include "rpc/control.pb-c.h"
+
+static Firesteel__Property **properties_of(const struct strmap *map, size_t *n)
+{
+        Firesteel__Property **list = new_array(Firesteel__Property *, map->count + 1);
+        *n = 0;
+        for (struct strmap_entry *e = NULL; (e = strmap_next(map, e));) {
+                if (strcmp(e->key, "spark.authenticate.secret") == 0)
+                        continue; /* who can ask knows it */
+                Firesteel__Property *p = mem_alloc(sizeof(*p));
+                firesteel__property__init(p);
+                p->key = e->key;
+                p->value = e->value;
+                list[(*n)++] = p;
+        }
+        return list;
+}
+
+/* The application's configuration, with what the files of Hadoop's say here: executors need not have them. */
+static const struct strmap *settings(struct cluster_backend *b)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        if (b->settings.count > 0)
+                return &b->settings;
+        strmap_merge(&b->settings, &b->sc->conf->set);
+        if (file_systems_describe(&b->settings, &error) < 0)
+                log_warn("CoarseGrainedSchedulerBackend",
+                         "Executors are not told of Hadoop's configuration, which cannot be read: %s",
+                         error_message(&error));
+        error_deinit(&error);
+        return &b->settings;
+}
+
+static void retrieve_config(struct cluster_backend *b, struct rpc_message *m)
+{
+        Firesteel__AppConfig config = FIRESTEEL__APP_CONFIG__INIT;
+        config.properties = properties_of(settings(b), &config.n_properties);
+        config.app_id = b->sc->app_id;
+        config.seed = b->sc->env.seed;
+        driver_data_describe(b->data, &config);
+        config.io_encryption_key = (ProtobufCBinaryData){b->io_secret_len, b->io_secret};
+        config.delegation_tokens = (ProtobufCBinaryData){b->tokens.len, (uint8_t *)b->tokens.data};
+        rpc_reply_packed(m, m->type, &config.base, NULL);
+        for (size_t i = 0; i < config.n_properties; i++)
+                free(config.properties[i]);
+        free(config.properties);
+}
+
+/* Tell the scheduler of it, with the custom resources that it says it has. */
+static int announce(struct cluster_backend *b, const struct remote_executor *x, const Firesteel__RegisterExecutor *r)
+{
+        struct executor_resource *resources = new_array(struct executor_resource, r->n_resources);
+        for (size_t i = 0; i < r->n_resources; i++)
+                resources[i] = (struct executor_resource){.name = r->resources[i]->name,
+                                                          .addresses = (const char *const *)r->resources[i]->addresses,
+                                                          .n = (int)r->resources[i]->n_addresses};
+        struct executor_details details = {
+                .spec = {.id = x->id,
+                         .host = x->host,
+                         .cores = x->cores,
+                         .resources = resources,
+                         .n_resources = (int)r->n_resources},
+                .port = x->transfer_port,
+                .memory = x->memory,
+                .off_heap_memory = x->off_heap_memory,
+                .log_urls = &x->log_urls,
+                .attributes = &x->attributes,
+        };
+        int index = job_runner_executor_added(b->runner, &details);
+        free(resources);
+        return index;
+}
+
+static void register_executor(struct cluster_backend *b, struct rpc_message *m)
+{
+        Firesteel__RegisterExecutor *r = firesteel__register_executor__unpack(NULL, m->len, m->body);
+        struct fst_error error = FST_ERROR_INIT;
+        struct remote_executor *x;
+        if (!r) {
+                rpc_fail(m, "the registration cannot be read");
+                return;
+        }
+        bool excluded = job_runner_host_excluded(b->runner, r->hostname);
+        if (b->stopping)
+                error_set(&error, -ESHUTDOWN, "the application is ending");
+        else if (excluded)
+                error_set(&error, -EACCES, "Executor is excluded due to failures: host %s", r->hostname);
+        else if (b->manager->class->refuses && b->manager->class->refuses(b->manager, r->executor_id))
+                error_set(&error, -EACCES, "executor %s was given up", r->executor_id);
+        else if (rpc_peer_data(m->peer))
+                error_set(&error, -EEXIST, "this connection is an executor's already");
+        if (error.message || executor_table_check(&b->executors, r, &error)) {
+                if (rpc_peer_may_log(m->peer))
+                        log_warn("CoarseGrainedSchedulerBackend", "an executor at %s is refused: %s",
+                                 rpc_peer_name(m->peer), error_message(&error));
+                rpc_fail(m, "%s", error_message(&error));
+                error_deinit(&error);
+                firesteel__register_executor__free_unpacked(r, NULL);
+                return;
+        }
+        x = executor_table_add(&b->executors, r);
+        x->backend = b;
+        x->ref = rpc_peer_ref(m->peer, "Executor");
+        x->heartbeat_ms = context_now_ms();
+        uv_timer_init(&b->loop, &x->loss);
+        uv_timer_init(&b->loop, &x->patience);
+        x->loss.data = x->patience.data = x;
+        rpc_peer_set_data(m->peer, x);
+        rpc_peer_welcome(m->peer);
+        log_info("CoarseGrainedSchedulerBackend", "Registered executor %s (%s) with ID %s", x->host,
+                 rpc_peer_name(m->peer), x->id);
+        Firesteel__RegisteredExecutor reply = FIRESTEEL__REGISTERED_EXECUTOR__INIT;
+        reply.index = x->index;
+        rpc_reply_packed(m, m->type, &reply.base, NULL);
+        __atomic_fetch_add(&b->sc->registered_cores, x->cores, __ATOMIC_RELAXED);
+        x->index = announce(b, x, r);
+        cluster_tell_who_is_gone(b, x);
+        driver_data_add_executor(b->data, x);
+        /* Files may have been added since it was given its configuration. */
+        if (driver_data_files(b->data)->n_files)
+                rpc_send_packed(x->ref, FIRESTEEL__CONTROL_TYPE__ADD_FILES, &driver_data_files(b->data)->base, NULL);
+        b->manager->class->registered(b->manager, x->id);
+        firesteel__register_executor__free_unpacked(r, NULL);
+}
+
+/*
+ * What an executor says of its tasks cannot be understood: nobody knows what became of them, so it is as if it were
+ * gone. Counted against its tasks, so that an executor that does so every time ends the job and not the patience.
+ */
+static void give_up(struct cluster_backend *b, struct remote_executor *x, const char *why)
+{
+        _cleanup_free_ char *reason = mem_printf("its status update cannot be understood: %s", why);
+        _cleanup_free_ char *id = mem_strdup(x->id);
+        cluster_lose(b, x, true, reason);
+        cluster_kill(b, id, true);
+}
+
+static void status_update(struct cluster_backend *b, const struct rpc_message *m)
+{
+        struct remote_executor *x = rpc_peer_data(m->peer);
+        if (!x || x->state == EXECUTOR_GONE)
+                return;
+        Firesteel__StatusUpdate *update = firesteel__status_update__unpack(NULL, m->len, m->body);
+        if (!update)
+                give_up(b, x, "it is no message");
+        for (size_t i = 0; update && i < update->n_runs && x->state == EXECUTOR_ALIVE; i++) {
+                const Firesteel__RunStatus *status = update->runs[i];
+                struct slot_run *run = status->slot >= 0 && status->slot < x->cores ? x->running[status->slot] : NULL;
+                struct fst_error error = FST_ERROR_INIT;
+                bool again = run && cluster_awaits_results(run);
+                if (!run || again)
+                        log_warn("CoarseGrainedSchedulerBackend", "Ignored task status update from executor %s: %s",
+                                 x->id, again ? "that run has ended" : "nothing runs in that slot");
+                else if (run_status_read(status, run, &error))
+                        give_up(b, x, error_message(&error));
+                else
+                        cluster_fetch_results(b, x, run);
+                error_deinit(&error);
+        }
+        firesteel__status_update__free_unpacked(update, NULL);
+}
+
+static void heartbeat(struct cluster_backend *b, struct rpc_message *m)
+{
+        Firesteel__Heartbeat *beat = firesteel__heartbeat__unpack(NULL, m->len, m->body);
+        struct remote_executor *x = beat ? rpc_peer_data(m->peer) : NULL;
+        Firesteel__HeartbeatReply reply = FIRESTEEL__HEARTBEAT_REPLY__INIT;
+        reply.reregister = !x || x->state == EXECUTOR_GONE;
+        if (x) {
+                x->heartbeat_ms = context_now_ms();
+                x->resident_bytes = beat->resident_bytes;
+        }
+        rpc_reply_packed(m, m->type, &reply.base, NULL);
+        firesteel__heartbeat__free_unpacked(beat, NULL);
+}
+
+static void may_commit(struct cluster_backend *b, struct rpc_message *m)
+{
+        Firesteel__MayCommit *ask = firesteel__may_commit__unpack(NULL, m->len, m->body);
+        Firesteel__MayCommitReply reply = FIRESTEEL__MAY_COMMIT_REPLY__INIT;
+        reply.may = ask &&
+                    job_runner_may_commit(b->runner, ask->stage_id, ask->stage_attempt, ask->partition, ask->task_id);
+        rpc_reply_packed(m, m->type, &reply.base, NULL);
+        firesteel__may_commit__free_unpacked(ask, NULL);
+}
+
+static void gang_reply(void *asker, const uint8_t *reply, size_t len)
+{
+        rpc_call_reply(asker, FIRESTEEL__CONTROL_TYPE__BARRIER_SYNC, reply, len, NULL);
+}
+
+static void gang_fail(void *asker, const char *message)
+{
+        rpc_call_fail(asker, "%s", message);
+}
+
+static void barrier_sync(struct cluster_backend *b, struct rpc_message *m)
+{
+        if (!m->ask)
+                return;
+        struct gang_asker asker = {.reply = gang_reply, .fail = gang_fail, .asker = rpc_message_defer(m)};
+        job_runner_gang_ask(b->runner, m->body, m->len, &asker);
+}
+
+static void about_blocks(struct cluster_backend *b, struct rpc_message *m)
+{
+        const struct remote_executor *x = rpc_peer_data(m->peer);
+        if (!x || x->state == EXECUTOR_GONE) {
+                if (m->ask)
+                        rpc_fail(m, "the executor is not registered");
+                return;
+        }
+        if (m->type == FIRESTEEL__CONTROL_TYPE__BLOCK_UPDATES)
+                driver_data_updates(b->data, x, m);
+        else if (m->type == FIRESTEEL__CONTROL_TYPE__BLOCK_LOCATIONS)
+                driver_data_locations(b->data, x, m);
+        else
+                driver_data_peers(b->data, x, m);
+}
+
+/* What the scheduler does not want is removed where it was brought. */
+static void outputs_moved(struct cluster_backend *b, struct rpc_message *m)
+{
+        const struct remote_executor *from = rpc_peer_data(m->peer);
+        Firesteel__OutputsMoved *moved = firesteel__outputs_moved__unpack(NULL, m->len, m->body);
+        if (!moved || moved->n_map_partitions != moved->n_task_ids) {
+                rpc_fail(m, "OutputsMoved cannot be read");
+                firesteel__outputs_moved__free_unpacked(moved, NULL);
+                return;
+        }
+        const struct remote_executor *to = executor_table_at(&b->executors, moved->executor);
+        Firesteel__OutputsMovedReply reply = FIRESTEEL__OUTPUTS_MOVED_REPLY__INIT;
+        reply.taken = to && to != from && to->state == EXECUTOR_ALIVE && !to->decommissioned && !to->killed;
+        for (size_t i = 0; i < moved->n_task_ids && reply.taken; i++)
+                if (!job_runner_output_moved(b->runner, moved->shuffle, moved->map_partitions[i], moved->task_ids[i],
+                                             from->index, to->index))
+                        cluster_remove_output(&b->backend, to->index, moved->shuffle, moved->map_partitions[i],
+                                              moved->task_ids[i]);
+        rpc_reply_packed(m, m->type, &reply.base, NULL);
+        firesteel__outputs_moved__free_unpacked(moved, NULL);
+}
+
+static void remove_executor(struct cluster_backend *b, const struct rpc_message *m)
+{
+        Firesteel__RemoveExecutor *remove = firesteel__remove_executor__unpack(NULL, m->len, m->body);
+        if (remove && (executor_table_find(&b->executors, remove->executor_id) || rpc_peer_may_log(m->peer)))
+                cluster_backend_executor_exited(b, remove->executor_id, remove->caused_by_app, remove->reason);
+        firesteel__remove_executor__free_unpacked(remove, NULL);
+}
+
+static void kill_executors(struct cluster_backend *b, struct rpc_message *m)
+{
+        Firesteel__KillExecutors *kill = firesteel__kill_executors__unpack(NULL, m->len, m->body);
+        Firesteel__KilledExecutors killed = FIRESTEEL__KILLED_EXECUTORS__INIT;
+        if (!kill) {
+                rpc_fail(m, "KillExecutors cannot be read");
+                return;
+        }
+        killed.ids = new_array(char *, kill->n_ids);
+        for (size_t i = 0; i < kill->n_ids; i++) {
+                struct remote_executor *x = executor_table_find(&b->executors, kill->ids[i]);
+                if (!x || x->state == EXECUTOR_GONE) {
+                        if (rpc_peer_may_log(m->peer))
+                                log_warn("CoarseGrainedSchedulerBackend", "Executor to kill %s does not exist!",
+                                         kill->ids[i]);
+                        continue;
+                }
+                killed.ids[killed.n_ids++] = x->id;
+                job_runner_executor_killed(b->runner, x->index);
+                cluster_kill(b, x->id, kill->replace);
+        }
+        rpc_reply_packed(m, m->type, &killed.base, NULL);
+        free(killed.ids);
+        firesteel__kill_executors__free_unpacked(kill, NULL);
+}
+
+static void kill_executors_on_host(struct cluster_backend *b, const struct rpc_message *m)
+{
+        Firesteel__Host *host = firesteel__host__unpack(NULL, m->len, m->body);
+        for (int i = 0; host && i < b->executors.n; i++) {
+                struct remote_executor *x = b->executors.at[i];
+                if (x->state != EXECUTOR_GONE && strcmp(x->host, host->host) == 0)
+                        cluster_kill(b, x->id, true);
+        }
+        firesteel__host__free_unpacked(host, NULL);
+}
+
+static void remove_worker(struct cluster_backend *b, const struct rpc_message *m)
+{
+        Firesteel__RemoveWorker *w = firesteel__remove_worker__unpack(NULL, m->len, m->body);
+        for (int i = 0; w && i < b->executors.n; i++)
+                if (strcmp(b->executors.at[i]->host, w->host) == 0)
+                        cluster_lose(b, b->executors.at[i], false, w->message);
+        if (w)
+                cluster_backend_worker_removed(b, w->worker_id, w->host, w->message);
+        firesteel__remove_worker__free_unpacked(w, NULL);
+}
+
+static void is_alive(struct cluster_backend *b, struct rpc_message *m)
+{
+        Firesteel__ExecutorId *id = firesteel__executor_id__unpack(NULL, m->len, m->body);
+        struct remote_executor *x = id ? executor_table_find(&b->executors, id->id) : NULL;
+        Firesteel__Bool reply = FIRESTEEL__BOOL__INIT;
+        reply.value = x && x->state == EXECUTOR_ALIVE;
+        rpc_reply_packed(m, m->type, &reply.base, NULL);
+        firesteel__executor_id__free_unpacked(id, NULL);
+}
+
+/* No new tasks for them; each ends when its own have. */
+static void decommission(struct cluster_backend *b, const struct rpc_message *m)
+{
+        Firesteel__KillExecutors *d = firesteel__kill_executors__unpack(NULL, m->len, m->body);
+        for (size_t i = 0; d && i < d->n_ids; i++) {
+                struct remote_executor *x = executor_table_find(&b->executors, d->ids[i]);
+                if (x)
+                        cluster_decommission(b, x, false, "it was asked for");
+        }
+        firesteel__kill_executors__free_unpacked(d, NULL);
+}
+
+/* New delegation tokens, from who renews them: for all executors, those of the future too. */
+static void update_tokens(struct cluster_backend *b, const struct rpc_message *m)
+{
+        Firesteel__DelegationTokens *t = firesteel__delegation_tokens__unpack(NULL, m->len, m->body);
+        if (!t)
+                return;
+        buf_reset(&b->tokens);
+        buf_append(&b->tokens, t->tokens.data, t->tokens.len);
+        firesteel__delegation_tokens__free_unpacked(t, NULL);
+        for (int i = 0; i < b->executors.n; i++)
+                if (b->executors.at[i]->state == EXECUTOR_ALIVE)
+                        rpc_send(b->executors.at[i]->ref, FIRESTEEL__CONTROL_TYPE__UPDATE_DELEGATION_TOKENS, m->body,
+                                 m->len, NULL);
+}
+
+/* Only an executor's tasks commit and meet. */
+static bool is_of_executor(struct rpc_message *m)
+{
+        const struct remote_executor *x = rpc_peer_data(m->peer);
+        if (x && x->state == EXECUTOR_ALIVE)
+                return true;
+        rpc_fail(m, "the executor is not registered");
+        return false;
+}
+
+static void receive(void *owner, struct rpc_message *m)
+{
+        struct cluster_backend *b = owner;
+        if (b->closing) {
+                rpc_fail(m, "the application is ending");
+                return;
+        }
+        switch (m->type) {
+        case FIRESTEEL__CONTROL_TYPE__STATUS_UPDATE:
+                status_update(b, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__HEARTBEAT:
+                heartbeat(b, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__MAY_COMMIT:
+                if (is_of_executor(m))
+                        may_commit(b, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__BARRIER_SYNC:
+                if (is_of_executor(m))
+                        barrier_sync(b, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__BLOCK_UPDATES:
+        case FIRESTEEL__CONTROL_TYPE__BLOCK_LOCATIONS:
+        case FIRESTEEL__CONTROL_TYPE__GET_PEERS:
+                about_blocks(b, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__OUTPUTS_MOVED:
+                if (is_of_executor(m))
+                        outputs_moved(b, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__RETRIEVE_APP_CONFIG:
+                retrieve_config(b, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR:
+                register_executor(b, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__REVIVE_OFFERS:
+                break; /* offers are made after every turn of the loop */
+        case FIRESTEEL__CONTROL_TYPE__REMOVE_EXECUTOR:
+                remove_executor(b, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__REMOVE_WORKER:
+                remove_worker(b, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__KILL_EXECUTORS:
+                kill_executors(b, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__KILL_EXECUTORS_ON_HOST:
+                kill_executors_on_host(b, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__DECOMMISSION_EXECUTORS:
+                decommission(b, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__UPDATE_DELEGATION_TOKENS:
+                update_tokens(b, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__IS_EXECUTOR_ALIVE:
+                is_alive(b, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__STOP_EXECUTORS:
+                cluster_stop_executors(b);
+                rpc_reply(m, m->type, NULL, 0, NULL);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__STOP_DRIVER:
+                rpc_reply(m, m->type, NULL, 0, NULL);
+                job_runner_abort(b->runner, "the driver was told to stop");
+                break;
+        default:
+                if (rpc_peer_may_log(m->peer))
+                        log_warn("CoarseGrainedSchedulerBackend", "a message of unknown type %d from %s", m->type,
+                                 rpc_peer_name(m->peer));
+                if (m->ask)
+                        rpc_fail(m, "the driver knows no message of type %d", m->type);
+        }
+}
+
+const struct rpc_endpoint_class driver_endpoint_class = {.receive = receive, .disconnected = cluster_disconnected};

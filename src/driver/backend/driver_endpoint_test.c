@@ -1,0 +1,583 @@
+/*
+ * The driver's endpoint, asked as executors, cluster managers and strangers would ask it, while an application with two
+ * real executors (local-cluster) runs jobs: every message of rpc/control.proto to the driver, with its meaning.
+ */
+#include "api/api_fixture.h"
+
+#include "base/mem.h"
+#include "driver/context.h"
+#include "rpc/control.pb-c.h"
+#include "rpc/rpc.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <uv.h>
+
+struct client {
+        uv_loop_t loop;
+        struct rpc_env *env;
+        struct rpc_ref *driver;
+        bool answered, closed;
+        int status;
+        char *message;
+        uint8_t *body;
+        size_t len;
+        bool launched; /* it was told to run tasks, and has said nonsense of them */
+};
+
+static void client_receive(void *owner, struct rpc_message *m)
+{
+        struct client *c = owner;
+        Firesteel__RunStatus status = FIRESTEEL__RUN_STATUS__INIT;
+        Firesteel__StatusUpdate update = FIRESTEEL__STATUS_UPDATE__INIT;
+        if (m->type != FIRESTEEL__CONTROL_TYPE__LAUNCH_TASKS || c->launched)
+                return;
+        c->launched = true;
+        update.n_runs = 1;
+        update.runs = &(Firesteel__RunStatus *){&status};
+        assert_int_equal(rpc_send_packed(c->driver, FIRESTEEL__CONTROL_TYPE__STATUS_UPDATE, &update.base, NULL), 0);
+}
+
+static const struct rpc_endpoint_class client_class = {.receive = client_receive};
+
+static void client_init(struct client *c, fst_context *sc)
+{
+        struct rpc_options options;
+        *c = (struct client){0};
+        rpc_options_init(&options);
+        options.name = "test";
+        options.app_id = fst_context_app_id(sc);
+        assert_int_equal(uv_loop_init(&c->loop), 0);
+        assert_int_equal(rpc_env_new(&c->loop, &options, &c->env, NULL), 0);
+        assert_int_equal(rpc_env_register(c->env, "Executor", &client_class, c, NULL), 0);
+        _cleanup_free_ char *url =
+                mem_printf("spark://CoarseGrainedScheduler@%s:%s", fst_context_conf(sc, "spark.driver.host"),
+                           fst_context_conf(sc, "spark.driver.port"));
+        assert_int_equal(rpc_env_ref(c->env, url, &c->driver, NULL), 0);
+}
+
+static void on_answer(void *owner, struct rpc_answer *a)
+{
+        struct client *c = owner;
+        c->answered = true;
+        c->status = a->status;
+        c->message = a->message ? mem_strdup(a->message) : NULL;
+        c->len = a->len;
+        c->body = mem_alloc(a->len + 1);
+        if (a->len)
+                memcpy(c->body, a->body, a->len);
+}
+
+/* Ask, and wait: the answer's body, valid until the next question; NULL when it failed, with c->message. */
+static const uint8_t *ask(struct client *c, uint16_t type, const ProtobufCMessage *question)
+{
+        free(c->body);
+        free(c->message);
+        c->body = NULL;
+        c->message = NULL;
+        c->answered = false;
+        assert_int_equal(rpc_ask_packed(c->driver, type, question, NULL, 10000, on_answer, c), 0);
+        while (!c->answered)
+                uv_run(&c->loop, UV_RUN_ONCE);
+        return c->status == 0 ? c->body : NULL;
+}
+
+/* Send, and know that it was handled: what is asked next is answered after it. */
+static void send_and_wait(struct client *c, uint16_t type, const ProtobufCMessage *message)
+{
+        Firesteel__ExecutorId id = FIRESTEEL__EXECUTOR_ID__INIT;
+        assert_int_equal(rpc_send_packed(c->driver, type, message, NULL), 0);
+        assert_non_null(ask(c, FIRESTEEL__CONTROL_TYPE__IS_EXECUTOR_ALIVE, &id.base));
+}
+
+static void client_closed(void *owner)
+{
+        ((struct client *)owner)->closed = true;
+}
+
+static void client_deinit(struct client *c)
+{
+        rpc_ref_unref(c->driver);
+        rpc_env_close(c->env, 0, client_closed, c);
+        while (!c->closed)
+                uv_run(&c->loop, UV_RUN_ONCE);
+        uv_run(&c->loop, UV_RUN_DEFAULT);
+        assert_int_equal(uv_loop_close(&c->loop), 0);
+        free(c->body);
+        free(c->message);
+}
+
+static bool is_alive(struct client *c, const char *executor)
+{
+        Firesteel__ExecutorId id = FIRESTEEL__EXECUTOR_ID__INIT;
+        id.id = (char *)executor;
+        const uint8_t *body = ask(c, FIRESTEEL__CONTROL_TYPE__IS_EXECUTOR_ALIVE, &id.base);
+        assert_non_null(body);
+        Firesteel__Bool *reply = firesteel__bool__unpack(NULL, c->len, body);
+        assert_non_null(reply);
+        bool alive = reply->value;
+        firesteel__bool__free_unpacked(reply, NULL);
+        return alive;
+}
+
+static void wait_until(struct client *c, const char *executor, bool alive)
+{
+        for (int ms = 0; ms < 10000 && is_alive(c, executor) != alive; ms++)
+                usleep(1000);
+        assert_int_equal(is_alive(c, executor), alive);
+}
+
+static fst_context *cluster(void)
+{
+        return api_context("local-cluster[2,1,512]", "spark.executor.memory", "256m", NULL);
+}
+
+static void count_works(fst_context *sc)
+{
+        int64_t n = 0;
+        assert_int_equal(fst_count(fst_range_n(sc, 0, 1000, 8), &n), 0);
+        assert_int_equal(n, 1000);
+}
+
+static void the_configuration_is_answered(void **state)
+{
+        fst_context *sc = api_context("local-cluster[1,1,512]", "spark.executor.memory", "256m", "spark.my.key", "mine",
+                                      "spark.io.encryption.enabled", "true", NULL);
+        struct client c;
+        client_init(&c, sc);
+        Firesteel__RetrieveAppConfig question = FIRESTEEL__RETRIEVE_APP_CONFIG__INIT;
+        const uint8_t *body = ask(&c, FIRESTEEL__CONTROL_TYPE__RETRIEVE_APP_CONFIG, &question.base);
+        assert_non_null(body);
+        Firesteel__AppConfig *config = firesteel__app_config__unpack(NULL, c.len, body);
+        assert_non_null(config);
+        bool found = false;
+        for (size_t i = 0; i < config->n_properties; i++) {
+                found |= strcmp(config->properties[i]->key, "spark.my.key") == 0 &&
+                         strcmp(config->properties[i]->value, "mine") == 0;
+                assert_string_not_equal(config->properties[i]->key, "spark.authenticate.secret");
+        }
+        assert_true(found);
+        assert_string_equal(config->app_id, fst_context_app_id(sc));
+        assert_int_equal(config->io_encryption_key.len, 16);
+        assert_true(config->driver_port > 0);
+        firesteel__app_config__free_unpacked(config, NULL);
+        client_deinit(&c);
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
+static Firesteel__RegisterExecutor registration(const char *id)
+{
+        static char libc[64];
+        Firesteel__RegisterExecutor r = FIRESTEEL__REGISTER_EXECUTOR__INIT;
+        snprintf(libc, sizeof(libc), "glibc %s", gnu_get_libc_version());
+        r.executor_id = (char *)id;
+        r.hostname = (char *)"127.0.0.1";
+        r.cores = 1;
+        r.transfer_port = 1;
+        r.abi = FST_ABI;
+#if defined(__x86_64__)
+        r.machine = EM_X86_64;
+#elif defined(__aarch64__)
+        r.machine = EM_AARCH64;
+#endif
+        r.libc = libc;
+        r.version = (char *)FIRESTEEL_VERSION;
+        return r;
+}
+
+static void refused(struct client *c, const Firesteel__RegisterExecutor *r, const char *why)
+{
+        assert_null(ask(c, FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR, &r->base));
+        if (!strstr(c->message, why))
+                fail_msg("\"%s\" is not in: %s", why, c->message);
+}
+
+static void registrations_that_cannot_be_are_refused(void **state)
+{
+        fst_context *sc = cluster();
+        struct client c;
+        client_init(&c, sc);
+        wait_until(&c, "0", true);
+        Firesteel__RegisterExecutor r = registration("0");
+        refused(&c, &r, "Duplicate executor ID: 0");
+        r = registration("x");
+        r.cores = 0;
+        refused(&c, &r, "0 cores");
+        r = registration("x");
+        r.abi = FST_ABI + 1;
+        refused(&c, &r, "the same version");
+        r = registration("x");
+        r.machine = EM_68K;
+        refused(&c, &r, "another kind of machine");
+        r = registration("x");
+        r.libc = (char *)"glibc 2.1";
+        refused(&c, &r, "older than the driver's");
+        r = registration("");
+        refused(&c, &r, "neither who nor where");
+        assert_false(is_alive(&c, "x"));
+        count_works(sc);
+        client_deinit(&c);
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
+static void kill_executors_replaces_them(void **state)
+{
+        fst_context *sc = cluster();
+        struct client c;
+        client_init(&c, sc);
+        wait_until(&c, "0", true);
+        Firesteel__KillExecutors kill = FIRESTEEL__KILL_EXECUTORS__INIT;
+        char *ids[] = {(char *)"0", (char *)"no such"};
+        kill.n_ids = 2;
+        kill.ids = ids;
+        kill.replace = true;
+        const uint8_t *body = ask(&c, FIRESTEEL__CONTROL_TYPE__KILL_EXECUTORS, &kill.base);
+        assert_non_null(body);
+        Firesteel__KilledExecutors *killed = firesteel__killed_executors__unpack(NULL, c.len, body);
+        assert_int_equal(killed->n_ids, 1);
+        assert_string_equal(killed->ids[0], "0");
+        firesteel__killed_executors__free_unpacked(killed, NULL);
+        wait_until(&c, "0", false);
+        wait_until(&c, "2", true);
+        count_works(sc);
+        client_deinit(&c);
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
+static void a_host_is_cleared(void **state)
+{
+        fst_context *sc = cluster();
+        struct client c;
+        client_init(&c, sc);
+        wait_until(&c, "0", true);
+        wait_until(&c, "1", true);
+        Firesteel__Host host = FIRESTEEL__HOST__INIT;
+        host.host = (char *)fst_context_conf(sc, "spark.driver.host");
+        send_and_wait(&c, FIRESTEEL__CONTROL_TYPE__KILL_EXECUTORS_ON_HOST, &host.base);
+        wait_until(&c, "0", false);
+        wait_until(&c, "1", false);
+        count_works(sc);
+        client_deinit(&c);
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
+static void removed_executors_are_lost(void **state)
+{
+        fst_context *sc = cluster();
+        struct client c;
+        client_init(&c, sc);
+        wait_until(&c, "0", true);
+        wait_until(&c, "1", true);
+        Firesteel__RemoveExecutor remove = FIRESTEEL__REMOVE_EXECUTOR__INIT;
+        remove.executor_id = (char *)"0";
+        remove.reason = (char *)"the test says so";
+        send_and_wait(&c, FIRESTEEL__CONTROL_TYPE__REMOVE_EXECUTOR, &remove.base);
+        assert_false(is_alive(&c, "0"));
+        assert_true(is_alive(&c, "1"));
+        Firesteel__RemoveWorker worker = FIRESTEEL__REMOVE_WORKER__INIT;
+        worker.host = (char *)fst_context_conf(sc, "spark.driver.host");
+        worker.message = (char *)"the worker is gone";
+        send_and_wait(&c, FIRESTEEL__CONTROL_TYPE__REMOVE_WORKER, &worker.base);
+        assert_false(is_alive(&c, "1"));
+        count_works(sc); /* those that replace them */
+        client_deinit(&c);
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
+static void decommissioned_executors_end(void **state)
+{
+        fst_context *sc = cluster();
+        struct client c;
+        client_init(&c, sc);
+        wait_until(&c, "1", true);
+        Firesteel__KillExecutors d = FIRESTEEL__KILL_EXECUTORS__INIT;
+        d.n_ids = 1;
+        d.ids = &(char *){(char *)"1"};
+        send_and_wait(&c, FIRESTEEL__CONTROL_TYPE__DECOMMISSION_EXECUTORS, &d.base);
+        wait_until(&c, "1", false);
+        count_works(sc);
+        client_deinit(&c);
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
+static void tokens_reach_those_who_come_later(void **state)
+{
+        fst_context *sc = cluster();
+        struct client c;
+        client_init(&c, sc);
+        Firesteel__DelegationTokens tokens = FIRESTEEL__DELEGATION_TOKENS__INIT;
+        tokens.tokens = (ProtobufCBinaryData){5, (uint8_t *)"HDTS\0"};
+        send_and_wait(&c, FIRESTEEL__CONTROL_TYPE__UPDATE_DELEGATION_TOKENS, &tokens.base);
+        Firesteel__RetrieveAppConfig question = FIRESTEEL__RETRIEVE_APP_CONFIG__INIT;
+        const uint8_t *body = ask(&c, FIRESTEEL__CONTROL_TYPE__RETRIEVE_APP_CONFIG, &question.base);
+        Firesteel__AppConfig *config = firesteel__app_config__unpack(NULL, c.len, body);
+        assert_int_equal(config->delegation_tokens.len, 5);
+        assert_memory_equal(config->delegation_tokens.data, "HDTS\0", 5);
+        firesteel__app_config__free_unpacked(config, NULL);
+        count_works(sc);
+        client_deinit(&c);
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
+static void strangers_change_nothing(void **state)
+{
+        fst_context *sc = cluster();
+        struct client c;
+        client_init(&c, sc);
+        wait_until(&c, "0", true);
+        Firesteel__Heartbeat beat = FIRESTEEL__HEARTBEAT__INIT;
+        beat.executor_id = (char *)"stranger";
+        const uint8_t *body = ask(&c, FIRESTEEL__CONTROL_TYPE__HEARTBEAT, &beat.base);
+        Firesteel__HeartbeatReply *reply = firesteel__heartbeat_reply__unpack(NULL, c.len, body);
+        assert_true(reply->reregister);
+        firesteel__heartbeat_reply__free_unpacked(reply, NULL);
+        Firesteel__MayCommit commit = FIRESTEEL__MAY_COMMIT__INIT;
+        commit.task_id = 12345;
+        assert_null(ask(&c, FIRESTEEL__CONTROL_TYPE__MAY_COMMIT, &commit.base)); /* only executors may ask */
+        /* A status of a task that is not this peer's, blocks of one that is no executor, and a type that there is not.
+         */
+        Firesteel__RunStatus status = FIRESTEEL__RUN_STATUS__INIT;
+        Firesteel__StatusUpdate update = FIRESTEEL__STATUS_UPDATE__INIT;
+        update.n_runs = 1;
+        update.runs = &(Firesteel__RunStatus *){&status};
+        send_and_wait(&c, FIRESTEEL__CONTROL_TYPE__STATUS_UPDATE, &update.base);
+        Firesteel__BlockNames names = FIRESTEEL__BLOCK_NAMES__INIT;
+        assert_null(ask(&c, FIRESTEEL__CONTROL_TYPE__BLOCK_LOCATIONS, &names.base));
+        assert_null(ask(&c, 999, &names.base));
+        send_and_wait(&c, FIRESTEEL__CONTROL_TYPE__REVIVE_OFFERS, &names.base);
+        count_works(sc);
+        client_deinit(&c);
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
+static void *count_in_thread(void *sc)
+{
+        int64_t n;
+        return fst_count(fst_range_n(sc, 0, 1000, 8), &n) == 0 && n == 1000 ? sc : NULL;
+}
+
+/* Its tasks would otherwise be awaited for ever. */
+static void an_executor_that_says_nonsense_is_lost(void **state)
+{
+        fst_context *sc = cluster();
+        struct client c;
+        pthread_t thread;
+        void *counted = NULL;
+        client_init(&c, sc);
+        wait_until(&c, "0", true);
+        Firesteel__RegisterExecutor r = registration("nonsense");
+        assert_non_null(ask(&c, FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR, &r.base));
+        assert_int_equal(pthread_create(&thread, NULL, count_in_thread, sc), 0);
+        while (!c.launched)
+                uv_run(&c.loop, UV_RUN_ONCE);
+        while (uv_run(&c.loop, UV_RUN_NOWAIT) && pthread_tryjoin_np(thread, &counted) != 0)
+                usleep(1000);
+        assert_ptr_equal(counted, sc);
+        client_deinit(&c);
+        client_init(&c, sc);
+        assert_false(is_alive(&c, "nonsense"));
+        client_deinit(&c);
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
+static void a_driver_that_is_told_to_stop_takes_no_more_jobs(void **state)
+{
+        fst_context *sc = cluster();
+        struct client c;
+        client_init(&c, sc);
+        count_works(sc);
+        Firesteel__BlockNames nothing = FIRESTEEL__BLOCK_NAMES__INIT;
+        assert_non_null(ask(&c, FIRESTEEL__CONTROL_TYPE__STOP_EXECUTORS, &nothing.base));
+        assert_non_null(ask(&c, FIRESTEEL__CONTROL_TYPE__STOP_DRIVER, &nothing.base));
+        int64_t n;
+        assert_true(fst_count(fst_range_n(sc, 0, 10, 2), &n) < 0);
+        client_deinit(&c);
+        assert_true(fst_context_stop(sc) < 0);
+}
+
+/* A thread whose jobs are cancelled again and again. */
+struct cancelled {
+        fst_context *sc;
+        int end, ended;
+};
+
+static void *be_cancelled(void *arg)
+{
+        struct cancelled *c = arg;
+        int64_t n;
+        fst_set_local_property(c->sc, "spark.jobGroup.id", "cancelled");
+        while (!__atomic_load_n(&c->end, __ATOMIC_RELAXED))
+                fst_count(fst_range_n(c->sc, 0, INT64_C(1) << 50, 2), &n);
+        __atomic_store_n(&c->ended, 1, __ATOMIC_RELAXED);
+        return NULL;
+}
+
+/* One round of the scheduler forgets stages on an executor, kills a task there, and launches another. */
+static void jobs_go_on_while_others_are_cancelled(void **state)
+{
+        fst_context *sc = api_context("local-cluster[1,4,512]", "spark.executor.memory", "256m", NULL);
+        struct cancelled c = {.sc = sc};
+        pthread_t thread;
+        int64_t n;
+        assert_int_equal(fst_count(fst_range_n(sc, 0, 10, 2), &n), 0);
+        fst_rdd *few = fst_range_n(sc, 0, 1000, 2);
+        assert_int_equal(pthread_create(&thread, NULL, be_cancelled, &c), 0);
+        for (int i = 0; i < 1000; i++) {
+                fst_cancel_job_group(sc, "cancelled");
+                assert_int_equal(fst_count(few, &n), 0);
+                assert_int_equal(n, 1000);
+        }
+        __atomic_store_n(&c.end, 1, __ATOMIC_RELAXED);
+        for (; !__atomic_load_n(&c.ended, __ATOMIC_RELAXED); usleep(500))
+                fst_cancel_job_group(sc, "cancelled");
+        pthread_join(thread, NULL);
+        assert_int_equal(fst_context_stop(sc), -ECANCELED); /* the first thing that failed */
+}
+
+/* Start the program beside this test as an executor of @sc, with @more options; its process. */
+static pid_t start_executor(fst_context *sc, const char *id, const char *option, const char *value)
+{
+        char program[4096];
+        ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 16);
+        assert_true(n > 0);
+        program[n] = '\0';
+        strcpy(strrchr(program, '/'), "/firesteel");
+        _cleanup_free_ char *url =
+                mem_printf("spark://CoarseGrainedScheduler@%s:%s", fst_context_conf(sc, "spark.driver.host"),
+                           fst_context_conf(sc, "spark.driver.port"));
+        char *arguments[] = {(char *)"firesteel",
+                             (char *)"executor",
+                             (char *)"--driver-url",
+                             url,
+                             (char *)"--executor-id",
+                             (char *)id,
+                             (char *)"--hostname",
+                             (char *)"127.0.0.1",
+                             (char *)"--bind-address",
+                             (char *)"127.0.0.1",
+                             (char *)"--cores",
+                             (char *)"1",
+                             (char *)"--resourceProfileId",
+                             (char *)"0",
+                             (char *)"--app-id",
+                             (char *)fst_context_app_id(sc),
+                             (char *)option,
+                             (char *)value,
+                             NULL};
+        posix_spawn_file_actions_t quiet;
+        pid_t pid;
+        posix_spawn_file_actions_init(&quiet);
+        posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+        assert_int_equal(posix_spawn(&pid, program, &quiet, NULL, arguments, environ), 0);
+        posix_spawn_file_actions_destroy(&quiet);
+        return pid;
+}
+
+static int wait_for_exit(pid_t pid)
+{
+        int status = 0;
+        for (int ms = 0; ms < 10000 && waitpid(pid, &status, WNOHANG) == 0; ms++)
+                usleep(1000);
+        assert_true(WIFEXITED(status));
+        return WEXITSTATUS(status);
+}
+
+static void an_executor_follows_its_worker(void **state)
+{
+        fst_context *sc = cluster();
+        struct client c, worker = {0};
+        struct rpc_options options;
+        client_init(&c, sc);
+        rpc_options_init(&options);
+        options.name = "worker";
+        assert_int_equal(uv_loop_init(&worker.loop), 0);
+        assert_int_equal(rpc_env_new(&worker.loop, &options, &worker.env, NULL), 0);
+        assert_int_equal(rpc_env_listen(worker.env, "127.0.0.1", "127.0.0.1", 0, 0, NULL), 0);
+        _cleanup_free_ char *url = mem_printf("spark://Worker@%s", rpc_env_address(worker.env));
+        pid_t pid = start_executor(sc, "watched", "--worker-url", url);
+        for (int ms = 0; ms < 10000 && !is_alive(&c, "watched"); ms++) {
+                uv_run(&worker.loop, UV_RUN_NOWAIT);
+                usleep(1000);
+        }
+        for (int turn = 0; turn < 200; turn++) { /* its question is answered */
+                uv_run(&worker.loop, UV_RUN_NOWAIT);
+                usleep(1000);
+        }
+        assert_true(is_alive(&c, "watched"));
+        count_works(sc);
+        rpc_env_close(worker.env, 0, client_closed, &worker);
+        while (!worker.closed)
+                uv_run(&worker.loop, UV_RUN_ONCE);
+        assert_int_equal(uv_loop_close(&worker.loop), 0);
+        assert_int_equal(wait_for_exit(pid), 1);
+        wait_until(&c, "watched", false);
+        client_deinit(&c);
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
+static void an_executor_without_driver_ends(void **state)
+{
+        fst_context *sc = cluster();
+        struct client c;
+        client_init(&c, sc);
+        pid_t pid = start_executor(sc, "by-hand", "--conf", "spark.executor.memory=1g");
+        wait_until(&c, "by-hand", true);
+        client_deinit(&c);
+        assert_int_equal(fst_context_stop(sc), 0);
+        int status = wait_for_exit(pid);
+        assert_true(status == 0 || status == 1); /* told to, or left alone */
+}
+
+static void *count_for_ever(void *arg)
+{
+        int64_t n;
+        return fst_count(fst_range_n(arg, 0, INT64_C(1) << 50, 2), &n) < 0 ? arg : NULL;
+}
+
+/* Who stops the executors of an application that still works ends its jobs; nobody waits for what cannot come. */
+static void jobs_fail_when_executors_are_stopped(void **state)
+{
+        fst_context *sc = cluster();
+        struct client c;
+        pthread_t thread;
+        void *failed = NULL;
+        client_init(&c, sc);
+        wait_until(&c, "0", true);
+        wait_until(&c, "1", true);
+        assert_int_equal(pthread_create(&thread, NULL, count_for_ever, sc), 0);
+        usleep(20000); /* mostly, tasks run by then */
+        Firesteel__BlockNames nothing = FIRESTEEL__BLOCK_NAMES__INIT;
+        assert_non_null(ask(&c, FIRESTEEL__CONTROL_TYPE__STOP_EXECUTORS, &nothing.base));
+        pthread_join(thread, &failed);
+        assert_ptr_equal(failed, sc);
+        client_deinit(&c);
+        assert_true(fst_context_stop(sc) < 0);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(the_configuration_is_answered),
+                cmocka_unit_test(registrations_that_cannot_be_are_refused),
+                cmocka_unit_test(kill_executors_replaces_them),
+                cmocka_unit_test(a_host_is_cleared),
+                cmocka_unit_test(removed_executors_are_lost),
+                cmocka_unit_test(decommissioned_executors_end),
+                cmocka_unit_test(tokens_reach_those_who_come_later),
+                cmocka_unit_test(strangers_change_nothing),
+                cmocka_unit_test(an_executor_that_says_nonsense_is_lost),
+                cmocka_unit_test(jobs_go_on_while_others_are_cancelled),
+                cmocka_unit_test(an_executor_follows_its_worker),
+                cmocka_unit_test(an_executor_without_driver_ends),
+                cmocka_unit_test(jobs_fail_when_executors_are_stopped),
+                cmocka_unit_test(a_driver_that_is_told_to_stop_takes_no_more_jobs),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,520 @@
+/* See driver_data.h. */
+#include "driver/backend/driver_transfer.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "driver/application_files.h"
+#include "driver/backend/block_master.h"
+#include "driver/broadcast_variables.h"
+#include "driver/context.h"
+#include "driver/backend/executor_table.h"
+#include "driver/backend/file_server.h"
+#include "driver/backend/result_getter.h"
+#include "driver/backend/unpersist_wait.h"
+#include "exec/blocks/broadcasts.h"
+#include "net/crypto.h"
+#include "net/security.h"
+#include "rdd/slice.h"
+#include "rpc/rpc.h"
+#include "rpc/transfer/transfer.h"
+#include "rpc/transfer/transfer.pb-c.h"
+#include "rpc/transfer/transfer_services.h"
+
+#include <pthread.h>
+
+/* What another thread has left for the scheduler's. */
+struct errand {
+        struct errand *next;
+        enum { ERRAND_RDD, ERRAND_BROADCAST, ERRAND_RESULT, ERRAND_FILE } kind;
+        int64_t id;
+        bool everywhere;             /* a broadcast: the driver has forgotten it too */
+        struct unpersist_wait *wait; /* an RDD: who waits until it is gone; NULL: nobody */
+        void *cookie, *bytes;
+        size_t len;
+        int status;
+        char *message;
+        Firesteel__File *file;
+};
+
+struct driver_data {
+        struct fst_context *sc;
+        const struct driver_data_ops *ops;
+        void *owner;
+        struct security *security;
+        struct transfer_client *client;
+        struct transfer_services services;
+        struct transfer_server *server;
+        struct block_master *blocks;
+        struct file_server *file_server;
+        struct result_getter *results;
+        struct unpersist_waits *waits;
+        bool proactive;               /* lost copies of partitions are made again */
+        VEC(Firesteel__File *) known; /* that executors are told of; the scheduler's thread */
+        Firesteel__Files files;
+
+        pthread_mutex_t lock; /* of what follows */
+        struct errand *first, **last;
+};
+
+static void leave(struct driver_data *d, struct errand errand)
+{
+        struct errand *e = mem_alloc(sizeof(*e));
+        *e = errand;
+        e->next = NULL;
+        pthread_mutex_lock(&d->lock);
+        __atomic_store_n(d->last, e, __ATOMIC_RELEASE); /* driver_data_take looks without the lock */
+        d->last = &e->next;
+        pthread_mutex_unlock(&d->lock);
+        d->ops->wake(d->owner);
+}
+
+/* ----------------------------------------------------------------------------------------------------- serving */
+
+struct bytes_stream {
+        struct transfer_stream stream;
+        struct buf bytes;
+        bool sent;
+};
+
+static int bytes_next(struct transfer_stream *stream, struct iovec *iov, int max, struct fst_error *error)
+{
+        struct bytes_stream *s = container_of(stream, struct bytes_stream, stream);
+        if (s->sent)
+                return 0;
+        s->sent = true;
+        iov[0] = (struct iovec){s->bytes.data, s->bytes.len};
+        return 1;
+}
+
+static void bytes_close(struct transfer_stream *stream)
+{
+        struct bytes_stream *s = container_of(stream, struct bytes_stream, stream);
+        buf_deinit(&s->bytes);
+        free(s);
+}
+
+static const struct transfer_stream_class bytes_class = {.next = bytes_next, .close = bytes_close};
+
+static int serve_slice(struct driver_data *d, struct block_name name, struct transfer_stream **stream,
+                       struct fst_error *error)
+{
+        const fst_rdd *rdd = rdd_registry_find(d->sc, (int)name.id);
+        if (!rdd || rdd->op != RDD_PARALLELIZE)
+                return error_set(error, -ENOENT, "RDD %lld is no collection of the driver's", (long long)name.id);
+        struct bytes_stream *s = new0(struct bytes_stream);
+        s->stream.class = &bytes_class;
+        int r = name.part < 0 ? error_set(error, -EINVAL, "a slice has a partition")
+                              : slice_encode(rdd, name.part, &s->bytes, error);
+        if (r)
+                bytes_close(&s->stream);
+        else
+                *stream = &s->stream;
+        return r;
+}
+
+static int serve_block(void *owner, const Firesteel__FetchBlock *request, struct transfer_stream **stream,
+                       struct fst_error *error)
+{
+        struct driver_data *d = owner;
+        struct block_name name;
+        if (!block_name_parse(request->name, &name))
+                return error_set(error, -EINVAL, "no block has such a name");
+        if (name.kind == BLOCK_PARALLEL)
+                return serve_slice(d, name, stream, error);
+        if (name.kind == BLOCK_BROADCAST)
+                return broadcasts_open(d->sc->env.broadcasts, name.id, name.part, stream, error);
+        return error_set(error, -ENOENT, "the driver has no such block");
+}
+
+static int serve_file(void *owner, const Firesteel__FetchFile *request, struct transfer_stream **stream,
+                      struct fst_error *error)
+{
+        struct driver_data *d = owner;
+        return file_server_fetch_file(d->file_server, request, stream, error);
+}
+
+static int start_transfers(struct driver_data *d, struct fst_error *error)
+{
+        const struct fst_conf *conf = d->sc->conf;
+        _cleanup_free_ char *bind = NULL;
+        int64_t port, retries;
+        int r;
+        if ((r = conf_get_string(conf, "spark.driver.bindAddress", &bind, error)) ||
+            (r = conf_get_int(conf, "spark.driver.blockManager.port", &port, error)) ||
+            (r = conf_get_int(conf, "spark.port.maxRetries", &retries, error)))
+                return r;
+        d->services = (struct transfer_services){.owner = d, .fetch_block = serve_block, .fetch_file = serve_file};
+        d->client = transfer_client_new(
+                &(struct transfer_client_options){.security = d->security, .app_id = d->sc->app_id});
+        return transfer_server_new(&(struct transfer_server_options){.host = bind ? bind : d->sc->host,
+                                                                     .port = (int)port,
+                                                                     .port_retries = (int)retries,
+                                                                     .threads = 1,
+                                                                     .security = d->security,
+                                                                     .app_id = d->sc->app_id},
+                                   &transfer_services_handler, &d->services, &d->server, error);
+}
+
+/* ------------------------------------------------------------------------------------- what other threads cause */
+
+static bool is_cached(void *owner, int rdd, int partition)
+{
+        struct driver_data *d = owner;
+        return block_master_cached(d->blocks, rdd, partition);
+}
+
+static void kept(void *owner, int rdd, struct fst_rdd_storage *storage)
+{
+        struct driver_data *d = owner;
+        struct block_totals totals = block_master_rdd(d->blocks, rdd);
+        storage->cached_partitions = totals.partitions;
+        storage->memory_bytes = totals.memory_bytes;
+        storage->disk_bytes = totals.disk_bytes;
+}
+
+static void unpersisted(void *owner, int rdd, bool blocking)
+{
+        struct driver_data *d = owner;
+        struct unpersist_wait *wait = blocking ? unpersist_wait_begin(d->waits) : NULL;
+        leave(d, (struct errand){.kind = ERRAND_RDD, .id = rdd, .wait = wait});
+        if (wait)
+                unpersist_wait_end(wait);
+        listener_bus_post_unpersist_rdd(d->sc->bus, &(struct unpersist_rdd){rdd});
+}
+
+static void broadcast_removed(void *owner, int64_t id, bool destroyed)
+{
+        leave(owner, (struct errand){.kind = ERRAND_BROADCAST, .id = id, .everywhere = destroyed});
+}
+
+static void result_got(void *owner, void *cookie, void *bytes, size_t len, int status, const char *message)
+{
+        leave(owner, (struct errand){.kind = ERRAND_RESULT,
+                                     .cookie = cookie,
+                                     .bytes = bytes,
+                                     .len = len,
+                                     .status = status,
+                                     .message = message ? mem_strdup(message) : NULL});
+}
+
+static void file_free(Firesteel__File *file)
+{
+        if (!file)
+                return;
+        free(file->name);
+        free(file->sha256.data);
+        free(file);
+}
+
+static void file_added(void *owner, const char *name, const char *path, enum app_file_use use)
+{
+        struct driver_data *d = owner;
+        struct fst_error error = FST_ERROR_INIT;
+        Firesteel__File *file = mem_alloc(sizeof(*file));
+        firesteel__file__init(file);
+        file->name = mem_strdup(name);
+        file->use = (Firesteel__File__Use)use;
+        file->sha256.len = FILE_HASH_SIZE;
+        file->sha256.data = mem_zero(FILE_HASH_SIZE);
+        if (file_server_add(d->file_server, path, file->sha256.data, &file->size, &error)) {
+                log_error("SparkContext", "executors cannot get the file %s: %s", name, error_message(&error));
+                error_deinit(&error);
+                file_free(file);
+                return;
+        }
+        leave(d, (struct errand){.kind = ERRAND_FILE, .file = file});
+}
+
+/* ---------------------------------------------------------------------------------------- the scheduler's thread */
+
+static void tell_holders(struct driver_data *d, int *executors, int n, const Firesteel__Remove *removal)
+{
+        for (int i = 0; i < n; i++)
+                d->ops->remove(d->owner, executors[i], removal);
+        free(executors);
+}
+
+static void do_errand(struct driver_data *d, struct errand *e)
+{
+        Firesteel__Remove removal = FIRESTEEL__REMOVE__INIT;
+        int32_t rdd = (int32_t)e->id;
+        int *executors = NULL, n;
+        switch (e->kind) {
+        case ERRAND_RDD:
+                block_master_remove_rdd(d->blocks, rdd, &executors);
+                free(executors);
+                d->ops->remove_rdd(d->owner, rdd, e->wait);
+                d->ops->rdd_unpersisted(d->owner, rdd);
+                if (e->wait)
+                        unpersist_wait_answered(e->wait);
+                break;
+        case ERRAND_BROADCAST:
+                n = block_master_remove_broadcast(d->blocks, e->id, e->everywhere, &executors);
+                removal.n_broadcasts = 1;
+                removal.broadcasts = &e->id;
+                tell_holders(d, executors, n, &removal);
+                break;
+        case ERRAND_RESULT:
+                d->ops->result(d->owner, e->cookie, e->bytes, e->len, e->status, e->message);
+                break;
+        case ERRAND_FILE:
+                vec_push(&d->known, e->file);
+                d->ops->files(d->owner, &(Firesteel__Files){.base = d->files.base, .n_files = 1, .files = &e->file});
+                break;
+        }
+}
+
+bool driver_data_take(struct driver_data *d)
+{
+        if (!__atomic_load_n(&d->first, __ATOMIC_ACQUIRE))
+                return false;
+        pthread_mutex_lock(&d->lock);
+        struct errand *e = d->first;
+        d->first = NULL;
+        d->last = &d->first;
+        pthread_mutex_unlock(&d->lock);
+        while (e) {
+                struct errand *next = e->next;
+                do_errand(d, e);
+                free(e->message);
+                free(e);
+                e = next;
+        }
+        return true;
+}
+
+const Firesteel__Files *driver_data_files(struct driver_data *d)
+{
+        d->files.n_files = d->known.len;
+        d->files.files = d->known.data;
+        return &d->files;
+}
+
+void driver_data_describe(struct driver_data *d, Firesteel__AppConfig *config)
+{
+        config->files = (Firesteel__Files *)driver_data_files(d);
+        config->driver_host = d->sc->host;
+        config->driver_port = transfer_server_port(d->server);
+}
+
+void driver_data_add_executor(struct driver_data *d, const struct remote_executor *x)
+{
+        block_master_add_executor(d->blocks, x->index, x->id, x->host, x->transfer_port);
+}
+
+void driver_data_decommission(struct driver_data *d, const struct remote_executor *x)
+{
+        block_master_decommission(d->blocks, x->index);
+}
+
+/* Partitions of one executor, which is to copy them to others. */
+static void ask_for_copies(struct driver_data *d, const struct block_copy *copies, size_t n)
+{
+        Firesteel__BlockNames names = FIRESTEEL__BLOCK_NAMES__INIT;
+        names.n_names = n;
+        names.names = new_array(char *, n);
+        char(*texts)[BLOCK_NAME_SIZE] = mem_alloc(n * sizeof(*texts));
+        for (size_t i = 0; i < n; i++)
+                names.names[i] = (char *)block_name_format(
+                        (struct block_name){BLOCK_RDD, copies[i].rdd, copies[i].partition}, texts[i]);
+        d->ops->replicate(d->owner, copies->executor, &names);
+        free(texts);
+        free(names.names);
+}
+
+void driver_data_remove_executor(struct driver_data *d, const struct remote_executor *x)
+{
+        struct block_copy *copies = NULL;
+        size_t n = 0, end;
+        block_master_remove_executor(d->blocks, x->index, d->proactive ? &copies : NULL, &n);
+        if (n)
+                log_info("BlockManagerMasterEndpoint", "%zu partitions have lost a copy with executor %s", n, x->id);
+        for (size_t i = 0; i < n; i = end) {
+                for (end = i + 1; end < n && copies[end].executor == copies[i].executor;)
+                        end++;
+                ask_for_copies(d, copies + i, end - i);
+        }
+        free(copies);
+}
+
+void driver_data_updates(struct driver_data *d, const struct remote_executor *x, const struct rpc_message *m)
+{
+        Firesteel__BlockUpdates *updates = firesteel__block_updates__unpack(NULL, m->len, m->body);
+        for (size_t i = 0; updates && i < updates->n_updates; i++) {
+                const Firesteel__BlockUpdate *u = updates->updates[i];
+                struct block_name name;
+                if (!block_name_parse(u->name, &name))
+                        continue;
+                bool noted = block_master_update(d->blocks, x->index, name,
+                                                 &(struct block_info){.level = (enum fst_storage_level)u->storage_level,
+                                                                      .memory_bytes = u->memory_bytes,
+                                                                      .disk_bytes = u->disk_bytes,
+                                                                      .rows = u->rows});
+                if (noted && name.kind == BLOCK_RDD)
+                        d->ops->rdd_block(d->owner, x->index, (int)name.id, name.part,
+                                          u->storage_level && (u->memory_bytes || !u->disk_bytes),
+                                          u->storage_level && u->disk_bytes);
+        }
+        firesteel__block_updates__free_unpacked(updates, NULL);
+}
+
+static void answer_places(struct rpc_message *m, const struct block_location *places, int n)
+{
+        Firesteel__BlockLocation list[BLOCK_LOCATIONS_MOST], *pointers[BLOCK_LOCATIONS_MOST];
+        Firesteel__BlockLocations answer = FIRESTEEL__BLOCK_LOCATIONS__INIT;
+        for (int i = 0; i < n; i++) {
+                firesteel__block_location__init(&list[i]);
+                list[i].executor = places[i].executor;
+                list[i].host = (char *)places[i].host;
+                list[i].port = places[i].port;
+                pointers[i] = &list[i];
+        }
+        answer.n_locations = (size_t)n;
+        answer.locations = pointers;
+        rpc_reply_packed(m, m->type, &answer.base, NULL);
+}
+
+void driver_data_locations(struct driver_data *d, const struct remote_executor *x, struct rpc_message *m)
+{
+        struct block_location places[BLOCK_LOCATIONS_MOST];
+        struct block_name name;
+        Firesteel__BlockNames *names = firesteel__block_names__unpack(NULL, m->len, m->body);
+        if (names && names->n_names == 1 && block_name_parse(names->names[0], &name))
+                answer_places(m, places,
+                              block_master_locations(d->blocks, name, x->index, places, BLOCK_LOCATIONS_MOST, NULL));
+        else
+                rpc_fail(m, "one block's name is expected");
+        firesteel__block_names__free_unpacked(names, NULL);
+}
+
+void driver_data_peers(struct driver_data *d, const struct remote_executor *x, struct rpc_message *m)
+{
+        struct block_location places[BLOCK_LOCATIONS_MOST];
+        struct block_name name;
+        Firesteel__BlockNames *names = firesteel__block_names__unpack(NULL, m->len, m->body);
+        bool named = names && names->n_names == 1 && block_name_parse(names->names[0], &name);
+        firesteel__block_names__free_unpacked(names, NULL);
+        answer_places(m, places,
+                      block_master_peers(d->blocks, x->index, named ? &name : NULL, places, BLOCK_LOCATIONS_MOST));
+}
+
+int driver_data_cached_on(struct driver_data *d, int rdd, int partition, int *executors, int max)
+{
+        return block_master_executors(d->blocks, rdd, partition, executors, max);
+}
+
+int driver_data_identify(void *data, const struct module *module, struct stage_module *file, struct fst_error *error)
+{
+        struct driver_data *d = data;
+        int r = file_server_add(d->file_server, module->path, file->sha256, &file->size, error);
+        file->has_sha256 = r == 0;
+        return r;
+}
+
+void driver_data_fetch_result(struct driver_data *d, const struct remote_executor *x, int64_t task_id, size_t size,
+                              void *cookie)
+{
+        struct block_location from = {.executor = x->index, .port = x->transfer_port};
+        snprintf(from.host, sizeof(from.host), "%s", x->host);
+        result_getter_fetch(d->results, &from, task_id, size, cookie);
+}
+
+/* ------------------------------------------------------------------------------------------------ start and end */
+
+/* SparkListenerBlockUpdated. */
+static void block_updated(void *owner, const struct block_location *at, const char *executor_id, struct block_name name,
+                          const struct block_info *info)
+{
+        struct driver_data *d = owner;
+        char text[BLOCK_NAME_SIZE];
+        listener_bus_post_block_updated(
+                d->sc->bus,
+                &(struct block_updated){
+                        .block = {.manager = {.executor_id = executor_id, .host = at->host, .port = at->port},
+                                  .block_id = block_name_format(name, text),
+                                  .level = info->level,
+                                  .memory_size = info->memory_bytes,
+                                  .disk_size = info->disk_bytes}});
+}
+
+/* The driver has all values itself. */
+static int no_locations(void *owner, struct block_name name, const int *stopped, struct block_location *out, int max,
+                        struct fst_error *error)
+{
+        return 0;
+}
+
+static void piece_changed(void *owner, struct block_name name, const struct block_info *info)
+{
+        struct driver_data *d = owner;
+        block_master_update(d->blocks, -1, name, info);
+}
+
+int driver_data_new(struct fst_context *sc, const struct security *security, const struct driver_data_ops *ops,
+                    void *owner, struct driver_data **data, struct fst_error *error)
+{
+        struct driver_data *d = new0(struct driver_data);
+        const struct crypto_ops *crypto;
+        int64_t threads;
+        *data = d;
+        d->sc = sc;
+        d->ops = ops;
+        d->owner = owner;
+        d->last = &d->first;
+        firesteel__files__init(&d->files);
+        pthread_mutex_init(&d->lock, NULL);
+        d->blocks = block_master_new();
+        block_master_set_observer(d->blocks, &(struct block_master_observer){block_updated, d});
+        int r;
+        if ((r = crypto_load(&crypto, error)) || (r = security_for(security, "transfer", &d->security, error)) ||
+            (r = conf_get_int(sc->conf, "spark.resultGetter.threads", &threads, error)) ||
+            (r = conf_get_bool(sc->conf, "spark.storage.replication.proactive", &d->proactive, error)))
+                return r;
+        d->file_server = file_server_new(crypto);
+        if ((r = start_transfers(d, error)))
+                return r;
+        d->results = result_getter_new(d->client, (int)threads, result_got, d);
+        block_master_add_executor(d->blocks, -1, "driver", sc->host, transfer_server_port(d->server));
+        d->waits = unpersist_waits_new();
+        sc->registry.places = (struct rdd_block_places){.cached = is_cached, .unpersisted = unpersisted, .kept = kept, .owner = d};
+        broadcast_variables_set_removed(sc->broadcasts, broadcast_removed, d);
+        broadcasts_set_network(
+                sc->env.broadcasts,
+                &(struct block_network){.locations = no_locations, .changed = piece_changed, .owner = d});
+        application_files_set_added(sc, file_added, d);
+        return 0;
+}
+
+void driver_data_free(struct driver_data *d)
+{
+        if (!d)
+                return;
+        d->sc->registry.places = (struct rdd_block_places){0};
+        unpersist_waits_free(d->waits);
+        application_files_set_added(d->sc, NULL, NULL);
+        broadcast_variables_set_removed(d->sc->broadcasts, NULL, NULL);
+        broadcasts_set_network(d->sc->env.broadcasts, &(struct block_network){0});
+        result_getter_free(d->results);
+        transfer_server_free(d->server);
+        while (d->first) {
+                struct errand *e = d->first;
+                d->first = e->next;
+                file_free(e->file);
+                free(e->cookie); /* of a result that nobody waits for any more */
+                free(e->bytes);
+                free(e->message);
+                free(e);
+        }
+        for (size_t i = 0; i < d->known.len; i++)
+                file_free(d->known.data[i]);
+        vec_deinit(&d->known);
+        file_server_free(d->file_server);
+        block_master_free(d->blocks);
+        transfer_client_free(d->client);
+        security_free(d->security);
+        pthread_mutex_destroy(&d->lock);
+        free(d);
+}

@@ -1,0 +1,155 @@
+/*
+ * How many executors a cluster backend has its manager keep up, and which of them are to end: for whoever asks, from
+ * outside (the driver's endpoint) or inside.
+ */
+#include "driver/backend/cluster_backend_internal.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "driver/context.h"
+#include "driver/backend/driver_transfer.h"
+#include "driver/job_runner.h"
+#include "rpc/control.pb-c.h"
+#include "sched/allocation/executor_allocation.h"
+
+static int count_executors(const struct cluster_backend *b)
+{
+        int n = 0;
+        for (int i = 0; i < b->executors.n; i++)
+                n += b->executors.at[i]->state != EXECUTOR_GONE && !b->executors.at[i]->killed;
+        return n;
+}
+
+static void request_one_fewer(struct cluster_backend *b)
+{
+        int target = b->requested < 0 ? count_executors(b) - 1 : b->requested - 1;
+        struct executor_request request = {.target = MAX(target, 0)};
+        b->requested = request.target;
+        b->manager->class->request_executors(b->manager, &request, 1);
+}
+
+bool cluster_request_executors(struct scheduler_backend *backend, const struct executor_request *requests, int n)
+{
+        struct cluster_backend *b = container_of(backend, struct cluster_backend, backend);
+        b->requested = 0;
+        for (int i = 0; i < n; i++)
+                b->requested += requests[i].target;
+        return b->manager->class->request_executors(b->manager, requests, n);
+}
+
+bool cluster_request_more(struct scheduler_backend *backend, int more)
+{
+        struct cluster_backend *b = container_of(backend, struct cluster_backend, backend);
+        int64_t total = (int64_t)(b->requested < 0 ? count_executors(b) : b->requested) + more;
+        struct executor_request request = {.target = (int)MIN(total, (int64_t)INT32_MAX)};
+        return cluster_request_executors(backend, &request, 1);
+}
+
+int cluster_kill_executors(struct scheduler_backend *backend, const char *const *ids, int n)
+{
+        struct cluster_backend *b = container_of(backend, struct cluster_backend, backend);
+        int killed = 0;
+        for (int i = 0; i < n; i++) {
+                struct remote_executor *x = executor_table_find(&b->executors, ids[i]);
+                if (!x || x->state == EXECUTOR_GONE || x->killed) {
+                        log_warn("CoarseGrainedSchedulerBackend", "Executor to kill %s does not exist!", ids[i]);
+                        continue;
+                }
+                job_runner_executor_killed(b->runner, x->index);
+                cluster_kill(b, x->id, false);
+                killed++;
+        }
+        return killed;
+}
+
+static bool is_busy(const struct remote_executor *x)
+{
+        for (int s = 0; s < x->cores; s++)
+                if (x->running[s])
+                        return true;
+        return false;
+}
+
+int cluster_remove_executors(struct scheduler_backend *backend, const int32_t *executors, int n, bool decommission,
+                             int32_t *accepted)
+{
+        struct cluster_backend *b = container_of(backend, struct cluster_backend, backend);
+        int gone = 0;
+        for (int i = 0; i < n; i++) {
+                struct remote_executor *x = executor_table_at(&b->executors, executors[i]);
+                if (!x || x->state != EXECUTOR_ALIVE || x->killed || x->decommissioned || is_busy(x))
+                        continue;
+                if (decommission) {
+                        cluster_decommission(b, x, false, "spark scale down");
+                } else {
+                        job_runner_executor_killed(b->runner, x->index);
+                        cluster_kill(b, x->id, true);
+                }
+                accepted[gone++] = x->index;
+        }
+        return gone;
+}
+
+void cluster_kill(struct cluster_backend *b, const char *executor_id, bool replace)
+{
+        struct remote_executor *x = executor_table_find(&b->executors, executor_id);
+        bool again = x && x->killed;
+        if (b->closing) /* the manager ends all of them, and may have what it needs for one no more */
+                return;
+        if (!replace && !again)
+                request_one_fewer(b);
+        if (x)
+                x->killed = true;
+        b->manager->class->kill(b->manager, executor_id);
+}
+
+/* It has had the time to move what it has. */
+static void patience_over(uv_timer_t *timer)
+{
+        struct remote_executor *x = timer->data;
+        struct cluster_backend *b = x->backend;
+        if (x->state == EXECUTOR_GONE || b->closing)
+                return;
+        log_info("CoarseGrainedSchedulerBackend", "%s failed to decommission in %lld ms, killing.", x->id,
+                 (long long)b->decommission_ms);
+        cluster_kill(b, x->id, true);
+}
+
+int cluster_read_decommission(struct cluster_backend *b, struct fst_error *error)
+{
+        static const char force[] = "spark.executor.decommission.forceKillTimeout",
+                          fallback[] = "spark.storage.decommission.fallbackStorage.path";
+        const struct fst_conf *conf = b->sc->conf;
+        b->decommission_ms = -1;
+        if (conf_contains(conf, fallback))
+                return error_set(error, -ENOTSUP,
+                                 "%s: blocks of decommissioned executors move to other executors only; leave it out",
+                                 fallback);
+        return conf_contains(conf, force) ? conf_get_ms(conf, force, &b->decommission_ms, error) : 0;
+}
+
+void cluster_decommission(struct cluster_backend *b, struct remote_executor *x, bool host_too, const char *reason)
+{
+        if (x->state != EXECUTOR_ALIVE || x->decommissioned)
+                return;
+        log_info("CoarseGrainedSchedulerBackend", "Decommission executor %s: %s", x->id, reason);
+        x->decommissioned = true;
+        x->decommission_reason = mem_strdup(reason);
+        job_runner_executor_decommissioned(b->runner, x->index, host_too);
+        driver_data_decommission(b->data, x);
+        cluster_flush(x);
+        rpc_send(x->ref, FIRESTEEL__CONTROL_TYPE__DECOMMISSION_EXECUTOR, NULL, 0, NULL);
+        if (b->manager->class->decommissioned)
+                b->manager->class->decommissioned(b->manager, x->id);
+        if (b->decommission_ms >= 0)
+                uv_timer_start(&x->patience, patience_over, (uint64_t)b->decommission_ms, 0);
+}
+
+void cluster_backend_executor_decommissioned(struct cluster_backend *b, const char *executor_id, bool host_too,
+                                             const char *reason)
+{
+        struct remote_executor *x = executor_table_find(&b->executors, executor_id);
+        if (x && !b->closing)
+                cluster_decommission(b, x, host_too, reason);
+}

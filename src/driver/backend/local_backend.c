@@ -1,0 +1,314 @@
+/*
+ * See local_backend.h. A slot has at most one run at a time, and the scheduler knows how many cores there are, so a
+ * free slot exists whenever it launches. The one executor is this process: it is never lost.
+ *
+ * With spark.firesteel.task.isolation=process slots are of the process kind (exec/isolation/isolation.h). Their workers load what
+ * modules there are, and ask for the rows of parallelize, which the driver has.
+ */
+#include "driver/backend/local_backend.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "driver/context.h"
+#include "driver/executor_info.h"
+#include "exec/isolation/isolation.h"
+#include "exec/app/module.h"
+#include "exec/task/slot_monitor.h"
+#include "rdd/pipeline/pipeline.h"
+#include "rdd/rdd_registry.h"
+#include "rdd/slice.h"
+#include "shuffle/shuffle_store.h"
+#include "store/block_name.h"
+#include "store/block_store.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <time.h>
+
+enum { MODULES_MOST = 64 };
+
+struct local_backend {
+        struct scheduler_backend backend;
+        struct fst_context *sc;
+        struct job_runner *runner;
+        int32_t executor;                        /* the scheduler's index */
+        const struct local_backend_probe *probe; /* NULL: none */
+        struct slot **slots;
+        struct slot_run **running; /* by slot; NULL: idle */
+        int n_slots;
+        struct slot_watch *watch; /* NULL: nothing is to be watched */
+        int64_t look_at;          /* when it is to look again; INT64_MAX: never */
+        bool told_to_end;         /* tasks of worker processes, at the end */
+        int32_t *location_of;     /* by executor: all zero */
+
+        pthread_mutex_t lock;
+        pthread_cond_t woken_cond;
+        bool woken; /* under lock */
+};
+
+static const struct local_backend_probe *probe_of_tests;
+
+void local_backend_set_probe(const struct local_backend_probe *probe)
+{
+        probe_of_tests = probe;
+}
+
+static struct local_backend *local_of(struct scheduler_backend *backend)
+{
+        return container_of(backend, struct local_backend, backend);
+}
+
+/* SparkListenerBlockUpdated. */
+static void block_changed(void *owner, const struct block_status *status)
+{
+        struct local_backend *b = owner;
+        char text[BLOCK_NAME_SIZE];
+        struct block_name name = {BLOCK_RDD, status->id.rdd, status->id.partition};
+        listener_bus_post_block_updated(
+                b->sc->bus,
+                &(struct block_updated){.block = {.manager = {.executor_id = "driver", .host = b->sc->host, .port = 1},
+                                                  .block_id = block_name_format(name, text),
+                                                  .level = status->level,
+                                                  .memory_size = (int64_t)status->memory_bytes,
+                                                  .disk_size = (int64_t)status->disk_bytes}});
+}
+
+static void unpersisted(void *owner, int rdd, bool blocking)
+{
+        struct local_backend *b = owner;
+        block_store_remove_rdd(b->sc->env.blocks, rdd);
+        listener_bus_post_unpersist_rdd(b->sc->bus, &(struct unpersist_rdd){rdd});
+}
+
+static void slot_done(void *owner, struct slot_run *run)
+{
+        struct local_backend *b = owner;
+        if (b->probe)
+                b->probe->done(b->sc, run);
+        job_runner_post_run_done(b->runner, run);
+}
+
+/* --------------------------------------------------------------------------------------------------- isolation */
+
+static int fetch_slice(void *owner, struct task_run *run, int rdd, int partition, struct buf *slice)
+{
+        struct local_backend *b = owner;
+        struct fst_error error = FST_ERROR_INIT;
+        const fst_rdd *at = rdd_registry_find(b->sc, rdd);
+        int r = at ? slice_encode(at, partition, slice, &error)
+                   : error_set(&error, -ENOENT, "RDD %d is no collection of the driver's", rdd);
+        return r ? task_run_fail_with(run, r, &error) : 0;
+}
+
+static const struct slice_source slices = {.fetch = fetch_slice};
+
+static void prepare_isolation(struct local_backend *b)
+{
+        const struct module *modules[MODULES_MOST];
+        size_t n = MIN(module_list(modules, MODULES_MOST), (size_t)MODULES_MOST);
+        for (size_t i = 0; i < n; i++)
+                isolation_add_module(b->sc->env.isolation, modules[i]->path);
+        b->sc->env.slices = &slices;
+        b->sc->env.slice_owner = b;
+}
+
+static void not_ended(void *owner, const char *reason)
+{
+        log_error("Executor", "The process is not killed: with a local master it is the driver, too");
+}
+
+static int start_watch(struct local_backend *b, struct fst_error *error)
+{
+        bool reaper;
+        int r = conf_get_bool(b->sc->conf, "spark.task.reaper.enabled", &reaper, error);
+        if (r || !(reaper || b->sc->env.isolation))
+                return r;
+        r = slot_watch_new(&(struct slot_watch_options){.conf = b->sc->conf,
+                                                        .slots = b->slots,
+                                                        .n = b->n_slots,
+                                                        .env = &b->sc->env,
+                                                        .end_executor = not_ended,
+                                                        .owner = b},
+                           &b->watch, error);
+        b->look_at = r ? INT64_MAX : 0;
+        return r;
+}
+
+/* ------------------------------------------------------------------------------------------------- operations */
+
+static int local_start(struct scheduler_backend *backend, struct job_runner *runner, struct fst_error *error)
+{
+        struct local_backend *b = local_of(backend);
+        b->runner = runner;
+        b->executor = job_runner_executor_added(
+                runner, &(struct executor_details){.spec = {.id = "driver", .host = b->sc->host, .cores = b->n_slots},
+                                                   .memory = -1});
+        b->location_of = new_array(int32_t, (size_t)b->executor + 1);
+        block_store_set_observer(b->sc->env.blocks, block_changed, b);
+        b->sc->registry.places = (struct rdd_block_places){.unpersisted = unpersisted, .owner = b};
+        int r = 0;
+        if (b->sc->env.isolation)
+                prepare_isolation(b);
+        for (int s = 0; s < b->n_slots && r == 0; s++)
+                r = slot_new(s, &b->sc->env, slot_done, b, &b->slots[s], error);
+        return r ? r : start_watch(b, error);
+}
+
+static void local_launch(struct scheduler_backend *backend, int executor, struct slot_run *run)
+{
+        struct local_backend *b = local_of(backend);
+        for (run->slot = 0; b->running[run->slot];)
+                run->slot++;
+        b->running[run->slot] = run;
+        if (b->probe)
+                b->probe->launched(b->sc, run);
+        slot_give(b->slots[run->slot], run);
+}
+
+/* The run that has come back leaves its slot idle. */
+static void local_run_returned(struct scheduler_backend *backend, struct slot_run *run)
+{
+        struct local_backend *b = local_of(backend);
+        b->running[run->slot] = NULL;
+        for (int i = 0; b->watch && i < run->n; i++)
+                if (__atomic_load_n(&run->tasks[i].killed, __ATOMIC_RELAXED))
+                        slot_watch_ended(b->watch, run->tasks[i].info.id);
+}
+
+static void local_kill_task(struct scheduler_backend *backend, int executor, int64_t task_id, bool interrupt,
+                            const char *reason)
+{
+        struct local_backend *b = local_of(backend);
+        for (int s = 0; s < b->n_slots; s++) {
+                struct slot_run *run = b->running[s];
+                for (int i = 0; run && i < run->n; i++) {
+                        if (run->tasks[i].info.id != task_id)
+                                continue;
+                        log_info("Executor",
+                                 "Executor is trying to kill task %d.%d in stage %d.%d (TID %" PRId64 "), reason: %s",
+                                 run->tasks[i].index, run->tasks[i].info.attempt, run->tasks[i].info.stage,
+                                 run->tasks[i].info.stage_attempt, task_id, reason);
+                        if (b->watch)
+                                slot_watch_killed(b->watch, s, task_id, now_ns());
+                        slot_kill(b->slots[s], task_id, interrupt);
+                        return;
+                }
+        }
+}
+
+static void local_locate(struct scheduler_backend *backend, struct shuffle_reader_env *inputs,
+                         const int32_t **location_of, int *n_executors)
+{
+        struct local_backend *b = local_of(backend);
+        inputs->locations = new0(struct shuffle_location);
+        inputs->locations[0] = (struct shuffle_location){.executor = b->executor};
+        inputs->n_locations = 1;
+        inputs->store = b->sc->env.shuffles;
+        inputs->space = &b->sc->env.shuffles->space;
+        *location_of = b->location_of;
+        *n_executors = b->executor + 1;
+}
+
+static void local_remove_output(struct scheduler_backend *backend, int executor, int shuffle_id, int map_partition,
+                                int64_t task_id)
+{
+        shuffle_store_remove(local_of(backend)->sc->env.shuffles, shuffle_id, map_partition, task_id);
+}
+
+static void local_stage_removed(struct scheduler_backend *backend, struct stage_work *work)
+{
+        /* Slots have references of their own. */
+}
+
+static void local_wait(struct scheduler_backend *backend, int64_t deadline)
+{
+        struct local_backend *b = local_of(backend);
+        deadline = MIN(deadline, b->look_at);
+        struct timespec until = {.tv_sec = deadline / 1000000000, .tv_nsec = deadline % 1000000000};
+        pthread_mutex_lock(&b->lock);
+        while (!b->woken)
+                if (deadline == INT64_MAX)
+                        pthread_cond_wait(&b->woken_cond, &b->lock);
+                else if (pthread_cond_timedwait(&b->woken_cond, &b->lock, &until))
+                        break;
+        b->woken = false;
+        pthread_mutex_unlock(&b->lock);
+        if (b->watch && b->look_at <= now_ns())
+                b->look_at = slot_watch_tick(b->watch, now_ns());
+}
+
+static void local_wake(struct scheduler_backend *backend)
+{
+        struct local_backend *b = local_of(backend);
+        pthread_mutex_lock(&b->lock);
+        if (!b->woken)
+                pthread_cond_signal(&b->woken_cond);
+        b->woken = true;
+        pthread_mutex_unlock(&b->lock);
+}
+
+/* Asked for at the end alone: then nobody waits for functions that do not look up, where they can be ended. */
+static bool local_idle(struct scheduler_backend *backend)
+{
+        struct local_backend *b = local_of(backend);
+        for (int s = 0; s < b->n_slots && b->sc->env.isolation && !b->told_to_end; s++)
+                for (int i = 0; b->running[s] && i < b->running[s]->n; i++)
+                        slot_kill(b->slots[s], b->running[s]->tasks[i].info.id, true);
+        b->told_to_end = true;
+        for (int s = 0; s < b->n_slots; s++)
+                if (b->running[s])
+                        return false;
+        return true;
+}
+
+static void local_free(struct scheduler_backend *backend)
+{
+        struct local_backend *b = local_of(backend);
+        slot_watch_free(b->watch);
+        for (int s = 0; s < b->n_slots; s++)
+                slot_free(b->slots[s]);
+        b->sc->registry.places = (struct rdd_block_places){0};
+        if (b->sc->env.blocks)
+                block_store_set_observer(b->sc->env.blocks, NULL, NULL);
+        free(b->slots);
+        free(b->running);
+        free(b->location_of);
+        pthread_mutex_destroy(&b->lock);
+        pthread_cond_destroy(&b->woken_cond);
+        free(b);
+}
+
+static const struct scheduler_backend_class local_backend_class = {
+        .name = "local",
+        .start = local_start,
+        .launch = local_launch,
+        .run_returned = local_run_returned,
+        .kill_task = local_kill_task,
+        .locate = local_locate,
+        .remove_output = local_remove_output,
+        .stage_removed = local_stage_removed,
+        .wait = local_wait,
+        .wake = local_wake,
+        .idle = local_idle,
+        .free = local_free,
+};
+
+struct scheduler_backend *local_backend_new(struct fst_context *sc)
+{
+        struct local_backend *b = new0(struct local_backend);
+        b->backend.class = &local_backend_class;
+        b->sc = sc;
+        b->probe = probe_of_tests;
+        b->look_at = INT64_MAX;
+        b->n_slots = sc->master.threads;
+        b->slots = new_array(struct slot *, (size_t)b->n_slots);
+        b->running = new_array(struct slot_run *, (size_t)b->n_slots);
+        pthread_condattr_t monotonic;
+        pthread_condattr_init(&monotonic);
+        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+        pthread_mutex_init(&b->lock, NULL);
+        pthread_cond_init(&b->woken_cond, &monotonic);
+        pthread_condattr_destroy(&monotonic);
+        return &b->backend;
+}

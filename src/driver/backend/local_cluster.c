@@ -1,0 +1,438 @@
+/*
+ * See local_cluster.h. Spark starts a master and N workers for this; here the driver itself starts the executors, as
+ * many as such workers would, or as many as are requested if that is fewer. One that ends while the application runs
+ * is replaced, by one with a new id, unless fewer are wanted by then.
+ */
+#include "driver/backend/local_cluster.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "base/string_list.h"
+#include "driver/backend/cluster_backend.h"
+#include "driver/context.h"
+#include "driver/backend/custom_resources.h"
+#include "process/child.h"
+#include "exec/executor.h"
+#include "exec/executor_process.h"
+#include "exec/app/file_cache.h"
+#include "exec/app/module.h"
+#include "exec/app/program_path.h"
+#include "net/security.h"
+#include "sched/allocation/executor_allocation.h"
+#include "store/disk_dirs.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MODULES_MOST = 64 };
+
+#define KILL_PATIENCE_MS 2000 /* for an executor that is to end */
+
+struct local_executor {
+        struct local_cluster *cluster;
+        char *id;
+        int worker, place;   /* in its worker: which share of the custom resources it has */
+        struct child *child; /* NULL: it has ended */
+        bool killed;         /* by us */
+        uv_timer_t patience; /* runs while it has a moment to end in order */
+        bool registered;
+};
+
+struct local_cluster {
+        struct executor_manager manager;
+        struct fst_context *sc;
+        struct cluster_backend *backend;
+        char *program, *driver_url;
+        struct worker_resources *resources;
+        VEC(char *) hosts; /* of workers, in turn */
+        VEC(struct local_executor *) executors;
+        int cores, each_worker; /* of an executor; executors that a worker has room for */
+        int most;               /* executors that there can be */
+        int wanted;             /* executors that were requested */
+        int next_id, running, failures, most_failures;
+        bool failing; /* executors could not be started when more were requested */
+        bool stopping;
+};
+
+static struct local_cluster *cluster_of(struct executor_manager *manager)
+{
+        return container_of(manager, struct local_cluster, manager);
+}
+
+/* --------------------------------------------------------------------------------------------------- starting */
+
+static void add_start_conf(const struct fst_conf *conf, struct word_list *a)
+{
+        for (struct strmap_entry *e = NULL; (e = strmap_next(&conf->set, e));) {
+                if (!executor_startup_key(e->key))
+                        continue;
+                word_list_add(a, "--conf");
+                word_list_take(a, mem_printf("%s=%s", e->key, e->value));
+        }
+}
+
+/* What the driver has loaded, executors load before they register: they find the files where the driver did. */
+static void add_modules(struct word_list *a)
+{
+        const struct module *modules[MODULES_MOST];
+        size_t n = MIN(module_list(modules, MODULES_MOST), (size_t)MODULES_MOST);
+        for (size_t i = 0; i < n; i++) {
+                word_list_add(a, "--user-class-path");
+                word_list_add(a, modules[i]->path);
+        }
+}
+
+static void command_line(const struct local_cluster *c, const struct local_executor *x, const char *resources,
+                         struct word_list *a)
+{
+        word_list_add(a, "firesteel");
+        word_list_add(a, "executor");
+        word_list_add(a, "--driver-url");
+        word_list_add(a, c->driver_url);
+        word_list_add(a, "--executor-id");
+        word_list_add(a, x->id);
+        word_list_add(a, "--hostname");
+        word_list_add(a, c->hosts.data[(size_t)x->worker % c->hosts.len]);
+        word_list_add(a, "--cores");
+        word_list_take(a, mem_printf("%d", c->cores));
+        word_list_add(a, "--app-id");
+        word_list_add(a, c->sc->app_id);
+        if (resources) {
+                word_list_add(a, "--resourcesFile");
+                word_list_add(a, resources);
+        }
+        add_start_conf(c->sc->conf, a);
+        add_modules(a);
+}
+
+static void executor_ended(void *owner, struct child *child, int wait_status, const char *last_words);
+
+static int start_executor(struct local_cluster *c, int worker, int place, struct fst_error *error)
+{
+        const char *resources;
+        int r = worker_resources_file(c->resources, place, &resources, error);
+        if (r)
+                return r;
+        struct local_executor *x = new0(struct local_executor);
+        _cleanup_(word_list_deinit) struct word_list command = {0}, variables = {0};
+        x->cluster = c;
+        x->id = mem_printf("%d", c->next_id++);
+        x->worker = worker;
+        x->place = place;
+        uv_timer_init(cluster_backend_loop(c->backend), &x->patience);
+        x->patience.data = x;
+        vec_push(&c->executors, x);
+        command_line(c, x, resources, &command);
+        executor_process_environment(&variables, conf_get_raw(c->sc->conf, "spark.authenticate.secret"));
+        struct child_options options = {.file = c->program,
+                                        .arguments = word_list_argv(&command),
+                                        .environment = word_list_argv(&variables),
+                                        .ended = executor_ended,
+                                        .owner = x};
+        r = child_start(cluster_backend_loop(c->backend), &options, &x->child, error);
+        c->running += r == 0;
+        return r;
+}
+
+/* A place that no executor has, in the worker that has the fewest of them: there is one when fewer than most run. */
+static void find_place(const struct local_cluster *c, int *worker, int *place)
+{
+        int workers = c->sc->master.executors;
+        bool *taken = new_array(bool, (size_t)workers *(size_t)c->each_worker);
+        int *on = new_array(int, (size_t)workers);
+        for (size_t i = 0; i < c->executors.len; i++) {
+                const struct local_executor *x = c->executors.data[i];
+                if (!x->child)
+                        continue;
+                taken[x->worker * c->each_worker + x->place] = true;
+                on[x->worker]++;
+        }
+        *worker = *place = 0;
+        for (int w = 1; w < workers; w++)
+                if (on[w] < on[*worker])
+                        *worker = w;
+        while (taken[*worker * c->each_worker + *place])
+                ++*place;
+        free(taken);
+        free(on);
+}
+
+static int start_wanted(struct local_cluster *c, struct fst_error *error)
+{
+        int r = 0;
+        while (r == 0 && c->running < MIN(c->wanted, c->most)) {
+                int worker, place;
+                find_place(c, &worker, &place);
+                r = start_executor(c, worker, place, error);
+        }
+        return r;
+}
+
+/* Now that there is room, or that more are wanted. */
+static void start_more(struct local_cluster *c)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        if (start_wanted(c, &error) == 0)
+                return;
+        log_error("LocalSparkCluster", "%s", error_message(&error));
+        if (c->running == 0)
+                cluster_backend_abort(c->backend, error_message(&error));
+        error_deinit(&error);
+}
+
+/* ------------------------------------------------------------------------------------------------------ ending */
+
+/* Executors run where the driver does. */
+static char *describe_end(pid_t pid, int wait_status, const char *last_words)
+{
+        char directory[4096];
+        return executor_process_end(pid, wait_status, last_words,
+                                    getcwd(directory, sizeof(directory)) ? directory : "/");
+}
+
+static bool any_registered(const struct local_cluster *c)
+{
+        for (size_t i = 0; i < c->executors.len; i++)
+                if (c->executors.data[i]->child && c->executors.data[i]->registered)
+                        return true;
+        return false;
+}
+
+static void executor_ended(void *owner, struct child *child, int wait_status, const char *last_words)
+{
+        struct local_executor *x = owner;
+        struct local_cluster *c = x->cluster;
+        x->child = NULL;
+        uv_timer_stop(&x->patience);
+        c->running--;
+        _cleanup_free_ char *reason = describe_end(child_pid(child), wait_status, last_words);
+        if (c->stopping && WIFSIGNALED(wait_status) && !x->killed)
+                log_error("LocalSparkCluster", "Executor %s did not end in order: %s", x->id, reason);
+        cluster_backend_executor_exited(c->backend, x->id, !x->killed, reason);
+        if (c->stopping)
+                return;
+        c->failures += !x->killed && !(x->registered && wait_status == 0);
+        /* Others that are being started count for nothing: they may fail in turns, for ever. */
+        if (c->failures >= c->most_failures && !any_registered(c)) {
+                _cleanup_free_ char *why =
+                        mem_printf("no executor can be kept running: %d have ended in a row; the last one: %s",
+                                   c->failures, reason);
+                cluster_backend_abort(c->backend, why);
+        } else {
+                start_more(c);
+        }
+}
+
+/* --------------------------------------------------------------------------------------------------- the manager */
+
+/* How many executors of how many cores N workers of C cores and M MiB can start. */
+static int plan(struct local_cluster *c, struct fst_error *error)
+{
+        const struct fst_conf *conf = c->sc->conf;
+        const struct master_url *m = &c->sc->master;
+        int64_t memory, each = 0, most = INT32_MAX;
+        int r = conf_get_bytes(conf, "spark.executor.memory", &memory, error);
+        if (r == 0 && conf_contains(conf, "spark.executor.cores"))
+                r = conf_get_int(conf, "spark.executor.cores", &each, error);
+        if (r == 0 && conf_contains(conf, "spark.cores.max"))
+                r = conf_get_int(conf, "spark.cores.max", &most, error);
+        if (r)
+                return r;
+        int64_t mib = (memory + (1 << 20) - 1) >> 20;
+        if (mib > m->memory_mib)
+                return error_set(error, -EINVAL,
+                                 "Asked to launch cluster with %d MiB/worker but requested %lld MiB/executor: make "
+                                 "spark.executor.memory smaller (by --conf: a local master takes no "
+                                 "--executor-memory), or the workers larger",
+                                 m->memory_mib, (long long)mib);
+        if (each > m->cores)
+                return error_set(error, -EINVAL, "spark.executor.cores is %lld, but each worker has %d cores",
+                                 (long long)each, m->cores);
+        int64_t room = each ? m->memory_mib / MAX(mib, 1) : 1;
+        room = each ? MIN(room, m->cores / each) : room;
+        c->each_worker = (int)MIN(room, worker_resources_executors(c->resources));
+        c->cores = (int)(each ? each : m->cores);
+        most = MAX(most / c->cores, 1);
+        c->most = (int)MIN((int64_t)c->each_worker * m->executors, most);
+        return 0;
+}
+
+static int local_cluster_make_secret(struct executor_manager *manager, struct fst_error *error)
+{
+        struct fst_conf *conf = cluster_of(manager)->sc->conf;
+        _cleanup_free_ char *secret = NULL;
+        int r = security_make_secret(conf, &secret, error);
+        if (r == 0)
+                conf_set(conf, "spark.authenticate.secret", secret);
+        return r;
+}
+
+/* The names of this machine that workers have, in turn. */
+static void read_hosts(struct local_cluster *c)
+{
+        const char *names = conf_get_raw(c->sc->conf, "spark.firesteel.localCluster.hosts");
+        for (const char *at = names ? names : ""; *at; at += strspn(at, ", ")) {
+                size_t n = strcspn(at, ", ");
+                if (n)
+                        vec_push(&c->hosts, mem_strndup(at, n));
+                at += n;
+        }
+        if (c->hosts.len == 0)
+                vec_push(&c->hosts, mem_strdup(c->sc->host));
+}
+
+static int local_cluster_start(struct executor_manager *manager, struct cluster_backend *backend,
+                               const char *driver_url, struct fst_error *error)
+{
+        struct local_cluster *c = cluster_of(manager);
+        int64_t retries;
+        int r;
+        c->backend = backend;
+        c->driver_url = mem_strdup(driver_url);
+        read_hosts(c);
+        c->program = program_find();
+        if (!c->program)
+                return error_set(error, -ENOENT,
+                                 "local-cluster needs the program firesteel, which is not beside the library");
+        if ((r = worker_resources_new(c->sc->conf, &c->resources, error)) || (r = plan(c, error)) ||
+            (r = conf_get_int(c->sc->conf, "spark.deploy.maxExecutorRetries", &retries, error)))
+                return r;
+        c->most_failures = retries < 0 ? INT32_MAX : (int)retries;
+        return start_wanted(c, error);
+}
+
+/* There is one resource profile. */
+static bool local_cluster_request(struct executor_manager *manager, const struct executor_request *requests, int n)
+{
+        struct local_cluster *c = cluster_of(manager);
+        struct fst_error error = FST_ERROR_INIT;
+        c->wanted = 0;
+        for (int i = 0; i < n; i++)
+                c->wanted += requests[i].target;
+        if (!c->backend || c->stopping)
+                return true;
+        bool failed = start_wanted(c, &error) != 0;
+        if (failed && !c->failing)
+                log_error("LocalSparkCluster", "%s", error_message(&error));
+        c->failing = failed;
+        error_deinit(&error);
+        return !failed;
+}
+
+static int64_t local_cluster_expected_cores(const struct executor_manager *manager, double *ratio)
+{
+        const struct master_url *m = &container_of(manager, struct local_cluster, manager)->sc->master;
+        return (int64_t)m->executors * m->cores;
+}
+
+static struct local_executor *find(struct local_cluster *c, const char *id)
+{
+        for (size_t i = c->executors.len; i-- > 0;)
+                if (strcmp(c->executors.data[i]->id, id) == 0)
+                        return c->executors.data[i];
+        return NULL;
+}
+
+static void local_cluster_registered(struct executor_manager *manager, const char *executor_id)
+{
+        struct local_cluster *c = cluster_of(manager);
+        struct local_executor *x = find(c, executor_id);
+        c->failures = 0;
+        if (x)
+                x->registered = true;
+}
+
+static void patience_over(uv_timer_t *timer)
+{
+        struct local_executor *x = timer->data;
+        if (x->child)
+                child_kill(x->child, SIGKILL);
+}
+
+static void local_cluster_kill(struct executor_manager *manager, const char *executor_id)
+{
+        struct local_executor *x = find(cluster_of(manager), executor_id);
+        if (!x || !x->child)
+                return;
+        x->killed = true;
+        child_kill(x->child, SIGTERM);
+        uv_timer_start(&x->patience, patience_over, KILL_PATIENCE_MS, 0);
+}
+
+static bool local_cluster_stopped(struct executor_manager *manager)
+{
+        struct local_cluster *c = cluster_of(manager);
+        bool first = !c->stopping;
+        c->stopping = true;
+        /* Who has not registered cannot be told by the driver. */
+        for (size_t i = 0; first && i < c->executors.len; i++)
+                if (c->executors.data[i]->child && !c->executors.data[i]->registered) {
+                        c->executors.data[i]->killed = true;
+                        child_kill(c->executors.data[i]->child, SIGTERM);
+                }
+        return c->running == 0;
+}
+
+static void local_cluster_stop(struct executor_manager *manager)
+{
+        struct local_cluster *c = cluster_of(manager);
+        c->stopping = true;
+        for (size_t i = 0; i < c->executors.len; i++)
+                if (c->executors.data[i]->child) {
+                        c->executors.data[i]->killed = true;
+                        child_kill(c->executors.data[i]->child, SIGKILL);
+                }
+        while (c->running > 0)
+                uv_run(cluster_backend_loop(c->backend), UV_RUN_ONCE);
+}
+
+static void local_cluster_free(struct executor_manager *manager)
+{
+        struct local_cluster *c = cluster_of(manager);
+        _cleanup_free_ char *local = NULL, *list = NULL, *files = NULL;
+        if (conf_get_string(c->sc->conf, "spark.local.dir", &local, NULL) == 0) {
+                list = disk_dirs_configured(local);
+                files = file_cache_dir(list, c->sc->app_id);
+                file_cache_sweep(files);
+        }
+        for (size_t i = 0; i < c->executors.len; i++) {
+                free(c->executors.data[i]->id);
+                free(c->executors.data[i]);
+        }
+        vec_deinit(&c->executors);
+        worker_resources_free(c->resources);
+        for (size_t i = 0; i < c->hosts.len; i++)
+                free(c->hosts.data[i]);
+        vec_deinit(&c->hosts);
+        free(c->program);
+        free(c->driver_url);
+        free(c);
+}
+
+static const struct executor_manager_class local_cluster_class = {
+        .name = "local-cluster",
+        .services_not_told = true,
+        .make_secret = local_cluster_make_secret,
+        .start = local_cluster_start,
+        .registered = local_cluster_registered,
+        .request_executors = local_cluster_request,
+        .expected_cores = local_cluster_expected_cores,
+        .kill = local_cluster_kill,
+        .stopped = local_cluster_stopped,
+        .stop = local_cluster_stop,
+        .free = local_cluster_free,
+};
+
+struct executor_manager *local_cluster_new(struct fst_context *sc)
+{
+        struct local_cluster *c = new0(struct local_cluster);
+        c->manager.class = &local_cluster_class;
+        c->sc = sc;
+        c->wanted = INT32_MAX;
+        return &c->manager;
+}

@@ -1,0 +1,148 @@
+/*
+ * See service_removals.h. What is added while a call is under way waits for the next; neighbours of one executor go
+ * together. A service that cannot be reached keeps its files until the application ends.
+ */
+#include "driver/backend/shuffle_service_cleanup.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "conf/conf.h"
+#include "shuffle/shuffle_service_client.h"
+
+#define LOG "ExternalBlockStoreClient"
+
+/* Outputs of one executor. */
+struct batch {
+        char *host, *executor_id;
+        int port;
+        VEC(struct kept_output) outputs;
+};
+
+typedef VEC(struct batch *) batches;
+
+struct service_removals {
+        uv_loop_t *loop;
+        struct service_client *client;
+        bool told; /* spark.shuffle.service.removeShuffle */
+        uv_work_t work;
+        bool working;
+        batches waiting;
+        batches sending; /* the thread's while `working` */
+};
+
+int service_removals_new(uv_loop_t *loop, const struct fst_conf *conf, const char *app_id,
+                         struct service_removals **removals, struct fst_error *error)
+{
+        bool enabled, told;
+        int r;
+        if ((r = conf_get_bool(conf, "spark.shuffle.service.enabled", &enabled, error)) ||
+            (r = conf_get_bool(conf, "spark.shuffle.service.removeShuffle", &told, error)))
+                return r;
+        *removals = NULL;
+        if (!enabled)
+                return 0;
+        struct service_removals *s = new0(struct service_removals);
+        s->loop = loop;
+        s->told = told;
+        s->work.data = s;
+        r = service_client_new(conf, app_id, 1, &s->client, error);
+        if (r)
+                free(s);
+        else
+                *removals = s;
+        return r;
+}
+
+static void batches_deinit(batches *all)
+{
+        for (size_t i = 0; i < all->len; i++) {
+                struct batch *b = all->data[i];
+                free(b->host);
+                free(b->executor_id);
+                vec_deinit(&b->outputs);
+                free(b);
+        }
+        vec_deinit(all);
+}
+
+/* On a thread of the pool. */
+static void send_all(uv_work_t *work)
+{
+        struct service_removals *s = work->data;
+        for (size_t i = 0; i < s->sending.len; i++) {
+                const struct batch *b = s->sending.data[i];
+                struct fst_error error = FST_ERROR_INIT;
+                if (service_client_remove(s->client, b->host, b->port, b->executor_id, b->outputs.data, b->outputs.len,
+                                          &error))
+                        log_warn(LOG, "Map outputs of executor %s stay at %s:%d until the application ends: %s",
+                                 b->executor_id, b->host, b->port, error_message(&error));
+                error_deinit(&error);
+        }
+}
+
+static void begin(struct service_removals *s);
+
+static void sent(uv_work_t *work, int status)
+{
+        struct service_removals *s = work->data;
+        batches_deinit(&s->sending);
+        s->working = false;
+        if (s->waiting.len)
+                begin(s);
+}
+
+static void begin(struct service_removals *s)
+{
+        s->sending = s->waiting;
+        s->waiting = (batches){0};
+        s->working = true;
+        uv_queue_work(s->loop, &s->work, send_all, sent);
+}
+
+static struct batch *batch_for(struct service_removals *s, const char *host, int port, const char *executor_id)
+{
+        for (size_t i = 0; i < s->waiting.len; i++) {
+                struct batch *b = s->waiting.data[i];
+                if (b->port == port && strcmp(b->executor_id, executor_id) == 0 && strcmp(b->host, host) == 0)
+                        return b;
+        }
+        struct batch *b = new0(struct batch);
+        b->host = mem_strdup(host);
+        b->executor_id = mem_strdup(executor_id);
+        b->port = port;
+        vec_push(&s->waiting, b);
+        return b;
+}
+
+void service_removals_add(struct service_removals *s, const char *host, int port, const char *executor_id, int shuffle,
+                          int map_partition, int64_t task_id)
+{
+        if (!s->told)
+                return;
+        struct batch *b = batch_for(s, host, port, executor_id);
+        vec_push(&b->outputs,
+                 (struct kept_output){.shuffle = shuffle, .map_partition = map_partition, .task_id = task_id});
+        if (!s->working)
+                begin(s);
+}
+
+void service_removals_end(struct service_removals *s, const char *host, int port)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        if (service_client_end_application(s->client, host, port, &error))
+                log_warn(LOG, "The shuffle service at %s:%d was not told that the application has ended: %s", host,
+                         port, error_message(&error));
+        error_deinit(&error);
+}
+
+void service_removals_free(struct service_removals *s)
+{
+        if (!s)
+                return;
+        batches_deinit(&s->waiting);
+        batches_deinit(&s->sending);
+        service_client_free(s->client);
+        free(s);
+}

@@ -1,0 +1,128 @@
+/* See stage_shipping.h. Stages that run at a time are few: a list. */
+#include "driver/backend/stage_shipping.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "driver/backend/driver_transfer.h"
+#include "driver/backend/executor_table.h"
+#include "exec/task/stage_wire.h"
+#include "rpc/control.pb-c.h"
+#include "rpc/rpc.h"
+
+struct shipment {
+        struct shipment *next;
+        const struct stage_work *work;
+        struct buf encoded;
+        uint64_t *sent; /* a bit for each executor */
+        int words;
+};
+
+struct stage_shipping {
+        struct driver_data *data;
+        struct shipment *shipments; /* the latest used first */
+};
+
+static struct shipment **find(struct stage_shipping *s, const struct stage_work *work)
+{
+        struct shipment **at = &s->shipments;
+        while (*at && (*at)->work != work)
+                at = &(*at)->next;
+        return at;
+}
+
+static bool was_sent(const struct shipment *s, int executor)
+{
+        return executor / 64 < s->words && (s->sent[executor / 64] >> (executor % 64) & 1);
+}
+
+static void mark_sent(struct shipment *s, int executor)
+{
+        if (executor / 64 >= s->words) {
+                int words = executor / 64 + 1;
+                s->sent = mem_grow(s->sent, (size_t)words * sizeof(*s->sent));
+                memset(s->sent + s->words, 0, (size_t)(words - s->words) * sizeof(*s->sent));
+                s->words = words;
+        }
+        s->sent[executor / 64] |= (uint64_t)1 << (executor % 64);
+}
+
+static void shipment_free(struct shipment *s)
+{
+        buf_deinit(&s->encoded);
+        free(s->sent);
+        free(s);
+}
+
+struct stage_shipping *stage_shipping_new(struct driver_data *data)
+{
+        struct stage_shipping *s = new0(struct stage_shipping);
+        s->data = data;
+        return s;
+}
+
+void stage_shipping_free(struct stage_shipping *s)
+{
+        if (!s)
+                return;
+        while (s->shipments) {
+                struct shipment *next = s->shipments->next;
+                shipment_free(s->shipments);
+                s->shipments = next;
+        }
+        free(s);
+}
+
+static int encode(struct stage_shipping *s, const struct stage_work *work, struct shipment **out,
+                  struct fst_error *error)
+{
+        struct stage_modules_source modules = {.identify = driver_data_identify, .owner = s->data};
+        struct shipment *shipment = new0(struct shipment);
+        shipment->work = work;
+        int r = stage_encode(work, &modules, &shipment->encoded, error);
+        if (r) {
+                shipment_free(shipment);
+                return r;
+        }
+        shipment->next = s->shipments;
+        *out = s->shipments = shipment;
+        return 0;
+}
+
+int stage_shipping_send(struct stage_shipping *s, struct stage_work *work, struct remote_executor *x,
+                        struct fst_error *error)
+{
+        struct shipment *shipment = *find(s, work);
+        int r = shipment ? 0 : encode(s, work, &shipment, error);
+        if (r || was_sent(shipment, x->index))
+                return r;
+        Firesteel__StageHeader header = FIRESTEEL__STAGE_HEADER__INIT;
+        header.stage_id = work->stage_id;
+        header.stage_attempt = work->stage_attempt;
+        struct rpc_attachment bytes = {.data = shipment->encoded.data, .len = shipment->encoded.len};
+        r = rpc_send_packed(x->ref, FIRESTEEL__CONTROL_TYPE__STAGE, &header.base, &bytes);
+        if (r == -EMSGSIZE)
+                return error_set(
+                        error, r,
+                        "stage %d takes %zu bytes, which is more than spark.rpc.message.maxSize allows: broadcast "
+                        "what is large, or raise it",
+                        work->stage_id, shipment->encoded.len);
+        /* Another failure is that of the connection, whose loss is about to be told. */
+        mark_sent(shipment, x->index);
+        return 0;
+}
+
+bool stage_shipping_has(const struct stage_shipping *s, const struct stage_work *work, const struct remote_executor *x)
+{
+        const struct shipment *shipment = *find((struct stage_shipping *)s, work);
+        return shipment && was_sent(shipment, x->index);
+}
+
+void stage_shipping_forget(struct stage_shipping *s, const struct stage_work *work)
+{
+        struct shipment **at = find(s, work), *shipment = *at;
+        if (!shipment)
+                return;
+        *at = shipment->next;
+        shipment_free(shipment);
+}

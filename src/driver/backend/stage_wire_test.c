@@ -1,0 +1,792 @@
+/*
+ * Stages and results as bytes: what they look like, what is refused, what is taken from a stranger. That decoded
+ * stages compute what their originals do is shown by tests/lineage.
+ */
+#include "exec/task/stage_wire.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "api/api_fixture.h"
+#include "driver/context.h"
+#include "exec/actions/action_kinds.h"
+#include "io/output_committer.h"
+#include "rdd/slice.h"
+#include "rpc/stage.pb-c.h"
+#include "store/page.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#define HERE(operation) ((fst_site){(operation), "app/demo.c", 7})
+
+static int64_t twice(fst_task *task, int64_t x)
+{
+        return 2 * x;
+}
+
+/* A shared object that is no part of this program: a function of it looks like an application's. */
+static fst_fn foreign(void)
+{
+        return (fst_fn){.code = (void (*)(void))cmocka_set_message_output,
+                        .shape = FST_SHAPE(FST_FORM_I64, FST_KIND_I64, FST_KIND_NONE),
+                        .name = "foreign"};
+}
+
+static int identify(void *owner, const struct module *module, struct stage_module *file, struct fst_error *error)
+{
+        assert_string_equal(file->name, module->name);
+        memset(file->sha256, 0x5a, sizeof(file->sha256));
+        file->has_sha256 = true;
+        file->size = 4711;
+        return 0;
+}
+
+static const struct stage_modules_source shipped = {.identify = identify}, forked = {.same_program = true};
+
+struct world {
+        fst_context *sc;
+        struct action count;
+        struct stage_work work;
+};
+
+static int setup(void **state)
+{
+        struct world *w = new0(struct world);
+        w->sc = api_context("local[2,4]", NULL);
+        w->count = (struct action){.class = &count_action_class, .type = FST_I64};
+        w->work = (struct stage_work){
+                .refs = 1, .env = &w->sc->env, .stage_id = 5, .stage_attempt = 1, .action = &w->count};
+        *state = w;
+        return 0;
+}
+
+static int teardown(void **state)
+{
+        struct world *w = *state;
+        shuffle_reader_env_deinit(&w->work.inputs);
+        fst_context_stop(w->sc);
+        free(w);
+        return 0;
+}
+
+static void encode(const struct stage_work *work, const struct stage_modules_source *modules, struct buf *out)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        assert_int_equal(rdd_plan((fst_rdd *)work->final), 0);
+        if (stage_encode(work, modules, out, &error))
+                fail_msg("%s", error_message(&error));
+}
+
+static struct stage_work *decode(const void *data, size_t len, const struct exec_env *env)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct stage_work *work = NULL;
+        if (stage_decode(data, len, env, &work, &error))
+                fail_msg("%s", error_message(&error));
+        return work;
+}
+
+/* Two locations, and @maps outputs of shuffle 3 on them in turn, the last one lost. */
+static void give_inputs(struct world *w, int maps)
+{
+        struct shuffle_reader_env *in = &w->work.inputs;
+        in->locations = new_array(struct shuffle_location, 2);
+        in->locations[0] = (struct shuffle_location){0, mem_strdup("1"), mem_strdup("alpha"), 7001};
+        in->locations[1] = (struct shuffle_location){4, mem_strdup("2"), mem_strdup("::1"), 7002};
+        in->n_locations = 2;
+        in->inputs = new_array(struct shuffle_inputs, 1);
+        in->inputs[0] = (struct shuffle_inputs){3, maps, new_array(struct shuffle_map, (size_t)maps)};
+        in->n_inputs = 1;
+        for (int i = 0; i < maps; i++)
+                in->inputs[0].maps[i] = (struct shuffle_map){1000 + 3 * i, i + 1 == maps ? -1 : i % 2};
+}
+
+static fst_rdd *numbers(struct world *w)
+{
+        static const int64_t data[] = {1, -2, 3};
+        return fst_parallelize_at(w->sc, data, 3, FST_I64, 2, HERE("parallelize"));
+}
+
+/* ------------------------------------------------------------------------------------------------------ what it is */
+
+static void as_hexadecimal(const struct buf *bytes, struct buf *text)
+{
+        for (size_t i = 0; i < bytes->len; i++)
+                buf_printf(text, "%02x", (unsigned char)bytes->data[i]);
+}
+
+static void result_stages_look_like_this(void **state)
+{
+        static const char golden[] =
+                "080118052001"                                                     /* version, stage, attempt */
+                "2a6a"                                                             /* the RDD: 106 bytes */
+                "100218013002"                                                     /* parallelize, I64, 2 partitions */
+                "520b706172616c6c656c697a65"                                       /* operation */
+                "5a17706172616c6c656c697a652061742064656d6f2e633a37"               /* call site */
+                "723c"                                                             /* slices */
+                "08031238"                                                         /* 3 rows, 56 bytes */
+                "4653533101000000030000000000000018000000000000009c78565829c0be20" /* their header */
+                "0100000000000000feffffffffffffff0300000000000000"                 /* 1, -2, 3 */
+                "3a070a05636f756e74"                                               /* count */
+                "420d1201311a05616c70686120d936" /* executor 0: "1" on alpha, port 7001 */
+                "420d08041201321a033a3a3120da36" /* executor 4 */
+                "4a0d080312030102001a04d00f0600" /* shuffle 3 */;
+        struct world *w = *state;
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT, text = BUF_INIT;
+        w->work.final = numbers(w);
+        give_inputs(w, 3);
+        encode(&w->work, &shipped, &bytes);
+        as_hexadecimal(&bytes, &text);
+        assert_string_equal(buf_text(&text), golden);
+
+        struct stage_work *work = decode(bytes.data, bytes.len, &w->sc->env);
+        const fst_rdd *rdd = work->final;
+        assert_int_equal(work->stage_id, 5);
+        assert_int_equal(work->stage_attempt, 1);
+        assert_int_equal(rdd->op, RDD_PARALLELIZE);
+        assert_int_equal(rdd->lineage.partitions, 2);
+        assert_string_equal(rdd->call_site, "parallelize at demo.c:7");
+        assert_int_equal(((int64_t *)rdd->parallelize.data)[1], -2);
+        assert_ptr_equal(work->action->class, &count_action_class);
+        assert_int_equal(work->inputs.here, -1);
+        assert_string_equal(work->inputs.locations[1].host, "::1");
+        assert_int_equal(work->inputs.locations[1].executor, 4);
+        assert_int_equal(work->inputs.locations[1].port, 7002);
+        assert_int_equal(work->inputs.inputs[0].shuffle_id, 3);
+        assert_int_equal(work->inputs.inputs[0].maps[1].task_id, 1003);
+        assert_int_equal(work->inputs.inputs[0].maps[1].location, 1);
+        assert_int_equal(work->inputs.inputs[0].maps[2].location, -1);
+        stage_work_unref(work);
+}
+
+static void map_stages_look_like_this(void **state)
+{
+        static const char golden[] =
+                "080118052001"                                                     /* version, stage, attempt */
+                "2a65"                                                             /* the RDD: 101 bytes */
+                "100218033001"                                                     /* parallelize, BYTES, 1 partition */
+                "520b706172616c6c656c697a65"                                       /* operation */
+                "5a17706172616c6c656c697a652061742064656d6f2e633a37"               /* call site */
+                "7237"                                                             /* slices */
+                "08031233"                                                         /* 3 rows, 51 bytes */
+                "465353310300000003000000000000001300000000000000ad8649c70754ba74" /* their header */
+                "040000000000000003000000"                                         /* lengths */
+                "70656172666967"                                                   /* "pearfig" */
+                "3226"                                                             /* what is written: 38 bytes */
+                "08011803300138014a02000352036669675a13736f72745f62792061742064656d6f2e633a37" /* shuffle, 3 partitions
+                                                                                                  by range, descending;
+                                                                                                  bounds; call site */
+                ;
+        struct world *w = *state;
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT, text = BUF_INIT;
+        static const fst_bytes data[] = {{"pear", 4}, {"", 0}, {"fig", 3}};
+        fst_rdd *words = fst_parallelize_at(w->sc, data, 3, FST_BYTES, 1, HERE("parallelize"));
+        fst_rdd *sorted = fst_sort_by_at(words, fst_identity, FST_BYTES, FST_DESCENDING, 3, HERE("sort_by"));
+        struct sample_key keys[3];
+        for (int i = 0; i < 3; i++) {
+                fst_column column = {.bytes = (fst_bytes *)&data[i]};
+                keys[i] = (struct sample_key){key_prefix(FST_BYTES, column, 0), data[i], 1};
+        }
+        w->work.final = words;
+        w->work.shuffled = sorted;
+        w->work.action = NULL;
+        struct fst_error error = FST_ERROR_INIT;
+        assert_int_equal(stage_encode(&w->work, &shipped, &bytes, &error), -EINVAL);
+        assert_non_null(strstr(error_message(&error), "bounds of sort_by at demo.c:7"));
+        error_deinit(&error);
+        partitioner_set_bounds(&sorted->shuffle.partitioner, keys, 3);
+        encode(&w->work, &shipped, &bytes);
+        as_hexadecimal(&bytes, &text);
+        assert_string_equal(buf_text(&text), golden);
+
+        struct stage_work *work = decode(bytes.data, bytes.len, &w->sc->env);
+        const struct partitioner *a = &sorted->shuffle.partitioner, *b = &work->shuffled->shuffle.partitioner;
+        assert_int_equal(b->n_bounds, a->n_bounds);
+        for (int i = 0; i < a->n_bounds; i++) {
+                assert_int_equal(b->prefixes[i], a->prefixes[i]);
+                assert_true(fst_bytes_equal(b->bounds[i], a->bounds[i]));
+        }
+        assert_int_equal(b->order, FST_DESCENDING);
+        assert_int_equal(work->shuffled->shuffle.id, sorted->shuffle.id);
+        const fst_bytes *rows = work->final->parallelize.data;
+        assert_true(fst_bytes_equal(rows[0], data[0]) && rows[1].len == 0 && fst_bytes_equal(rows[2], data[2]));
+        stage_work_unref(work);
+}
+
+/* Comparing bytes wants a pointer also where there are none, which the wire has not. */
+static void a_bound_without_bytes_travels(void **state)
+{
+        struct world *w = *state;
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        static const fst_bytes data[] = {{"", 0}, {"pear", 4}};
+        fst_rdd *words = fst_parallelize_at(w->sc, data, 2, FST_BYTES, 1, HERE("parallelize"));
+        fst_rdd *sorted = fst_sort_by_at(words, fst_identity, FST_BYTES, FST_ASCENDING, 2, HERE("sort_by"));
+        partitioner_set_bounds(&sorted->shuffle.partitioner, &(struct sample_key){0, data[0], 1}, 1);
+        w->work.final = words;
+        w->work.shuffled = sorted;
+        w->work.action = NULL;
+        encode(&w->work, &shipped, &bytes);
+        struct stage_work *work = decode(bytes.data, bytes.len, &w->sc->env);
+        const struct partitioner *p = &work->shuffled->shuffle.partitioner;
+        fst_batch batch = {.rows = 2, .type = FST_BYTES, .key.bytes = (fst_bytes *)data};
+        uint32_t places[2];
+        assert_int_equal(p->n_bounds, 1);
+        assert_int_equal(p->bounds[0].len, 0);
+        assert_non_null(p->bounds[0].data);
+        partitioner_place(p, &batch, places);
+        assert_int_equal(places[0], 0);
+        assert_int_equal(places[1], 1);
+        stage_work_unref(work);
+}
+
+static void many_map_outputs_stay_small(void **state)
+{
+        struct world *w = *state;
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        w->work.final = numbers(w);
+        give_inputs(w, 10000);
+        encode(&w->work, &shipped, &bytes);
+        assert_true(bytes.len < 40000);
+        struct stage_work *work = decode(bytes.data, bytes.len, &w->sc->env);
+        assert_int_equal(work->inputs.inputs[0].n, 10000);
+        for (int i = 0; i < 9999; i++) {
+                assert_int_equal(work->inputs.inputs[0].maps[i].task_id, 1000 + 3 * i);
+                assert_int_equal(work->inputs.inputs[0].maps[i].location, i % 2);
+        }
+        stage_work_unref(work);
+}
+
+static void text_splits_stay_small(void **state)
+{
+        struct world *w = *state;
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        fst_rdd *text = fst_text_file_at(w->sc, "/dev/null", 1, HERE("text_file"));
+        enum { FILES = 100, EACH = 100, SIZE = 32 << 20 };
+        for (int i = 0; i < FILES * EACH; i++) {
+                char path[64];
+                snprintf(path, sizeof(path), "file:/data/input/part-%05d%s", i / EACH, i / EACH == 99 ? ".gz" : "");
+                vec_push(&text->text.splits,
+                         (struct input_split){.path = arena_copy(&text->text.splits.arena, path, strlen(path)),
+                                              .start = (uint64_t)(i % EACH) * SIZE,
+                                              .length = i % EACH == EACH - 1 ? SIZE / 3 : SIZE,
+                                              .codec = i / EACH == 99 ? CODEC_GZIP : CODEC_NONE});
+        }
+        text->lineage.partitions = FILES * EACH;
+        text->planned = true;
+        w->work.final = text;
+        encode(&w->work, &shipped, &bytes);
+        assert_true(bytes.len < 60000);
+        struct stage_work *work = decode(bytes.data, bytes.len, &w->sc->env);
+        for (int i = 0; i < FILES * EACH; i++) {
+                const struct input_split *a = &text->text.splits.data[i], *b = &work->final->text.splits.data[i];
+                assert_string_equal(a->path, b->path);
+                assert_true(a->start == b->start && a->length == b->length && a->codec == b->codec);
+        }
+        stage_work_unref(work);
+}
+
+/* Three files of two partitions. */
+static fst_rdd *whole_files(struct world *w)
+{
+        static const char *const paths[] = {"file:/a", "file:/b.gz", "file:/c"};
+        fst_rdd *files = fst_whole_text_files_at(w->sc, "/dev/null", 1, HERE("whole_text_files"));
+        for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+                vec_push(&files->whole.splits, (struct input_split){.path = paths[i],
+                                                                    .length = 10 * i,
+                                                                    .codec = i == 1 ? CODEC_GZIP : CODEC_NONE});
+        files->whole.firsts = new_array(uint32_t, 3);
+        memcpy(files->whole.firsts, (uint32_t[]){0, 2, 3}, 3 * sizeof(uint32_t));
+        files->lineage.partitions = 2;
+        files->planned = true;
+        return files;
+}
+
+static void partitions_of_files_travel(void **state)
+{
+        struct world *w = *state;
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT, records = BUF_INIT;
+        w->work.final = whole_files(w);
+        encode(&w->work, &shipped, &bytes);
+        struct stage_work *work = decode(bytes.data, bytes.len, &w->sc->env);
+        const fst_rdd *files = work->final;
+        assert_int_equal(files->whole.splits.len, 3);
+        assert_memory_equal(files->whole.firsts, ((uint32_t[]){0, 2, 3}), 3 * sizeof(uint32_t));
+        assert_string_equal(files->whole.splits.data[1].path, "file:/b.gz");
+        assert_int_equal(files->whole.splits.data[1].codec, CODEC_GZIP);
+        assert_int_equal(files->whole.splits.data[2].length, 20);
+        stage_work_unref(work);
+
+        fst_rdd *fixed = fst_binary_records_at(w->sc, "/dev/null", 12, HERE("binary_records"));
+        vec_push(&fixed->text.splits, (struct input_split){.path = "file:/a", .start = 24, .length = 36});
+        fixed->lineage.partitions = 1;
+        fixed->planned = true;
+        w->work.final = fixed;
+        encode(&w->work, &shipped, &records);
+        work = decode(records.data, records.len, &w->sc->env);
+        assert_int_equal(work->final->type.key_size, 12);
+        assert_int_equal(work->final->text.splits.data[0].start, 24);
+        stage_work_unref(work);
+}
+
+static void own_map_outputs_are_known(void **state)
+{
+        struct world *w = *state;
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        struct exec_env env = w->sc->env;
+        w->work.final = numbers(w);
+        give_inputs(w, 5);
+        encode(&w->work, &shipped, &bytes);
+        env.executor_id = "2";
+        struct stage_work *work = decode(bytes.data, bytes.len, &env);
+        assert_int_equal(work->inputs.here, 1);
+        assert_ptr_equal(work->inputs.store, env.shuffles);
+        stage_work_unref(work);
+}
+
+/* ------------------------------------------------------------------------------------------------------- functions */
+
+static int note_module(void *owner, const struct stage_module *file, struct fst_error *error)
+{
+        assert_true(strstr(file->name, "libcmocka") != NULL);
+        assert_true(file->has_sha256);
+        assert_int_equal(file->sha256[31], 0x5a);
+        assert_int_equal(file->size, 4711);
+        assert_true(strlen(file->build_id) >= 8);
+        ++*(int *)owner;
+        return 0;
+}
+
+static void functions_travel_with_their_module(void **state)
+{
+        struct world *w = *state;
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        struct fst_error error = FST_ERROR_INIT;
+        long double captured = 2.5L; /* wants an alignment of 16 */
+        fst_fn fn = fst_fn_with(foreign(), &captured, sizeof(captured));
+        fst_rdd *mapped = fst_map_at(numbers(w), fn, FST_I64, HERE("map"));
+        mapped = fst_map_at(mapped, foreign(), FST_I64, HERE("map"));
+        int modules = 0;
+        w->work.final = fst_rdd_set_name(fst_persist(mapped, FST_MEMORY_AND_DISK), "doubled");
+        encode(&w->work, &shipped, &bytes);
+        assert_int_equal(stage_modules(bytes.data, bytes.len, note_module, &modules, &error), 0);
+        assert_int_equal(modules, 1);
+
+        struct stage_work *work = decode(bytes.data, bytes.len, &w->sc->env);
+        assert_string_equal(work->final->lineage.name, "doubled");
+        assert_int_equal(work->final->lineage.storage_level, FST_MEMORY_AND_DISK);
+        assert_null(work->final->fn.captured);
+        const fst_rdd *below = rdd_parent(work->final);
+        assert_ptr_equal(below->fn.code, fn.code);
+        assert_int_equal((uintptr_t)below->fn.captured % 16, 0);
+        assert_int_equal(below->fn.captured_size, sizeof(captured));
+        assert_true(*(const long double *)below->fn.captured == captured);
+        assert_non_null(strstr(below->fn.name, "libcmocka"));
+        stage_work_unref(work);
+}
+
+static void functions_of_the_program_stay(void **state)
+{
+        struct world *w = *state;
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        struct fst_error error = FST_ERROR_INIT;
+        w->work.final = fst_map_at(numbers(w), FST_FN(twice), FST_I64, HERE("map"));
+        assert_int_equal(stage_encode(&w->work, &shipped, &bytes, &error), -EINVAL);
+        assert_non_null(strstr(error_message(&error), "twice"));
+        assert_non_null(strstr(error_message(&error), "function of the program itself"));
+        assert_non_null(strstr(error_message(&error), "firesteel compile"));
+        assert_int_equal(bytes.len, 0);
+        error_deinit(&error);
+        encode(&w->work, &forked, &bytes);
+        struct stage_work *work = decode(bytes.data, bytes.len, &w->sc->env);
+        assert_true(work->final->fn.code == (void (*)(void))twice);
+        stage_work_unref(work);
+}
+
+/* Change one message of an encoded stage. */
+static void change(struct buf *bytes, void (*how)(Firesteel__Stage *stage))
+{
+        Firesteel__Stage *stage = firesteel__stage__unpack(NULL, bytes->len, (const uint8_t *)bytes->data);
+        how(stage);
+        size_t size = firesteel__stage__get_packed_size(stage);
+        buf_reset(bytes);
+        buf_reserve(bytes, size);
+        bytes->len = firesteel__stage__pack(stage, (uint8_t *)bytes->data);
+        firesteel__stage__free_unpacked(stage, NULL);
+}
+
+static void another_build(Firesteel__Stage *s)
+{
+        s->modules[0]->build_id.data[0] ^= 1;
+}
+static void another_version(Firesteel__Stage *s)
+{
+        s->version = 2;
+}
+static void another_offset(Firesteel__Stage *s)
+{
+        s->rdds[1]->function->offset = 1ull << 40;
+}
+static void another_shape(Firesteel__Stage *s)
+{
+        s->rdds[1]->function->shape = FST_SHAPE(FST_FORM_I64, FST_KIND_BYTES, FST_KIND_NONE);
+}
+static void another_builtin(Firesteel__Stage *s)
+{
+        s->rdds[1]->function->module = 0;
+}
+static void no_module(Firesteel__Stage *s)
+{
+        s->rdds[1]->function->module = 3;
+}
+static void itself_as_parent(Firesteel__Stage *s)
+{
+        s->rdds[1]->parents[0] = 1;
+}
+static void more_partitions(Firesteel__Stage *s)
+{
+        s->rdds[1]->partitions = 3;
+}
+static void another_operator(Firesteel__Stage *s)
+{
+        s->rdds[1]->op = (Firesteel__Operator)99;
+}
+static void another_type(Firesteel__Stage *s)
+{
+        s->rdds[0]->kinds = FST_KIND_BYTES;
+}
+static void more_rows(Firesteel__Stage *s)
+{
+        s->rdds[0]->slices->rows = 1ull << 60;
+}
+static void damaged_rows(Firesteel__Stage *s)
+{
+        s->rdds[0]->slices->data.data[SLICE_HEADER] ^= 1;
+}
+static void more_files(Firesteel__Stage *s)
+{
+        s->rdds[0]->text->files[1] = 2;
+}
+static void fewer_files(Firesteel__Stage *s)
+{
+        s->rdds[0]->text->files[0] = 1;
+}
+static void fewer_partitions(Firesteel__Stage *s)
+{
+        s->rdds[0]->text->n_files--;
+}
+static void another_codec(Firesteel__Stage *s)
+{
+        s->rdds[0]->text->codec[0] = CODEC_KINDS;
+}
+static void lines_instead(Firesteel__Stage *s)
+{
+        s->rdds[0]->op = FIRESTEEL__OPERATOR__TEXT_FILE;
+}
+static void records_instead(Firesteel__Stage *s)
+{
+        s->rdds[0]->op = FIRESTEEL__OPERATOR__BINARY_RECORDS;
+}
+static void another_action(Firesteel__Stage *s)
+{
+        s->action->name[0] = 'C';
+}
+static void another_place(Firesteel__Stage *s)
+{
+        s->inputs[0]->location[0] = 3;
+}
+static void fewer_places(Firesteel__Stage *s)
+{
+        s->inputs[0]->n_location--;
+}
+static void no_rdds(Firesteel__Stage *s)
+{
+        while (s->n_rdds)
+                firesteel__rdd__free_unpacked(s->rdds[--s->n_rdds], NULL);
+}
+
+struct stage_change {
+        void (*how)(Firesteel__Stage *stage);
+        int status;
+        const char *says;
+};
+
+static void check_refused(struct world *w, const struct stage_change *changes, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+                struct fst_error error = FST_ERROR_INIT;
+                struct stage_work *work = NULL;
+                encode(&w->work, &shipped, &bytes);
+                change(&bytes, changes[i].how);
+                int r = stage_decode(bytes.data, bytes.len, &w->sc->env, &work, &error);
+                if (r != changes[i].status || !strstr(error_message(&error), changes[i].says))
+                        fail_msg("change %zu: %d \"%s\"", i, r, error_message(&error));
+                assert_null(work);
+                error_deinit(&error);
+        }
+}
+
+static void files_that_cannot_be_are_refused(void **state)
+{
+        static const struct stage_change changes[] = {
+                {more_files, -EBADMSG, "more files than there are"},
+                {fewer_files, -EBADMSG, "not one split for each partition"},
+                {fewer_partitions, -EBADMSG, "which files are in which partition"},
+                {another_codec, -EBADMSG, "of no codec"},
+                {lines_instead, -EBADMSG, "lines of text are BYTES"},
+                {records_instead, -EBADMSG, "binary records are FIXED"},
+        };
+        struct world *w = *state;
+        w->work.final = whole_files(w);
+        check_refused(w, changes, ARRAY_SIZE(changes));
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+        static const struct stage_change changes[] = {
+                {another_build, -ENOENT, "no module with build-id"},
+                {another_version, -EBADMSG, "version 2"},
+                {another_offset, -EINVAL, "not in the code of"},
+                {another_shape, -EBADMSG, "takes BYTES, but the rows are I64"},
+                {another_builtin, -EBADMSG, "has no function"},
+                {no_module, -EBADMSG, "of no module"},
+                {itself_as_parent, -EBADMSG, "does not come before it"},
+                {more_partitions, -EBADMSG, "partitions of its parent"},
+                {another_operator, -EBADMSG, "operator that is not known"},
+                {another_type, -EBADMSG, "rows of parallelize"},
+                {more_rows, -EBADMSG, "rows of parallelize"},
+                {damaged_rows, -EBADMSG, "checksum"},
+                {another_action, -EBADMSG, "no action Count"},
+                {another_place, -EBADMSG, "in no place"},
+                {fewer_places, -EBADMSG, "other map outputs than places"},
+                {no_rdds, -EBADMSG, "no RDD"},
+        };
+        struct world *w = *state;
+        w->work.final = fst_map_at(numbers(w), foreign(), FST_I64, HERE("map"));
+        give_inputs(w, 3);
+        check_refused(w, changes, ARRAY_SIZE(changes));
+}
+
+/* Each byte changed, each beginning of it: an error or a stage, and never much memory. */
+static void damaged_stages_do_no_harm(void **state)
+{
+        struct world *w = *state;
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        w->work.final = fst_map_at(numbers(w), foreign(), FST_I64, HERE("map"));
+        give_inputs(w, 20);
+        encode(&w->work, &shipped, &bytes);
+        for (size_t i = 0; i < bytes.len * 4; i++) {
+                struct fst_error error = FST_ERROR_INIT;
+                struct stage_work *work = NULL;
+                size_t at = i % bytes.len, len = i < bytes.len ? at : bytes.len;
+                char *copy = mem_alloc(len + 1), was = bytes.data[at];
+                memcpy(copy, bytes.data, len);
+                if (at < len)
+                        copy[at] = i < 2 * bytes.len ? (char)~was : i < 3 * bytes.len ? (char)(was + 1) : 0;
+                if (stage_decode(copy, len, &w->sc->env, &work, &error) == 0) {
+                        assert_true(work->memory.bytes < 2 * (32 * len + 65536) + 8192);
+                        stage_work_unref(work);
+                }
+                error_deinit(&error);
+                free(copy);
+        }
+}
+
+static void few_bytes_cannot_ask_for_much_memory(void **state)
+{
+        struct world *w = *state;
+        struct fst_error error = FST_ERROR_INIT;
+        struct stage_work *work = NULL;
+        enum { EMPTY = 500000 };
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        buf_append(&bytes, "\x08\x01", 2);
+        for (int i = 0; i < EMPTY; i++)
+                buf_append(&bytes, "\x2a\x00", 2); /* an Rdd of nothing: 2 bytes for some 300 of memory */
+        assert_int_equal(stage_decode(bytes.data, bytes.len, &w->sc->env, &work, &error), -EBADMSG);
+        assert_non_null(strstr(error_message(&error), "memory"));
+        error_deinit(&error);
+}
+
+/* --------------------------------------------------------------------------------------------------------- results */
+
+static void results_round_trip(struct action *action, struct task_result *from, const char *golden,
+                               struct task_result *back)
+{
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT, text = BUF_INIT;
+        struct fst_error error = FST_ERROR_INIT;
+        assert_int_equal(task_result_encode(action, from, &bytes, &error), 0);
+        as_hexadecimal(&bytes, &text);
+        assert_string_equal(buf_text(&text), golden);
+        assert_int_equal(task_result_decode(action, bytes.data, bytes.len, back, &error), 0);
+        for (size_t i = 0; i < bytes.len * 2; i++) { /* cut short, then damaged */
+                struct task_result other = {0};
+                size_t at = i % bytes.len, len = i < bytes.len ? at : bytes.len;
+                char *copy = mem_alloc(len + 1);
+                memcpy(copy, bytes.data, len);
+                if (at < len)
+                        copy[at] = (char)~copy[at];
+                if (task_result_decode(action, copy, len, &other, &error) == 0 && action->class->discard)
+                        action->class->discard(action, &other);
+                error_deinit(&error);
+                free(copy);
+        }
+}
+
+static void numbers_come_back(void **state)
+{
+        struct action action = {.class = &count_action_class, .type = FST_I64};
+        struct task_result result = {.number = 258}, back = {0};
+        results_round_trip(&action, &result, "010201000000000000", &back);
+        assert_int_equal(back.number, 258);
+        assert_int_equal(back.bytes, 8);
+}
+
+static void values_come_back(void **state)
+{
+        struct reduce_action action = {{.class = &reduce_action_class, .type = FST_BYTES}, fst_first, FST_BYTES, NULL};
+        struct reduce_value *value = new0(struct reduce_value);
+        struct task_result result = {.data = value}, back = {0};
+        results_round_trip(&action.action, &result, "01", &back);
+        assert_false(((struct reduce_value *)back.data)->present);
+        reduce_action_class.discard(&action.action, &back);
+
+        value = new0(struct reduce_value);
+        *value = (struct reduce_value){true, 0, mem_strdup("abc"), 3};
+        result.data = value;
+        results_round_trip(&action.action, &result, "0101616263", &back);
+        value = back.data;
+        assert_true(value->present && value->size == 3 && memcmp(value->data, "abc", 3) == 0);
+        reduce_action_class.discard(&action.action, &back);
+}
+
+static void rows_come_back(void **state)
+{
+        struct rows_action action = {
+                {.class = &rows_action_class, .type = FST_PAIR(BYTES, I64)}, 2, .made = FST_PAIR(BYTES, I64)};
+        fst_bytes keys[] = {{"a", 1}, {"bc", 2}};
+        int64_t values[] = {7, -1};
+        fst_batch batch = {2, FST_PAIR(BYTES, I64), {.bytes = keys}, {.i64 = values}};
+        struct page *page;
+        assert_int_equal(page_new(NULL, batch.type, 16, &page), 0);
+        assert_int_equal(page_append(page, &batch, 0), 2);
+        struct task_result result = {.data = page}, back = {0};
+        results_round_trip(&action.action, &result,
+                           "01"
+                           "46535031030100000000000008000000020000001b000000b43cb01ad5f38d56" /* header */
+                           "01000000610700000000000000"                                       /* "a", 7 */
+                           "020000006263ffffffffffffffff",                                    /* "bc", -1 */
+                           &back);
+        page = back.data;
+        assert_int_equal(page->rows, 2);
+        assert_int_equal(page->used, 4 + 1 + 8 + 4 + 2 + 8);
+        assert_true(page->block < 256);
+        assert_null(page->next);
+        assert_int_equal(back.bytes, page->used);
+        page_list_free(NULL, page);
+}
+
+static void keys_come_back(void **state)
+{
+        struct sample_action action = {{.class = &sample_action_class, .type = FST_BYTES}, 2};
+        struct drawn *d = new0(struct drawn);
+        d->keys = new_array(struct sample_key, 2);
+        d->n = 2;
+        d->keys[0] = (struct sample_key){0, {"kiwi", 4}, 1.5};
+        d->keys[1] = (struct sample_key){0, {"", 0}, 1.5};
+        struct task_result result = {.data = d}, back = {0};
+        results_round_trip(&action.action, &result, "01000000000000f83f040000006b69776900000000", &back);
+        d = back.data;
+        assert_int_equal(d->n, 2);
+        assert_true(d->keys[0].weight == 1.5 && fst_bytes_equal(d->keys[0].bytes, fst_bytes_of("kiwi")));
+        assert_int_equal(d->keys[0].prefix >> 32, 0x6b697769);
+        drawn_free(d);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- saving */
+
+static void saving_attempts_share_their_place(void **state)
+{
+        struct world *w = *state;
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        struct output_options options = OUTPUT_OPTIONS_INIT;
+        struct save_action save = {{.class = &save_action_class, .type = FST_I64}, NULL};
+        assert_int_equal(output_committer_new("/tmp/nowhere", 12, &options, &save.committer, NULL), 0);
+        w->work.final = numbers(w);
+        w->work.action = &save.action;
+        encode(&w->work, &shipped, &bytes);
+        struct stage_work *work = decode(bytes.data, bytes.len, &w->sc->env);
+        struct save_action *there = container_of(work->action, struct save_action, action);
+        char *a = output_committer_task_path(save.committer, 1, 77);
+        char *b = output_committer_task_path(there->committer, 1, 77);
+        assert_string_equal(a, b);
+        free(a);
+        free(b);
+        stage_work_unref(work);
+        output_committer_free(save.committer);
+
+        struct output_identity evil = {"/tmp/nowhere", "2024/../../x", 1, 1};
+        assert_int_equal(output_committer_join(&evil, &save.committer, NULL), -EINVAL);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- speed */
+
+static double microseconds(void)
+{
+        struct timespec t;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+        return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+/* Rows that it carries, five operators with captured structs, 64 map outputs of 2 executors. */
+static void a_typical_stage_takes_microseconds(void **state)
+{
+        struct world *w = *state;
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        int64_t captured[4] = {1, 2, 3, 4};
+        fst_rdd *rdd = numbers(w);
+        enum { ROUNDS = 2000 };
+        for (int i = 0; i < 5; i++)
+                rdd = fst_map_at(rdd, fst_fn_with(foreign(), captured, sizeof(captured)), FST_I64, HERE("map"));
+        w->work.final = rdd;
+        give_inputs(w, 64);
+        double start = microseconds();
+        for (int i = 0; i < ROUNDS; i++) {
+                buf_reset(&bytes);
+                encode(&w->work, &shipped, &bytes);
+        }
+        double encoded = microseconds();
+        for (int i = 0; i < ROUNDS; i++)
+                stage_work_unref(decode(bytes.data, bytes.len, &w->sc->env));
+        double decoded = microseconds();
+        print_message("%zu bytes, encoded in %.1f us, decoded in %.1f us\n", bytes.len, (encoded - start) / ROUNDS,
+                      (decoded - encoded) / ROUNDS);
+        assert_true(encoded - start < 500.0 * ROUNDS && decoded - encoded < 500.0 * ROUNDS);
+}
+
+#define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                WITH_WORLD(result_stages_look_like_this),
+                WITH_WORLD(map_stages_look_like_this),
+                WITH_WORLD(a_bound_without_bytes_travels),
+                WITH_WORLD(many_map_outputs_stay_small),
+                WITH_WORLD(text_splits_stay_small),
+                WITH_WORLD(own_map_outputs_are_known),
+                WITH_WORLD(functions_travel_with_their_module),
+                WITH_WORLD(functions_of_the_program_stay),
+                WITH_WORLD(partitions_of_files_travel),
+                WITH_WORLD(what_cannot_be_is_refused),
+                WITH_WORLD(files_that_cannot_be_are_refused),
+                WITH_WORLD(damaged_stages_do_no_harm),
+                WITH_WORLD(few_bytes_cannot_ask_for_much_memory),
+                cmocka_unit_test(numbers_come_back),
+                cmocka_unit_test(values_come_back),
+                cmocka_unit_test(rows_come_back),
+                cmocka_unit_test(keys_come_back),
+                WITH_WORLD(saving_attempts_share_their_place),
+                WITH_WORLD(a_typical_stage_takes_microseconds),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,393 @@
+/*
+ * Event log files; see event_file.h.
+ *
+ * Text is collected in a buffer and goes through the codec into the file when the buffer is full or on a flush.
+ * zstd is one frame a file, flushed block by block, so that a reader of a log in progress gets everything up to
+ * the last flush. lz4 is the block stream of lz4-java, which Spark reads and writes under that name: a head of
+ * magic, method, both lengths and an xxHash32, then at most one block's bytes.
+ *
+ * After the first error nothing is written any more, and every call returns that error's code.
+ */
+#include "driver/events/event_file.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/write_all.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <lz4.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#define IN_PROGRESS ".inprogress"
+#define LZ4_SEED 0x9747b28cu
+#define LZ4_HEAD 21
+
+struct event_file {
+        struct event_file_options options; /* strings owned below */
+        char *name;                        /* APPID[_ATTEMPT] */
+        char *path;                        /* the final file, or the directory when rolling */
+        char *status_path;                 /* rolling: appstatus file without IN_PROGRESS */
+        char *open_path;                   /* of the file that is open */
+        int fd;
+        int failed;        /* 0, or the code of the first error */
+        int index;         /* rolling: of the present file */
+        int64_t file_text; /* bytes of text in the present file */
+        struct buf text;   /* not compressed yet */
+        struct buf out;    /* scratch for the codec */
+        ZSTD_CCtx *zstd;
+};
+
+int event_codec_parse(const char *name, enum event_codec *codec, struct fst_error *error)
+{
+        static const struct {
+                const char *name;
+                enum event_codec codec;
+        } names[] = {{"zstd", EVENT_CODEC_ZSTD},
+                     {"org.apache.spark.io.ZStdCompressionCodec", EVENT_CODEC_ZSTD},
+                     {"lz4", EVENT_CODEC_LZ4},
+                     {"org.apache.spark.io.LZ4CompressionCodec", EVENT_CODEC_LZ4}};
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+                if (strcasecmp(name, names[i].name) == 0) {
+                        *codec = names[i].codec;
+                        return 0;
+                }
+        return error_set(error, -EINVAL, "spark.eventLog.compression.codec: '%s' is not available: use zstd or lz4",
+                         name);
+}
+
+/* ------------------------------------------------------------------------------------------------- bytes */
+
+static int fail(struct event_file *f, struct fst_error *error)
+{
+        f->failed = error_errno(error, "writing the event log %s", f->open_path);
+        return f->failed;
+}
+
+static int put(struct event_file *f, const char *data, size_t size, struct fst_error *error)
+{
+        if (write_all(f->fd, data, size) == 0)
+                return 0;
+        return fail(f, error);
+}
+
+static int write_zstd(struct event_file *f, ZSTD_EndDirective how, struct fst_error *error)
+{
+        ZSTD_inBuffer in = {f->text.data, f->text.len, 0};
+        size_t left;
+        do {
+                ZSTD_outBuffer out = {f->out.data, f->out.cap, 0};
+                left = ZSTD_compressStream2(f->zstd, &out, &in, how);
+                if (ZSTD_isError(left)) {
+                        f->failed = error_set(error, -EIO, "compressing the event log %s: %s", f->open_path,
+                                              ZSTD_getErrorName(left));
+                        return f->failed;
+                }
+                int r = put(f, f->out.data, out.pos, error);
+                if (r < 0)
+                        return r;
+        } while (how == ZSTD_e_continue ? in.pos < in.size : left > 0);
+        return 0;
+}
+
+static void put_le32(char *p, uint32_t v)
+{
+        for (int i = 0; i < 4; i++)
+                p[i] = (char)(v >> 8 * i);
+}
+
+/* A block's head; its length is that of the body as stored. */
+static void lz4_head(const struct event_file *f, char *head, int method, uint32_t stored, uint32_t length,
+                     uint32_t checksum)
+{
+        int level = 0; /* log2 of the block size, from 1 KiB */
+        while (((size_t)1024 << level) < f->options.lz4_block_size)
+                level++;
+        memcpy(head, "LZ4Block", 8);
+        head[8] = (char)(method | level);
+        put_le32(head + 9, stored);
+        put_le32(head + 13, length);
+        put_le32(head + 17, checksum);
+}
+
+static int write_lz4(struct event_file *f, bool end, struct fst_error *error)
+{
+        for (size_t at = 0; at < f->text.len;) {
+                int n = (int)MIN(f->options.lz4_block_size, f->text.len - at);
+                char *body = f->out.data + LZ4_HEAD;
+                int stored = LZ4_compress_default(f->text.data + at, body, n, (int)f->out.cap - LZ4_HEAD);
+                bool raw = stored <= 0 || stored >= n;
+                if (raw)
+                        memcpy(body, f->text.data + at, (size_t)(stored = n));
+                lz4_head(f, f->out.data, raw ? 0x10 : 0x20, (uint32_t)stored, (uint32_t)n,
+                         XXH32(f->text.data + at, (size_t)n, LZ4_SEED) & 0x0fffffff);
+                int r = put(f, f->out.data, LZ4_HEAD + (size_t)stored, error);
+                if (r < 0)
+                        return r;
+                at += (size_t)n;
+        }
+        if (!end)
+                return 0;
+        lz4_head(f, f->out.data, 0x10, 0, 0, 0);
+        return put(f, f->out.data, LZ4_HEAD, error);
+}
+
+/* Send the collected text on its way. */
+static int drain(struct event_file *f, ZSTD_EndDirective how, struct fst_error *error)
+{
+        int r;
+        if (f->options.codec == EVENT_CODEC_ZSTD)
+                r = write_zstd(f, how, error);
+        else if (f->options.codec == EVENT_CODEC_LZ4)
+                r = write_lz4(f, how == ZSTD_e_end, error);
+        else
+                r = put(f, f->text.data, f->text.len, error);
+        buf_reset(&f->text);
+        return r;
+}
+
+/* ------------------------------------------------------------------------------------------------- files */
+
+static const char *suffix(const struct event_file *f)
+{
+        static const char *const suffixes[] = {
+                [EVENT_CODEC_NONE] = "", [EVENT_CODEC_ZSTD] = ".zstd", [EVENT_CODEC_LZ4] = ".lz4"};
+        return suffixes[f->options.codec];
+}
+
+static char *clean_name(const char *text)
+{
+        char *name = mem_strdup(text);
+        for (char *c = name; *c; c++)
+                *c = strchr(" :/", *c) ? '-' : strchr(".${}'\"", *c) ? '_' : (char)tolower((unsigned char)*c);
+        return name;
+}
+
+/* The path that a "file:" address means, or NULL for other file systems. */
+static const char *local_path(const char *dir)
+{
+        if (strncmp(dir, "file:", 5) == 0) {
+                dir += 5;
+                return strncmp(dir, "//", 2) == 0 ? dir + 2 : dir;
+        }
+        const char *colon = strchr(dir, ':'), *slash = strchr(dir, '/');
+        return colon && slash == colon + 1 && slash[1] == '/' ? NULL : dir;
+}
+
+static int create(struct event_file *f, const char *path, struct fst_error *error)
+{
+        int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC;
+        int fd = open(path, flags, 0660);
+        if (fd < 0)
+                return error_errno(error, "creating the event log %s (spark.eventLog.dir)", path);
+        if (fchmod(fd, 0660) < 0) {
+                int r = error_errno(error, "setting the mode of the event log %s", path);
+                close(fd);
+                return r;
+        }
+        return fd;
+}
+
+static int open_file(struct event_file *f, char *path, struct fst_error *error)
+{
+        int fd = create(f, path, error);
+        if (fd < 0) {
+                free(path);
+                return fd;
+        }
+        free(f->open_path);
+        f->open_path = path;
+        f->fd = fd;
+        f->file_text = 0;
+        if (f->zstd)
+                ZSTD_CCtx_reset(f->zstd, ZSTD_reset_session_only);
+        return 0;
+}
+
+static int close_file(struct event_file *f, struct fst_error *error)
+{
+        int r = f->failed ? f->failed : drain(f, ZSTD_e_end, error);
+        if (f->fd >= 0 && close(f->fd) < 0 && r == 0)
+                r = fail(f, error);
+        f->fd = -1;
+        return r;
+}
+
+static int open_next(struct event_file *f, struct fst_error *error)
+{
+        f->index++;
+        return open_file(f, mem_printf("%s/events_%d_%s%s", f->path, f->index, f->name, suffix(f)), error);
+}
+
+static int remove_directory(const char *path)
+{
+        DIR *dir = opendir(path);
+        if (!dir)
+                return -1;
+        for (struct dirent *e; (e = readdir(dir));)
+                if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+                        unlinkat(dirfd(dir), e->d_name, 0);
+        closedir(dir);
+        return rmdir(path);
+}
+
+static int exists_already(const char *path, struct fst_error *error)
+{
+        return error_set(error, -EEXIST,
+                         "the event log %s already exists: remove it, or set spark.eventLog.overwrite=true", path);
+}
+
+static int open_rolling(struct event_file *f, const char *dir, struct fst_error *error)
+{
+        f->path = mem_printf("%s/eventlog_v2_%s", dir, f->name);
+        f->status_path = mem_printf("%s/appstatus_%s", f->path, f->name);
+        if (access(f->path, F_OK) == 0) {
+                if (!f->options.overwrite)
+                        return exists_already(f->path, error);
+                if (remove_directory(f->path) < 0)
+                        return error_errno(error, "removing the old event log %s", f->path);
+        }
+        if (mkdir(f->path, 0770) < 0 || chmod(f->path, 0770) < 0)
+                return error_errno(error, "creating the event log %s (spark.eventLog.dir)", f->path);
+        _cleanup_free_ char *status = mem_printf("%s" IN_PROGRESS, f->status_path);
+        int fd = create(f, status, error);
+        if (fd < 0)
+                return fd;
+        close(fd);
+        return open_next(f, error);
+}
+
+static int open_single(struct event_file *f, const char *dir, struct fst_error *error)
+{
+        f->path = mem_printf("%s/%s%s", dir, f->name, suffix(f));
+        if (access(f->path, F_OK) == 0 && !f->options.overwrite)
+                return exists_already(f->path, error);
+        return open_file(f, mem_printf("%s" IN_PROGRESS, f->path), error);
+}
+
+static void release(struct event_file *f)
+{
+        if (f->fd >= 0)
+                close(f->fd);
+        ZSTD_freeCCtx(f->zstd);
+        buf_deinit(&f->text);
+        buf_deinit(&f->out);
+        free(f->open_path);
+        free(f->status_path);
+        free(f->path);
+        free(f->name);
+        free(f);
+}
+
+static int check_dir(const char *address, const char **dir, struct fst_error *error)
+{
+        struct stat st;
+        const char *path = local_path(address);
+        if (!path)
+                return error_set(error, -EINVAL, "spark.eventLog.dir %s: event logs can be written to local paths only",
+                                 address);
+        if (stat(path, &st) < 0)
+                return error_errno(error, "spark.eventLog.dir %s: create it, or set another", path);
+        if (!S_ISDIR(st.st_mode))
+                return error_set(error, -ENOTDIR, "spark.eventLog.dir: log directory %s is not a directory", path);
+        *dir = path;
+        return 0;
+}
+
+int event_file_open(struct event_file **file, const struct event_file_options *options, struct fst_error *error)
+{
+        const char *dir = NULL;
+        int r = check_dir(options->dir, &dir, error);
+        if (r < 0)
+                return r;
+        if (options->rolling && options->max_file_size < 10 << 20)
+                return error_set(error, -EINVAL, "spark.eventLog.rolling.maxFileSize should be at least 10m");
+        struct event_file *f = new0(struct event_file);
+        f->options = *options;
+        f->options.dir = f->options.app_id = f->options.attempt_id = NULL;
+        f->fd = -1;
+        _cleanup_free_ char *id = clean_name(options->app_id);
+        _cleanup_free_ char *attempt = clean_name(options->attempt_id ? options->attempt_id : "");
+        f->name = mem_printf(*attempt ? "%s_%s" : "%s%s", id, attempt);
+        if (options->codec == EVENT_CODEC_ZSTD) {
+                f->zstd = ZSTD_createCCtx();
+                ZSTD_CCtx_setParameter(f->zstd, ZSTD_c_compressionLevel, options->zstd_level);
+                buf_reserve(&f->out, ZSTD_CStreamOutSize());
+        } else if (options->codec == EVENT_CODEC_LZ4) {
+                f->options.lz4_block_size = MAX(options->lz4_block_size, (size_t)1024);
+                f->options.lz4_block_size = MIN(f->options.lz4_block_size, (size_t)32 << 20);
+                buf_reserve(&f->out, LZ4_HEAD + (size_t)LZ4_compressBound((int)f->options.lz4_block_size));
+        }
+        r = options->rolling ? open_rolling(f, dir, error) : open_single(f, dir, error);
+        if (r < 0) {
+                release(f);
+                return r;
+        }
+        *file = f;
+        return 0;
+}
+
+int event_file_write(struct event_file *f, const char *lines, size_t size, struct fst_error *error)
+{
+        while (size > 0 && !f->failed) {
+                size_t n = size;
+                if (f->options.rolling && f->file_text + (int64_t)size > f->options.max_file_size) {
+                        /* Line by line at the seam: the one that is too much begins the next file. */
+                        const char *end = memchr(lines, '\n', size);
+                        n = end ? (size_t)(end - lines) + 1 : size;
+                        if (f->file_text > 0 && f->file_text + (int64_t)n > f->options.max_file_size) {
+                                int r = close_file(f, error);
+                                if (r == 0 && (r = open_next(f, error)) < 0)
+                                        f->failed = r;
+                                if (r < 0)
+                                        return r;
+                        }
+                }
+                buf_append(&f->text, lines, n);
+                f->file_text += (int64_t)n;
+                lines += n;
+                size -= n;
+                if (f->text.len >= f->options.buffer_size)
+                        drain(f, ZSTD_e_continue, error);
+        }
+        return f->failed;
+}
+
+int event_file_flush(struct event_file *f, struct fst_error *error)
+{
+        if (f->failed)
+                return f->failed;
+        return drain(f, ZSTD_e_flush, error);
+}
+
+const char *event_file_path(const struct event_file *f)
+{
+        return f->path;
+}
+
+int event_file_close(struct event_file *f, struct fst_error *error)
+{
+        if (!f)
+                return 0;
+        int r = close_file(f, error);
+        if (r == 0) {
+                const char *to = f->status_path ? f->status_path : f->path;
+                _cleanup_free_ char *from = mem_printf("%s" IN_PROGRESS, to);
+                if (rename(from, to) < 0)
+                        r = error_errno(error, "renaming the event log %s", from);
+        }
+        release(f);
+        return r;
+}
+
+void event_file_abandon(struct event_file *f)
+{
+        if (f)
+                release(f);
+}

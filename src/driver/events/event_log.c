@@ -1,0 +1,377 @@
+/*
+ * The event log listener; see event_log.h. All of it runs on the bus's thread.
+ *
+ * Each stage attempt has a task_json, from its submission to its completion. Tasks may end after their stage has
+ * (killed ones), so the last few completed stages are kept; a task of a stage that nobody submitted gets one too.
+ */
+#include "driver/events/event_log.h"
+
+#include "driver/events/task_json.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "conf/conf.h"
+
+#include <time.h>
+
+#define COMPONENT "EventLoggingListener"
+#define STAGES_KEPT 64
+#define BATCH_BYTES ((size_t)128 << 10) /* rendered before it is handed to the file */
+#define FLUSH_MS 500                    /* the longest that a due flush waits for a bus that is never idle */
+
+struct stage {
+        struct task_json json;
+        bool completed;
+};
+
+struct event_log {
+        struct listener listener;
+        struct event_log_options options;
+        struct event_file *file; /* NULL: closed, or failed */
+        char *path;
+        struct buf line;
+        VEC(struct stage *) stages; /* in the order of their submission */
+        struct stage *last;         /* the one of the last task */
+        int64_t next_accumulator;
+        int64_t events;
+        bool flush_due;
+        int64_t flush_due_ms;
+};
+
+static int64_t coarse_ms(void)
+{
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+        return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* ------------------------------------------------------------------------------------------------ output */
+
+static void give_up(struct event_log *log, struct fst_error *error)
+{
+        log_error(COMPONENT, "%s; no more events are logged, the application goes on", error_message(error));
+        event_file_abandon(steal(log->file));
+}
+
+static void write_lines(struct event_log *log)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        if (log->file && event_file_write(log->file, log->line.data, log->line.len, &error) < 0)
+                give_up(log, &error);
+        buf_reset(&log->line);
+}
+
+static void flush(struct event_log *log)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        log->flush_due = false;
+        if (log->file && event_file_flush(log->file, &error) < 0)
+                give_up(log, &error);
+}
+
+/* The line of an event is complete. */
+static void event_done(struct event_log *log, bool wants_flush)
+{
+        log->events++;
+        write_lines(log);
+        if (wants_flush && !log->flush_due) {
+                log->flush_due = true;
+                log->flush_due_ms = coarse_ms();
+        }
+}
+
+static void flush_if_late(struct event_log *log)
+{
+        if (log->flush_due && coarse_ms() - log->flush_due_ms > FLUSH_MS)
+                flush(log);
+}
+
+/* ------------------------------------------------------------------------------------------------ stages */
+
+static void stage_free(struct stage *s)
+{
+        task_json_deinit(&s->json);
+        free(s);
+}
+
+static bool is_stage(const struct stage *s, int id, int attempt)
+{
+        return s->json.stage_id == id && s->json.stage_attempt == attempt;
+}
+
+/* Forget completed stages beyond those that are kept, the oldest first. */
+static void trim_stages(struct event_log *log)
+{
+        size_t completed = 0, to = 0;
+        for (size_t i = 0; i < log->stages.len; i++)
+                completed += log->stages.data[i]->completed;
+        if (completed <= STAGES_KEPT * 2)
+                return;
+        for (size_t i = 0; i < log->stages.len; i++) {
+                struct stage *s = log->stages.data[i];
+                if (s->completed && completed > STAGES_KEPT) {
+                        completed--;
+                        stage_free(s);
+                } else {
+                        log->stages.data[to++] = s;
+                }
+        }
+        log->stages.len = to;
+        log->last = NULL;
+}
+
+static struct stage *stage_of(struct event_log *log, int id, int attempt)
+{
+        if (log->last && is_stage(log->last, id, attempt))
+                return log->last;
+        for (size_t i = log->stages.len; i-- > 0;)
+                if (is_stage(log->stages.data[i], id, attempt))
+                        return log->last = log->stages.data[i];
+        trim_stages(log);
+        struct stage *s = new0(struct stage);
+        task_json_init(&s->json, id, attempt, log->next_accumulator, log->options.accumulables);
+        log->next_accumulator += TASK_JSON_ACCUMULATORS;
+        vec_push(&log->stages, s);
+        return log->last = s;
+}
+
+/* ------------------------------------------------------------------------------------------------ events */
+
+static struct event_log *of(struct listener *l)
+{
+        return container_of(l, struct event_log, listener);
+}
+
+#define PLAIN(kind)                                                                                                    \
+        static void on_##kind(struct listener *l, const struct kind *e)                                                \
+        {                                                                                                              \
+                struct event_log *log = of(l);                                                                         \
+                if (!log->file)                                                                                        \
+                        return;                                                                                        \
+                event_json_##kind(&log->line, e);                                                                      \
+                event_done(log, true);                                                                                 \
+        }
+PLAIN(application_start)
+PLAIN(application_end)
+PLAIN(resource_profile_added)
+PLAIN(block_manager_added)
+PLAIN(block_manager_removed)
+PLAIN(executor_added)
+PLAIN(executor_removed)
+PLAIN(exclusion_changed)
+PLAIN(job_end)
+PLAIN(unpersist_rdd)
+PLAIN(block_updated)
+
+/* Spark's log does not have these. */
+static void on_speculative_submitted(struct listener *l, const struct speculative_submitted *e)
+{
+}
+
+static void on_unschedulable_changed(struct listener *l, const struct unschedulable_changed *e)
+{
+}
+
+#define REDACTED(kind, wants_flush)                                                                                    \
+        static void on_##kind(struct listener *l, const struct kind *e)                                                \
+        {                                                                                                              \
+                struct event_log *log = of(l);                                                                         \
+                if (!log->file)                                                                                        \
+                        return;                                                                                        \
+                event_json_##kind(&log->line, e, &log->options.redact);                                                \
+                event_done(log, wants_flush);                                                                          \
+        }
+REDACTED(environment_update, false)
+REDACTED(job_start, true)
+
+static void on_stage_submitted(struct listener *l, const struct stage_submitted *e)
+{
+        struct event_log *log = of(l);
+        if (!log->file)
+                return;
+        stage_of(log, e->stage.id, e->stage.attempt);
+        event_json_stage_submitted(&log->line, e, &log->options.redact);
+        event_done(log, false);
+}
+
+static void on_stage_completed(struct listener *l, const struct stage_completed *e)
+{
+        struct event_log *log = of(l);
+        if (!log->file)
+                return;
+        struct stage *s = stage_of(log, e->stage.id, e->stage.attempt);
+        _cleanup_(buf_deinit) struct buf accumulables = BUF_INIT;
+        task_json_accumulables(&s->json, &accumulables);
+        event_json_stage_completed(&log->line, e, buf_text(&accumulables));
+        s->completed = true;
+        event_done(log, true);
+}
+
+static void on_task_getting_result(struct listener *l, const struct task_getting_result *e)
+{
+        struct event_log *log = of(l);
+        if (!log->file)
+                return;
+        struct stage *s = stage_of(log, e->info.stage_id, e->info.stage_attempt);
+        task_json_getting_result(&s->json, &log->line, e);
+        event_done(log, false);
+}
+
+#define TASKS(kind, write)                                                                                             \
+        static void on_##kind##s(struct listener *l, const struct kind *batch, size_t n)                               \
+        {                                                                                                              \
+                struct event_log *log = of(l);                                                                         \
+                for (size_t i = 0; i < n && log->file; i++) {                                                          \
+                        const struct task_info *info = &batch[i].info;                                                 \
+                        write(&stage_of(log, info->stage_id, info->stage_attempt)->json, &log->line, &batch[i]);       \
+                        log->events++;                                                                                 \
+                        if (log->line.len >= BATCH_BYTES || i + 1 == n)                                                \
+                                write_lines(log);                                                                      \
+                }                                                                                                      \
+                flush_if_late(log);                                                                                    \
+        }
+TASKS(task_start, task_json_start)
+TASKS(task_end, task_json_end)
+
+static void on_idle(struct listener *l)
+{
+        struct event_log *log = of(l);
+        if (log->flush_due)
+                flush(log);
+}
+
+static void on_stop(struct listener *l)
+{
+        struct event_log *log = of(l);
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        if (log->file && event_file_close(steal(log->file), &error) < 0)
+                log_error(COMPONENT, "%s; the event log stays marked as in progress", error_message(&error));
+}
+
+/* --------------------------------------------------------------------------------------------- life time */
+
+struct event_log_options event_log_defaults(void)
+{
+        return (struct event_log_options){
+                .file = {.dir = "/tmp/spark-events",
+                         .codec = EVENT_CODEC_ZSTD,
+                         .zstd_level = 1,
+                         .lz4_block_size = 32 << 10,
+                         .buffer_size = 100 << 10,
+                         .rolling = true,
+                         .max_file_size = 128 << 20},
+                .accumulables = true,
+        };
+}
+
+static int read_codec(struct event_log_options *o, const struct fst_conf *conf, struct fst_error *error)
+{
+        bool compress = false;
+        int64_t level = 0, block_size = 0;
+        _cleanup_free_ char *name = NULL;
+        int r = conf_get_bool(conf, "spark.eventLog.compress", &compress, error);
+        if (r == 0)
+                r = conf_get_string(conf, "spark.eventLog.compression.codec", &name, error);
+        if (r == 0)
+                r = conf_get_int(conf, "spark.io.compression.zstd.level", &level, error);
+        if (r == 0)
+                r = conf_get_bytes(conf, "spark.io.compression.lz4.blockSize", &block_size, error);
+        if (r < 0)
+                return r;
+        o->file.zstd_level = (int)level;
+        o->file.lz4_block_size = (size_t)MAX(block_size, (int64_t)0);
+        o->file.codec = EVENT_CODEC_NONE;
+        return compress ? event_codec_parse(name, &o->file.codec, error) : 0;
+}
+
+int event_log_read_conf(struct event_log_options *options, const struct fst_conf *conf, struct fst_error *error)
+{
+        struct event_log_options o = *options;
+        const struct {
+                const char *key;
+                bool *value;
+        } flags[] = {{"spark.eventLog.overwrite", &o.file.overwrite},
+                     {"spark.eventLog.rolling.enabled", &o.file.rolling},
+                     {"spark.eventLog.logBlockUpdates.enabled", &o.block_updates},
+                     {"spark.eventLog.includeTaskMetricsAccumulators", &o.accumulables}};
+        int64_t buffer = 0;
+        int r = 0;
+        for (size_t i = 0; i < ARRAY_SIZE(flags) && r == 0; i++)
+                r = conf_get_bool(conf, flags[i].key, flags[i].value, error);
+        if (r == 0)
+                r = conf_get_bytes(conf, "spark.eventLog.buffer.kb", &buffer, error);
+        if (r == 0)
+                r = conf_get_bytes(conf, "spark.eventLog.rolling.maxFileSize", &o.file.max_file_size, error);
+        if (r == 0)
+                r = read_codec(&o, conf, error);
+        char *dir = NULL;
+        if (r == 0)
+                r = conf_get_string(conf, "spark.eventLog.dir", &dir, error);
+        if (r < 0)
+                return r;
+        o.file.buffer_size = (size_t)MIN(MAX(buffer, (int64_t)1024), (int64_t)16 << 20);
+        o.file.dir = dir;
+        *options = o;
+        return 0;
+}
+
+int event_log_open(struct event_log **out, const struct event_log_options *options, struct fst_error *error)
+{
+        struct event_file *file = NULL;
+        int r = event_file_open(&file, &options->file, error);
+        if (r < 0)
+                return r;
+        struct event_log *log = new0(struct event_log);
+        log->options = *options;
+        log->options.file = (struct event_file_options){0}; /* its strings are the caller's */
+        log->file = file;
+        log->path = mem_strdup(event_file_path(file));
+        log->listener = (struct listener){
+                .name = COMPONENT,
+#define CALLBACK(kind) .on_##kind = on_##kind,
+                EVENT_KINDS(CALLBACK)
+#undef CALLBACK
+                        .on_task_starts = on_task_starts,
+                .on_task_ends = on_task_ends,
+                .on_idle = on_idle,
+                .on_stop = on_stop,
+        };
+        if (!options->block_updates)
+                log->listener.on_block_updated = NULL;
+        event_json_log_start(&log->line);
+        event_done(log, true);
+        flush(log);
+        log_info(COMPONENT, "Logging events to %s", log->path);
+        *out = log;
+        return 0;
+}
+
+struct listener *event_log_listener(struct event_log *log)
+{
+        return &log->listener;
+}
+
+const char *event_log_path(const struct event_log *log)
+{
+        return log->path;
+}
+
+int64_t event_log_events(const struct event_log *log)
+{
+        return log->events;
+}
+
+void event_log_free(struct event_log *log)
+{
+        if (!log)
+                return;
+        on_stop(&log->listener);
+        for (size_t i = 0; i < log->stages.len; i++)
+                stage_free(log->stages.data[i]);
+        vec_deinit(&log->stages);
+        buf_deinit(&log->line);
+        free(log->path);
+        free(log);
+}

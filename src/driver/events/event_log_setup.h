@@ -1,0 +1,19 @@
+/*
+ * The event log as the configuration asks for it: spark.eventLog.*, with secrets redacted by spark.redaction.regex.
+ */
+#pragma once
+
+#include "conf/redact.h"
+#include "driver/events/event_log.h"
+
+struct event_log_setup {
+        struct event_log *log;
+        struct redactor redactor;
+};
+
+/* Open the log of application @app_id. 0, or negative with @error naming key and value. */
+int event_log_setup_open(const struct fst_conf *conf, const char *app_id, struct event_log_setup **setup,
+                         struct fst_error *error);
+
+/* After the bus was stopped. NULL is allowed. */
+void event_log_setup_free(struct event_log_setup *setup);

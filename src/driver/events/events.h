@@ -1,0 +1,307 @@
+/*
+ * What happens in an application, as plain structs: what the schedulers post to the listener bus and what
+ * listeners (event log, application status, web UI) are handed.
+ *
+ * Names and meanings are those of Spark's SparkListener events. Times are milliseconds since 1970, 0 for "not
+ * yet"; durations are named with their unit. Everything an event points to is borrowed: by the bus for as long
+ * as the posting call lasts (it copies), by a listener for as long as its callback lasts. The one exception are
+ * executor_ref's, which task events point to and which must live until the bus is freed.
+ *
+ * Task starts and ends are the events that there are many of. They are flat, so that a batch is one memcpy;
+ * what only failed tasks or tasks of cached RDDs have hangs off task_end.detail.
+ */
+#pragma once
+
+#include "base/strmap.h"
+#include "sched/tasks/task_locality.h"
+
+#include <firesteel/rdd.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An executor as events name it: "driver" and its host in local mode. Lives until the bus is freed. */
+struct executor_ref {
+        const char *id;
+        const char *host;
+        const char *address; /* "host:port"; not in events */
+        int port;
+};
+
+enum task_kind { TASK_RESULT, TASK_SHUFFLE_MAP };
+
+enum task_end_reason {
+        TASK_END_SUCCESS,
+        TASK_END_EXCEPTION_FAILURE, /* class_name, description, stack, full_stack_trace */
+        TASK_END_FETCH_FAILED,      /* shuffle_id, map_id, map_index, reduce_id, block_manager, message */
+        TASK_END_TASK_KILLED,       /* message: the reason */
+        TASK_END_TASK_RESULT_LOST,
+        TASK_END_TASK_COMMIT_DENIED, /* job_id, partition, attempt */
+        TASK_END_EXECUTOR_LOST,      /* executor_id, exit_caused_by_app, message */
+        TASK_END_RESUBMITTED,
+        TASK_END_UNKNOWN,
+};
+
+/* What start and end of an attempt have in common. */
+struct task_info {
+        int64_t id; /* unique in the application */
+        int64_t launch_ms;
+        const struct executor_ref *executor;
+        int32_t stage_id, stage_attempt;
+        int32_t index;   /* in its task set */
+        int32_t attempt; /* of this index, from 0 */
+        int32_t partition;
+        uint8_t locality; /* enum task_locality */
+        bool speculative;
+};
+
+struct task_start {
+        struct task_info info;
+};
+
+/* One attempt's measures; all zero for a task that never ran. */
+struct task_metrics {
+        int64_t executor_deserialize_ms;
+        int64_t executor_deserialize_cpu_ns;
+        int64_t executor_run_ms;
+        int64_t executor_cpu_ns;
+        int64_t result_size; /* bytes */
+        int64_t result_serialization_ms;
+        int64_t peak_execution_memory; /* bytes */
+        int64_t memory_bytes_spilled;
+        int64_t disk_bytes_spilled;
+        int64_t input_bytes, input_records;
+        int64_t output_bytes, output_records;
+        struct {
+                int64_t remote_blocks, local_blocks;
+                int64_t fetch_wait_ms;
+                int64_t remote_bytes, remote_bytes_to_disk, local_bytes;
+                int64_t records;
+                int64_t remote_requests_ms;
+        } shuffle_read;
+        struct {
+                int64_t bytes, records;
+                int64_t write_ns;
+        } shuffle_write;
+};
+
+/* A block manager as events name it. */
+struct block_manager_ref {
+        const char *executor_id;
+        const char *host;
+        int port;
+};
+
+/* Where a stored block lies now. */
+struct block_update {
+        struct block_manager_ref manager; /* not used in task_detail */
+        const char *block_id;             /* "rdd_3_0", "broadcast_0_piece0" */
+        enum fst_storage_level level;     /* that was asked for; FST_STORAGE_NONE: it was removed */
+        int64_t memory_size, disk_size;   /* bytes */
+};
+
+struct stack_frame {
+        const char *class_name; /* module or source file */
+        const char *function;
+        const char *file; /* may be NULL */
+        int line;         /* -1: not known */
+};
+
+/* The uncommon part of a task's end: why it failed, which blocks it stored. Unused fields are zero. */
+struct task_detail {
+        const char *class_name;       /* EXCEPTION_FAILURE: "firesteel.UserError", "firesteel.Crash" */
+        const char *description;      /* EXCEPTION_FAILURE: the message, one line or more */
+        const char *full_stack_trace; /* EXCEPTION_FAILURE: NULL: class name and description */
+        const struct stack_frame *stack;
+        size_t n_stack;
+        const char *message;                    /* TASK_KILLED, FETCH_FAILED, EXECUTOR_LOST */
+        struct block_manager_ref block_manager; /* FETCH_FAILED; host NULL: not known */
+        int shuffle_id;
+        int64_t map_id;
+        int map_index, reduce_id;
+        const char *executor_id; /* EXECUTOR_LOST */
+        bool exit_caused_by_app;
+        int job_id;                                /* COMMIT_DENIED */
+        const struct block_update *updated_blocks; /* with spark.taskMetrics.trackUpdatedBlockStatuses only */
+        size_t n_updated_blocks;
+};
+
+struct task_end {
+        struct task_info info;
+        int64_t getting_result_ms; /* when the driver began to fetch a large result; 0: it came with the status */
+        int64_t finish_ms;
+        uint8_t kind;   /* enum task_kind */
+        uint8_t reason; /* enum task_end_reason; TASK_KILLED marks the task killed, all others but SUCCESS failed */
+        struct task_metrics metrics;
+        const struct task_detail *detail; /* NULL for most */
+};
+
+enum rdd_determinism { RDD_DETERMINATE, RDD_UNORDERED, RDD_INDETERMINATE };
+
+struct rdd_info {
+        int id;
+        const char *name;      /* "MapPartitionsRDD" or the user's */
+        const char *call_site; /* "reduce_by_key at wordcount.c:14" */
+        const char *scope;     /* the operation, groups nodes of the DAG picture; NULL: none */
+        int scope_id;
+        const int *parent_ids;
+        size_t n_parents;
+        enum fst_storage_level level;
+        bool barrier;
+        enum rdd_determinism determinism;
+        int partitions;
+        int cached_partitions;
+        int64_t memory_size, disk_size;
+};
+
+struct stage_info {
+        int id, attempt;
+        const char *name; /* the call site */
+        int tasks;
+        const struct rdd_info *rdds; /* those computed in this stage, the last one's first */
+        size_t n_rdds;
+        const int *parent_ids;
+        size_t n_parents;
+        const char *details; /* a longer call site, may have several lines; NULL: as name */
+        int64_t submission_ms, completion_ms;
+        const char *failure_reason; /* NULL: none */
+};
+
+struct application_start {
+        const char *name, *id;
+        int64_t ms;
+        const char *user;
+        const char *attempt_id; /* NULL: none */
+};
+
+struct application_end {
+        int64_t ms;
+        int exit_code; /* -1: not known */
+};
+
+/* Maps may be NULL (empty). The event log redacts; listeners see the plain values. */
+struct environment_update {
+        const struct strmap *runtime; /* Spark's "JVM Information" */
+        const struct strmap *spark_properties;
+        const struct strmap *hadoop_properties;
+        const struct strmap *system_properties;
+        const struct strmap *metrics_properties;
+        const struct strmap *classpath_entries; /* path → where it was added by */
+};
+
+struct resource_profile_added {
+        int id; /* 0: the default profile */
+        int executor_cores;
+        int64_t executor_memory_mib, executor_offheap_mib;
+        double task_cpus;
+};
+
+struct block_manager_added {
+        struct block_manager_ref manager;
+        int64_t ms;
+        int64_t max_on_heap_memory, max_off_heap_memory; /* bytes */
+};
+
+struct block_manager_removed {
+        struct block_manager_ref manager;
+        int64_t ms;
+};
+
+struct executor_added {
+        const char *id, *host;
+        int64_t ms;
+        int total_cores;
+        const struct strmap *log_urls, *attributes; /* NULL: none */
+};
+
+struct executor_removed {
+        const char *id;
+        int64_t ms;
+        const char *reason;
+};
+
+struct job_start {
+        int id;
+        int64_t ms;
+        const struct stage_info *stages; /* all that the job needs, those that will be skipped too */
+        size_t n_stages;
+        const struct strmap *properties; /* "spark.jobGroup.id", …; NULL: none */
+};
+
+struct job_end {
+        int id;
+        int64_t ms;
+        const char *failure; /* NULL: it succeeded */
+};
+
+struct stage_submitted {
+        struct stage_info stage;
+        const struct strmap *properties; /* NULL: none */
+};
+
+struct stage_completed {
+        struct stage_info stage; /* failure_reason says whether it failed */
+};
+
+struct task_getting_result {
+        struct task_info info;
+        int64_t getting_result_ms;
+};
+
+struct block_updated {
+        struct block_update block;
+};
+
+struct unpersist_rdd {
+        int rdd_id;
+};
+
+/* An executor or host takes no new tasks because too many failed there, or takes them again. */
+struct exclusion_changed {
+        int64_t ms;
+        bool is_host;
+        const char *id; /* the executor's id, or the host's name */
+        int failures;   /* tasks that failed on the executor; executors that are excluded on the host */
+        int32_t stage_id, stage_attempt; /* for this one only; -1: the whole application */
+        bool lifted;
+};
+
+/* A slow task gets a second attempt. Not in event logs, as in Spark's. */
+struct speculative_submitted {
+        int32_t stage_id, stage_attempt, index, partition;
+};
+
+/* No executor may run some task of a stage, or this is over. Not in event logs either. */
+struct unschedulable_changed {
+        int32_t stage_id, stage_attempt;
+        bool unschedulable;
+};
+
+/* Every kind but the two of tasks, which travel in batches. */
+#define EVENT_KINDS(X)                                                                                                 \
+        X(application_start)                                                                                           \
+        X(application_end)                                                                                             \
+        X(environment_update)                                                                                          \
+        X(resource_profile_added)                                                                                      \
+        X(block_manager_added)                                                                                         \
+        X(block_manager_removed)                                                                                       \
+        X(executor_added)                                                                                              \
+        X(executor_removed)                                                                                            \
+        X(job_start)                                                                                                   \
+        X(job_end)                                                                                                     \
+        X(stage_submitted)                                                                                             \
+        X(stage_completed)                                                                                             \
+        X(task_getting_result)                                                                                         \
+        X(unpersist_rdd)                                                                                               \
+        X(exclusion_changed)                                                                                           \
+        X(speculative_submitted)                                                                                       \
+        X(unschedulable_changed)                                                                                       \
+        X(block_updated)
+
+/* Copies that own nothing: all of it lies in the arena, but executor_ref's. Maps in it are for reading only. */
+struct arena;
+#define EVENT_COPY(kind) const struct kind *event_copy_##kind(struct arena *a, const struct kind *from);
+EVENT_KINDS(EVENT_COPY)
+#undef EVENT_COPY
+const struct task_detail *event_copy_task_detail(struct arena *a, const struct task_detail *from);

@@ -1,0 +1,486 @@
+/*
+ * The listener bus; see listener_bus.h.
+ *
+ * Events are copied into chunks of 256 KiB. A chunk is a sequence of entries: a head, then either an array of
+ * task starts or ends, or a pointer to one event in the chunk's own arena. The bus's thread takes the whole list
+ * of chunks at once, hands listeners the arrays where they lie, and gives the chunks back for reuse. So a batch
+ * of task events costs one lock and one memcpy, and no memory is allocated in the long run.
+ *
+ * Waking a thread costs a producer more than all of that. The bus's thread therefore does not go back to sleep
+ * at once when it has run dry, but looks again after LINGER_MS; only a thread that sleeps is signalled, or one
+ * that lingers while the queue fills up or somebody waits for it. A busy application wakes it some 200 times a
+ * second whatever its number of tasks.
+ *
+ * Invariants, under the lock: `posted - delivered` events are underway. Only the last chunk of the list is
+ * appended to. The list holds no empty chunk. Order of delivery is order of the lock.
+ *
+ * Spark has several queues, each with a thread, and drops events when one is full. Here one thread serves all
+ * listeners (they are ours, and quick) and producers wait instead; see the header.
+ */
+#include "driver/events/listener_bus.h"
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <time.h>
+
+#define CHUNK_BYTES ((size_t)256 << 10)
+#define CHUNK_SIDE_BYTES ((size_t)1 << 20) /* a chunk whose arena holds more is full */
+#define CHUNKS_KEPT 4
+#define BYTES_UNDERWAY ((size_t)64 << 20)
+#define LINGER_MS 5
+#define DROP_REPORT_MS 60000
+
+enum entry_kind {
+        ENTRY_TASK_STARTS,
+        ENTRY_TASK_ENDS,
+#define ENTRY_KIND(kind) ENTRY_##kind,
+        EVENT_KINDS(ENTRY_KIND)
+#undef ENTRY_KIND
+};
+
+struct entry {
+        uint32_t kind; /* enum entry_kind */
+        uint32_t n;
+        uint64_t payload[]; /* n task events, or one pointer */
+};
+
+struct chunk {
+        struct chunk *next;
+        struct arena side;
+        struct entry *last; /* NULL: empty */
+        size_t used;        /* bytes of `data` */
+        size_t events;
+        size_t bytes; /* as counted in bytes_underway */
+        uint64_t data[CHUNK_BYTES / sizeof(uint64_t)];
+};
+
+enum consumer_state { CONSUMER_WORKING, CONSUMER_LINGERING, CONSUMER_SLEEPING };
+
+struct listener_bus {
+        size_t capacity;
+        int64_t stall_ms;
+        VEC(struct listener *) listeners;
+        pthread_t thread;
+        pthread_mutex_t lock;
+        pthread_cond_t work; /* the bus's thread waits on it */
+        pthread_cond_t room; /* producers, and who waits for emptiness */
+        struct chunk *first, *last;
+        struct chunk *spare;
+        size_t n_spare;
+        size_t bytes_underway;
+        uint64_t posted, delivered, dropped;
+        uint64_t dropped_reported;
+        int64_t drop_report_ms; /* when drops were last told; 0: never */
+        size_t waiters;
+        enum consumer_state state;
+        bool started, stopping, stopped;
+        bool stalled; /* a producer waited in vain: drop until there is room */
+};
+
+static struct timespec deadline(int64_t ms_from_now)
+{
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        t.tv_sec += ms_from_now / 1000;
+        t.tv_nsec += ms_from_now % 1000 * 1000000;
+        if (t.tv_nsec >= 1000000000) {
+                t.tv_nsec -= 1000000000;
+                t.tv_sec++;
+        }
+        return t;
+}
+
+/* ------------------------------------------------------------------------------------------------- queue */
+
+static struct chunk *last_chunk(struct listener_bus *bus, size_t need)
+{
+        struct chunk *c = bus->last;
+        if (c && sizeof(c->data) - c->used >= need && c->side.bytes <= CHUNK_SIDE_BYTES)
+                return c;
+        if (bus->spare) {
+                c = bus->spare;
+                bus->spare = c->next;
+                bus->n_spare--;
+        } else {
+                c = mem_alloc(sizeof(*c));
+                c->side = ARENA_INIT;
+        }
+        c->next = NULL;
+        c->last = NULL;
+        c->used = c->events = 0;
+        c->bytes = sizeof(*c) + c->side.bytes;
+        bus->bytes_underway += c->bytes;
+        if (bus->last)
+                bus->last->next = c;
+        else
+                bus->first = c;
+        bus->last = c;
+        return c;
+}
+
+static struct entry *add_entry(struct chunk *c, enum entry_kind kind)
+{
+        struct entry *e = (struct entry *)((char *)c->data + c->used);
+        e->kind = kind;
+        e->n = 0;
+        c->used += sizeof(*e);
+        c->last = e;
+        return e;
+}
+
+static void account_side(struct listener_bus *bus, struct chunk *c)
+{
+        size_t bytes = sizeof(*c) + c->side.bytes;
+        bus->bytes_underway += bytes - c->bytes;
+        c->bytes = bytes;
+}
+
+static void report_drops(struct listener_bus *bus)
+{
+        if (bus->dropped == bus->dropped_reported)
+                return;
+        int64_t now = now_ms();
+        if (bus->drop_report_ms == 0)
+                log_error("AsyncEventQueue", "Dropping event from queue shared. This likely means one of the "
+                                             "listeners is stuck (a file system that hangs?) and cannot keep up.");
+        else if (now - bus->drop_report_ms < DROP_REPORT_MS && !bus->stopping)
+                return;
+        log_warn("AsyncEventQueue", "Dropped %" PRIu64 " events from shared since %s.",
+                 bus->dropped - bus->dropped_reported,
+                 bus->drop_report_ms == 0 ? "the application started" : "the last such message");
+        bus->dropped_reported = bus->dropped;
+        bus->drop_report_ms = now;
+}
+
+static bool has_room(const struct listener_bus *bus)
+{
+        return bus->posted - bus->delivered < bus->capacity && bus->bytes_underway < BYTES_UNDERWAY;
+}
+
+static void wake_consumer(struct listener_bus *bus, bool urgent)
+{
+        if (bus->state == CONSUMER_SLEEPING || (bus->state == CONSUMER_LINGERING && urgent)) {
+                bus->state = CONSUMER_WORKING;
+                pthread_cond_signal(&bus->work);
+        }
+}
+
+/* Wait for room, with the lock held; false if the @n events are to be dropped instead. */
+static bool wait_for_room(struct listener_bus *bus, size_t n)
+{
+        if (bus->stopped)
+                return false;
+        if (!bus->started || has_room(bus)) {
+                bus->stalled = false;
+                return true;
+        }
+        uint64_t seen = bus->delivered;
+        struct timespec until = deadline(bus->stall_ms);
+        while (!bus->stopped && !bus->stalled) {
+                wake_consumer(bus, true);
+                bus->waiters++;
+                int timeout = pthread_cond_timedwait(&bus->room, &bus->lock, &until);
+                bus->waiters--;
+                if (has_room(bus))
+                        return !bus->stopped;
+                if (bus->delivered != seen) {
+                        seen = bus->delivered;
+                        until = deadline(bus->stall_ms);
+                } else if (timeout) {
+                        bus->stalled = true;
+                }
+        }
+        bus->dropped += n;
+        report_drops(bus);
+        return false;
+}
+
+static void posted(struct listener_bus *bus, struct chunk *c, size_t n)
+{
+        c->events += n;
+        bus->posted += n;
+        wake_consumer(bus, bus->posted - bus->delivered >= bus->capacity / 4);
+}
+
+static void post_tasks(struct listener_bus *bus, enum entry_kind kind, const void *batch, size_t size, size_t n)
+{
+        const char *next = batch;
+        pthread_mutex_lock(&bus->lock);
+        while (n > 0) {
+                if (!wait_for_room(bus, n))
+                        break;
+                struct chunk *c = last_chunk(bus, sizeof(struct entry) + size);
+                struct entry *e = c->last && c->last->kind == kind ? c->last : add_entry(c, kind);
+                size_t k = MIN(n, (sizeof(c->data) - c->used) / size);
+                k = MIN(k, bus->capacity);
+                char *to = (char *)c->data + c->used;
+                memcpy(to, next, k * size);
+                if (kind == ENTRY_TASK_ENDS) {
+                        struct task_end *ends = (struct task_end *)to;
+                        for (size_t i = 0; i < k; i++)
+                                if (unlikely(ends[i].detail))
+                                        ends[i].detail = event_copy_task_detail(&c->side, ends[i].detail);
+                        account_side(bus, c);
+                }
+                e->n += k;
+                c->used += k * size;
+                next += k * size;
+                n -= k;
+                posted(bus, c, k);
+        }
+        pthread_mutex_unlock(&bus->lock);
+}
+
+void listener_bus_post_task_starts(struct listener_bus *bus, const struct task_start *batch, size_t n)
+{
+        post_tasks(bus, ENTRY_TASK_STARTS, batch, sizeof(*batch), n);
+}
+
+void listener_bus_post_task_ends(struct listener_bus *bus, const struct task_end *batch, size_t n)
+{
+        post_tasks(bus, ENTRY_TASK_ENDS, batch, sizeof(*batch), n);
+}
+
+#define POST(name)                                                                                                     \
+        void listener_bus_post_##name(struct listener_bus *bus, const struct name *event)                              \
+        {                                                                                                              \
+                pthread_mutex_lock(&bus->lock);                                                                        \
+                if (wait_for_room(bus, 1)) {                                                                           \
+                        struct chunk *c = last_chunk(bus, sizeof(struct entry) + sizeof(uint64_t));                    \
+                        struct entry *e = add_entry(c, ENTRY_##name);                                                  \
+                        e->n = 1;                                                                                      \
+                        e->payload[0] = (uintptr_t)event_copy_##name(&c->side, event);                                 \
+                        c->used += sizeof(uint64_t);                                                                   \
+                        account_side(bus, c);                                                                          \
+                        posted(bus, c, 1);                                                                             \
+                }                                                                                                      \
+                pthread_mutex_unlock(&bus->lock);                                                                      \
+        }
+EVENT_KINDS(POST)
+
+/* ---------------------------------------------------------------------------------------------- delivery */
+
+static size_t entry_bytes(const struct entry *e)
+{
+        size_t size = e->kind == ENTRY_TASK_STARTS ? sizeof(struct task_start)
+                      : e->kind == ENTRY_TASK_ENDS ? sizeof(struct task_end)
+                                                   : sizeof(uint64_t);
+        return sizeof(*e) + e->n * size;
+}
+
+static void deliver_to(struct listener *l, const struct entry *e)
+{
+        switch ((enum entry_kind)e->kind) {
+        case ENTRY_TASK_STARTS:
+                if (l->on_task_starts)
+                        l->on_task_starts(l, (const struct task_start *)e->payload, e->n);
+                break;
+        case ENTRY_TASK_ENDS:
+                if (l->on_task_ends)
+                        l->on_task_ends(l, (const struct task_end *)e->payload, e->n);
+                break;
+#define DELIVER(name)                                                                                                  \
+        case ENTRY_##name:                                                                                             \
+                if (l->on_##name)                                                                                      \
+                        l->on_##name(l, (const struct name *)(uintptr_t)e->payload[0]);                                \
+                break;
+                EVENT_KINDS(DELIVER)
+#undef DELIVER
+        }
+}
+
+static void deliver_chunk(struct listener_bus *bus, const struct chunk *c)
+{
+        for (size_t at = 0; at < c->used;) {
+                const struct entry *e = (const struct entry *)((const char *)c->data + at);
+                for (size_t i = 0; i < bus->listeners.len; i++)
+                        deliver_to(bus->listeners.data[i], e);
+                at += entry_bytes(e);
+        }
+}
+
+/* Deliver a list of chunks and give them back one by one; takes the lock for that. */
+static void deliver(struct listener_bus *bus, struct chunk *list)
+{
+        while (list) {
+                struct chunk *c = list;
+                list = c->next;
+                deliver_chunk(bus, c);
+                arena_reset(&c->side);
+                pthread_mutex_lock(&bus->lock);
+                bus->delivered += c->events;
+                bus->bytes_underway -= c->bytes;
+                bool keep = bus->n_spare < CHUNKS_KEPT;
+                if (keep) {
+                        c->next = bus->spare;
+                        bus->spare = c;
+                        bus->n_spare++;
+                }
+                if (bus->waiters)
+                        pthread_cond_broadcast(&bus->room);
+                pthread_mutex_unlock(&bus->lock);
+                if (!keep) {
+                        arena_deinit(&c->side);
+                        free(c);
+                }
+        }
+}
+
+static void tell(struct listener_bus *bus, bool stop)
+{
+        for (size_t i = 0; i < bus->listeners.len; i++) {
+                struct listener *l = bus->listeners.data[i];
+                void (*callback)(struct listener *) = stop ? l->on_stop : l->on_idle;
+                if (callback)
+                        callback(l);
+        }
+}
+
+/* With the lock held: linger, then sleep, until there is work or the bus stops. */
+static void wait_for_work(struct listener_bus *bus)
+{
+        struct timespec until = deadline(LINGER_MS);
+        bus->state = CONSUMER_LINGERING;
+        while (bus->state == CONSUMER_LINGERING && !bus->stopping)
+                if (pthread_cond_timedwait(&bus->work, &bus->lock, &until))
+                        break;
+        while (!bus->first && !bus->stopping) {
+                bus->state = CONSUMER_SLEEPING;
+                pthread_cond_wait(&bus->work, &bus->lock);
+        }
+        bus->state = CONSUMER_WORKING;
+}
+
+static void *run(void *arg)
+{
+        struct listener_bus *bus = arg;
+        pthread_mutex_lock(&bus->lock);
+        for (;;) {
+                struct chunk *list = bus->first;
+                bus->first = bus->last = NULL;
+                if (list) {
+                        pthread_mutex_unlock(&bus->lock);
+                        deliver(bus, list);
+                        pthread_mutex_lock(&bus->lock);
+                        if (bus->first)
+                                continue;
+                        pthread_mutex_unlock(&bus->lock);
+                        tell(bus, false);
+                        pthread_mutex_lock(&bus->lock);
+                        if (bus->first && bus->waiters)
+                                continue;
+                } else if (bus->stopping) {
+                        break;
+                }
+                if (!bus->stopping)
+                        wait_for_work(bus);
+        }
+        pthread_mutex_unlock(&bus->lock);
+        tell(bus, true);
+        return NULL;
+}
+
+/* --------------------------------------------------------------------------------------------- life time */
+
+struct listener_bus *listener_bus_new(struct listener_bus_options options)
+{
+        struct listener_bus *bus = new0(struct listener_bus);
+        bus->capacity = options.capacity ? options.capacity : 10000;
+        bus->stall_ms = options.stall_ms ? options.stall_ms : 10000;
+        pthread_condattr_t monotonic;
+        pthread_condattr_init(&monotonic);
+        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+        pthread_mutex_init(&bus->lock, NULL);
+        pthread_cond_init(&bus->work, &monotonic);
+        pthread_cond_init(&bus->room, &monotonic);
+        pthread_condattr_destroy(&monotonic);
+        return bus;
+}
+
+void listener_bus_add(struct listener_bus *bus, struct listener *listener)
+{
+        vec_push(&bus->listeners, listener);
+}
+
+void listener_bus_start(struct listener_bus *bus)
+{
+        if (pthread_create(&bus->thread, NULL, run, bus) != 0) {
+                log_error("LiveListenerBus",
+                          "cannot start the listener bus's thread: check the limit of processes (ulimit -u)");
+                abort();
+        }
+        pthread_setname_np(bus->thread, "listener-bus");
+        pthread_mutex_lock(&bus->lock);
+        bus->started = true;
+        pthread_mutex_unlock(&bus->lock);
+}
+
+bool listener_bus_wait_until_empty(struct listener_bus *bus, int64_t timeout_ms)
+{
+        struct timespec until = deadline(timeout_ms);
+        pthread_mutex_lock(&bus->lock);
+        uint64_t target = bus->posted;
+        int timeout = 0;
+        bus->waiters++;
+        while (bus->delivered < target && !timeout) {
+                wake_consumer(bus, true);
+                timeout = pthread_cond_timedwait(&bus->room, &bus->lock, &until);
+        }
+        bus->waiters--;
+        bool empty = bus->delivered >= target;
+        pthread_mutex_unlock(&bus->lock);
+        return empty;
+}
+
+uint64_t listener_bus_dropped(struct listener_bus *bus)
+{
+        pthread_mutex_lock(&bus->lock);
+        uint64_t dropped = bus->dropped;
+        pthread_mutex_unlock(&bus->lock);
+        return dropped;
+}
+
+void listener_bus_stop(struct listener_bus *bus)
+{
+        pthread_mutex_lock(&bus->lock);
+        bool first = !bus->stopping;
+        bool join = first && bus->started;
+        bus->stopping = bus->stopped = true;
+        if (first)
+                report_drops(bus);
+        pthread_cond_signal(&bus->work);
+        pthread_cond_broadcast(&bus->room);
+        pthread_mutex_unlock(&bus->lock);
+        if (join)
+                pthread_join(bus->thread, NULL);
+}
+
+static void free_chunks(struct chunk *c)
+{
+        while (c) {
+                struct chunk *next = c->next;
+                arena_deinit(&c->side);
+                free(c);
+                c = next;
+        }
+}
+
+void listener_bus_free(struct listener_bus *bus)
+{
+        if (!bus)
+                return;
+        listener_bus_stop(bus);
+        free_chunks(bus->first);
+        free_chunks(bus->spare);
+        vec_deinit(&bus->listeners);
+        pthread_cond_destroy(&bus->work);
+        pthread_cond_destroy(&bus->room);
+        pthread_mutex_destroy(&bus->lock);
+        free(bus);
+}

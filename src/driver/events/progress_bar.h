@@ -1,0 +1,41 @@
+/*
+ * The console progress bar:
+ *
+ *      [Stage 0:=============>                    (3 + 2) / 16]
+ *
+ * completed and active tasks of a stage's total. Up to three stages are shown side by side, once they have run
+ * for 500 ms, every 200 ms, in the terminal's width. It is drawn as the log's status line, so log lines
+ * do not tear it, and erased when a job ends.
+ */
+#pragma once
+
+#include "driver/events/app_status.h"
+
+#include "base/buf.h"
+
+struct progress_bar;
+
+struct progress_bar_options {
+        int64_t interval_ms;            /* spark.ui.consoleProgress.update.interval; 0: 200 */
+        int64_t first_delay_ms;         /* 0: 500 */
+        void (*show)(const char *text); /* NULL: log_set_status_line */
+        int width;                      /* columns; 0: the terminal's */
+};
+
+/* True if standard error is a terminal, without which there is nothing to show a bar on. */
+bool progress_bar_possible(void);
+
+/* Start watching @status, which must outlive the bar, on a thread of its own. */
+struct progress_bar *progress_bar_start(struct app_status *status, struct progress_bar_options options);
+
+/*
+ * A job has ended and its result is about to be used: erase the bar, and show none for 500 ms. From any thread;
+ * once it returned nothing is on the terminal. NULL is allowed.
+ */
+void progress_bar_finish_all(struct progress_bar *bar);
+
+/* Erase and end the thread. NULL is allowed. */
+void progress_bar_stop(struct progress_bar *bar);
+
+/* The text for @n stages in @width columns, appended to @line. Pure. */
+void progress_bar_render(struct buf *line, const struct stage_status *stages, size_t n, int width);

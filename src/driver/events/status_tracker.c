@@ -1,0 +1,67 @@
+/* What an application asks about its jobs and stages while they run (firesteel/status.h), of driver/events/app_status.h. */
+#include <firesteel/status.h>
+
+#include "base/mem.h"
+#include "driver/events/app_status.h"
+#include "driver/context.h"
+
+FST_API int fst_jobs_of_group(fst_context *sc, const char *group, int *ids, int most)
+{
+        return sc->app_status ? (int)app_status_jobs_of_group(sc->app_status, group, ids, (size_t)MAX(most, 0)) : 0;
+}
+
+FST_API int fst_active_jobs(fst_context *sc, int *ids, int most)
+{
+        return sc->app_status ? (int)app_status_active_jobs(sc->app_status, ids, (size_t)MAX(most, 0)) : 0;
+}
+
+FST_API int fst_stages_of_job(fst_context *sc, int job, int *ids, int most)
+{
+        return sc->app_status ? app_status_stages_of_job(sc->app_status, job, ids, (size_t)MAX(most, 0)) : -ENOENT;
+}
+
+#define ACTIVE_MOST 1000
+
+FST_API int fst_active_stages(fst_context *sc, int *ids, int most)
+{
+        if (!sc->app_status)
+                return 0;
+        _cleanup_free_ struct stage_status *stages = new_array(struct stage_status, ACTIVE_MOST);
+        size_t n = app_status_active_stages(sc->app_status, stages, ACTIVE_MOST);
+        for (size_t i = 0; i < n && (int)i < most; i++)
+                ids[i] = stages[i].id;
+        return (int)n;
+}
+
+FST_API bool fst_job_info(fst_context *sc, int job, struct fst_job_info *info)
+{
+        static const enum fst_job_state states[] = {
+                [JOB_RUNNING] = FST_JOB_RUNNING, [JOB_SUCCEEDED] = FST_JOB_SUCCEEDED, [JOB_FAILED] = FST_JOB_FAILED};
+        struct job_status status;
+        if (!sc->app_status || !app_status_job(sc->app_status, job, &status))
+                return false;
+        *info = (struct fst_job_info){.id = job,
+                                      .state = states[status.state],
+                                      .stages = status.stages,
+                                      .skipped_stages = status.skipped_stages,
+                                      .tasks = (int)status.tasks,
+                                      .completed_tasks = (int)status.completed_tasks};
+        return true;
+}
+
+FST_API bool fst_stage_info(fst_context *sc, int stage, struct fst_stage_info *info)
+{
+        struct stage_status status, latest;
+        if (!sc->app_status || !app_status_stage(sc->app_status, stage, 0, &latest))
+                return false;
+        for (int attempt = 1; app_status_stage(sc->app_status, stage, attempt, &status); attempt++)
+                latest = status;
+        *info = (struct fst_stage_info){.id = stage,
+                                        .attempt = latest.attempt,
+                                        .submission_ms = latest.submission_ms,
+                                        .tasks = latest.tasks,
+                                        .active_tasks = (int)latest.active,
+                                        .completed_tasks = (int)latest.completed,
+                                        .failed_tasks = (int)latest.failed};
+        return true;
+}

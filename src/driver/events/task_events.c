@@ -1,0 +1,348 @@
+/* See task_events.h. Arrays for a run's events are kept, so that posting them allocates nothing. */
+#include "driver/events/task_events.h"
+
+#include "base/mem.h"
+#include "base/vec.h"
+#include "rdd/rdd_class.h"
+#include "rdd/rdd_visit.h"
+#include "sched/tasks/task_set.h"
+
+struct task_events {
+        struct fst_context *sc;
+        int ready; /* so many of the arrays' first entries were zeroed; most applications never use them all */
+        struct task_start starts[SLOT_RUN];
+        struct task_end ends[SLOT_RUN];
+        struct task_detail details[SLOT_RUN];
+};
+
+struct task_events *task_events_new(struct fst_context *sc)
+{
+        struct task_events *e = mem_alloc(sizeof(*e));
+        e->sc = sc;
+        e->ready = 0;
+        return e;
+}
+
+void task_events_free(struct task_events *e)
+{
+        free(e);
+}
+
+/* ------------------------------------------------------------------------------------------------- executors */
+
+/* Nobody listens at a port that is 0, but Spark's history server rejects a log with one. */
+static struct block_manager_ref manager_of(const char *id, const char *host, int port)
+{
+        return (struct block_manager_ref){.executor_id = id, .host = host, .port = MAX(port, 1)};
+}
+
+void task_events_executor_added(struct task_events *e, const struct executor_details *x)
+{
+        int64_t now = context_now_ms();
+        listener_bus_post_executor_added(e->sc->bus, &(struct executor_added){.id = x->spec.id,
+                                                                              .host = x->spec.host,
+                                                                              .ms = now,
+                                                                              .total_cores = x->spec.cores,
+                                                                              .log_urls = x->log_urls,
+                                                                              .attributes = x->attributes});
+        if (x->memory < 0)
+                return;
+        struct block_manager_added added = {
+                .manager = manager_of(x->spec.id, x->spec.host, x->port),
+                .ms = now,
+                .max_on_heap_memory = x->memory,
+                .max_off_heap_memory = x->off_heap_memory,
+        };
+        listener_bus_post_block_manager_added(e->sc->bus, &added);
+}
+
+void task_events_executor_removed(struct task_events *e, const struct executor_ref *x, const char *reason)
+{
+        int64_t now = context_now_ms();
+        listener_bus_post_block_manager_removed(
+                e->sc->bus, &(struct block_manager_removed){.manager = manager_of(x->id, x->host, x->port), .ms = now});
+        listener_bus_post_executor_removed(e->sc->bus,
+                                           &(struct executor_removed){.id = x->id, .ms = now, .reason = reason});
+}
+
+void task_events_excluded(struct task_events *e, const struct exclusion *what)
+{
+        struct exclusion_changed changed = {
+                .ms = context_now_ms(),
+                .is_host = what->host != NULL,
+                .id = what->host ? what->host : e->sc->executors.data[what->executor]->id,
+                .failures = what->failures,
+                .stage_id = what->set ? what->set->stage_id : -1,
+                .stage_attempt = what->set ? what->set->attempt : -1,
+                .lifted = what->lifted,
+        };
+        listener_bus_post_exclusion_changed(e->sc->bus, &changed);
+}
+
+void task_events_speculative(struct task_events *e, const struct task_set *set, int index)
+{
+        listener_bus_post_speculative_submitted(
+                e->sc->bus, &(struct speculative_submitted){.stage_id = set->stage_id,
+                                                            .stage_attempt = set->attempt,
+                                                            .index = index,
+                                                            .partition = task_set_partition(set, index)});
+}
+
+void task_events_unschedulable(struct task_events *e, const struct task_set *set, bool yes)
+{
+        listener_bus_post_unschedulable_changed(
+                e->sc->bus, &(struct unschedulable_changed){
+                                    .stage_id = set->stage_id, .stage_attempt = set->attempt, .unschedulable = yes});
+}
+
+/* ---------------------------------------------------------------------------------------------- stages, jobs */
+
+/* When a stage attempt began, kept in stage->user: events name it again at the end. */
+struct stage_times {
+        int64_t submission_ms;
+        int tasks;
+};
+
+typedef VEC(struct rdd_info) rdd_infos;
+
+static const char *class_name(const fst_rdd *rdd)
+{
+        return rdd->op == RDD_UNION && rdd->unite.in_place ? "PartitionerAwareUnionRDD" : rdd->class->spark;
+}
+
+/*
+ * The RDDs that a stage computes: from its last one down to its sources. Returns the memory that their parents' ids
+ * point into, for the caller to free.
+ */
+static int *collect_rdds(const struct stage *stage, rdd_infos *infos)
+{
+        struct rdd_walk walk;
+        rdd_walk_init(&walk, rdd_of(stage->lineage), RDD_WALK_STAGE);
+        size_t n_parents = 0;
+        for (uint32_t i = 0; i < walk.n; i++)
+                n_parents += (size_t)MAX(walk.rdds[i]->n_parents, 1);
+        int *parents = new_array(int, n_parents), *next = parents;
+        for (uint32_t i = walk.n; i-- > 0;) {
+                const fst_rdd *rdd = walk.rdds[i];
+                const char *name = __atomic_load_n(&rdd->name, __ATOMIC_ACQUIRE);
+                struct rdd_info info = {
+                        .id = rdd->lineage.id,
+                        .name = name ? name : class_name(rdd),
+                        .call_site = rdd->call_site,
+                        .scope = rdd->site.operation,
+                        .scope_id = rdd->lineage.id,
+                        .level = (enum fst_storage_level)__atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED),
+                        .partitions = rdd->lineage.partitions,
+                        .barrier = rdd->lineage.barrier,
+                };
+                info.parent_ids = next;
+                info.n_parents = (size_t)(walk.sources[i] ? 1 : rdd->n_parents);
+                for (size_t k = 0; k < info.n_parents; k++)
+                        *next++ = (walk.sources[i] ? walk.sources[i] : rdd->parents[k])->lineage.id;
+                vec_push(infos, info);
+        }
+        rdd_walk_deinit(&walk);
+        return parents;
+}
+
+/* Everything a stage_info borrows, until it was posted. */
+struct stage_description {
+        struct stage_info info;
+        rdd_infos rdds;
+        int *rdd_parents, *parents;
+};
+
+static void describe(const struct stage *stage, int tasks, struct stage_description *d)
+{
+        *d = (struct stage_description){0};
+        d->rdd_parents = collect_rdds(stage, &d->rdds);
+        d->parents = new_array(int, (size_t)stage->n_parents);
+        for (int i = 0; i < stage->n_parents; i++)
+                d->parents[i] = stage->parents[i]->id;
+        d->info = (struct stage_info){
+                .id = stage->id,
+                .attempt = MAX(stage->attempt, 0),
+                .name = stage->call_site,
+                .tasks = tasks,
+                .rdds = d->rdds.data,
+                .n_rdds = d->rdds.len,
+                .parent_ids = d->parents,
+                .n_parents = (size_t)stage->n_parents,
+        };
+}
+
+static void describe_free(struct stage_description *d)
+{
+        vec_deinit(&d->rdds);
+        free(d->rdd_parents);
+        free(d->parents);
+}
+
+void task_events_job_started(struct task_events *e, const struct job *job)
+{
+        struct stage_description *all = new_array(struct stage_description, (size_t)job->n_stages);
+        struct stage_info *infos = new_array(struct stage_info, (size_t)job->n_stages);
+        for (int i = 0; i < job->n_stages; i++) {
+                describe(job->stages[i], job->stages[i]->partitions, &all[i]);
+                infos[i] = all[i].info;
+        }
+        listener_bus_post_job_start(e->sc->bus, &(struct job_start){.id = job->id,
+                                                                    .ms = context_now_ms(),
+                                                                    .stages = infos,
+                                                                    .n_stages = (size_t)job->n_stages,
+                                                                    .properties = &job->properties});
+        for (int i = 0; i < job->n_stages; i++)
+                describe_free(&all[i]);
+        free(all);
+        free(infos);
+}
+
+void task_events_job_ended(struct task_events *e, const struct job *job, const char *failure)
+{
+        listener_bus_post_job_end(e->sc->bus,
+                                  &(struct job_end){.id = job->id, .ms = context_now_ms(), .failure = failure});
+}
+
+void task_events_stage_submitted(struct task_events *e, struct stage *stage, const struct task_set *set)
+{
+        struct stage_description d;
+        if (!stage->user)
+                stage->user = new0(struct stage_times);
+        struct stage_times *times = stage->user;
+        *times = (struct stage_times){.submission_ms = context_now_ms(), .tasks = set->n};
+        describe(stage, set->n, &d);
+        d.info.submission_ms = times->submission_ms;
+        listener_bus_post_stage_submitted(
+                e->sc->bus,
+                &(struct stage_submitted){.stage = d.info,
+                                          .properties = stage->jobs.len ? &stage->jobs.data[0]->properties : NULL});
+        describe_free(&d);
+}
+
+void task_events_stage_completed(struct task_events *e, const struct stage *stage, const char *failure)
+{
+        const struct stage_times *times = stage->user;
+        struct stage_description d;
+        describe(stage, times ? times->tasks : stage->partitions, &d);
+        d.info.submission_ms = times ? times->submission_ms : 0;
+        d.info.completion_ms = context_now_ms();
+        d.info.failure_reason = failure;
+        listener_bus_post_stage_completed(e->sc->bus, &(struct stage_completed){.stage = d.info});
+        describe_free(&d);
+}
+
+void task_events_stage_removed(struct task_events *e, struct stage *stage)
+{
+        free(stage->user);
+        stage->user = NULL;
+}
+
+/* ----------------------------------------------------------------------------------------------------- tasks */
+
+static struct task_info info_of(const struct task_events *e, const struct slot_run *run, const struct slot_task *t,
+                                int64_t launch_ms)
+{
+        return (struct task_info){
+                .id = t->info.id,
+                .launch_ms = launch_ms,
+                .executor = e->sc->executors.data[run->executor],
+                .stage_id = t->info.stage,
+                .stage_attempt = t->info.stage_attempt,
+                .index = t->index,
+                .attempt = t->info.attempt,
+                .partition = t->info.partition,
+                .locality = run->locality,
+                .speculative = run->speculative,
+        };
+}
+
+static void make_ready(struct task_events *e, int n)
+{
+        for (; e->ready < n; e->ready++) {
+                memset(&e->starts[e->ready], 0, sizeof(e->starts[0]));
+                memset(&e->ends[e->ready], 0, sizeof(e->ends[0]));
+        }
+}
+
+void task_events_launched(struct task_events *e, const struct task_set *set, const struct slot_run *run)
+{
+        int64_t now = context_now_ms();
+        make_ready(e, run->n);
+        for (int i = 0; i < run->n; i++)
+                e->starts[i].info = info_of(e, run, &run->tasks[i], now);
+        listener_bus_post_task_starts(e->sc->bus, e->starts, (size_t)run->n);
+}
+
+/* Field by field into what was zeroed once: zeroing and copying the whole for each of millions of tasks shows. */
+static void fill_metrics(struct task_metrics *m, const struct slot_task *t)
+{
+        const struct task_counters *c = &t->counters;
+        m->executor_run_ms = t->run_ns / 1000000;
+        m->executor_cpu_ns = c->cpu_ns;
+        m->result_size = (int64_t)t->result.bytes + c->result_bytes;
+        m->peak_execution_memory = c->peak_memory;
+        m->memory_bytes_spilled = c->memory_spilled;
+        m->disk_bytes_spilled = c->disk_spilled;
+        m->input_bytes = c->input_bytes;
+        m->input_records = c->input_records;
+        m->output_bytes = c->output_bytes;
+        m->output_records = c->output_records;
+        m->shuffle_read.remote_blocks = c->shuffle_remote_blocks;
+        m->shuffle_read.remote_bytes = c->shuffle_remote_bytes;
+        m->shuffle_read.fetch_wait_ms = c->shuffle_fetch_wait_ns / 1000000;
+        m->shuffle_read.remote_requests_ms = c->shuffle_remote_requests_ns / 1000000;
+        m->shuffle_read.local_blocks = c->shuffle_local_blocks;
+        m->shuffle_read.local_bytes = c->shuffle_local_bytes;
+        m->shuffle_read.records = c->shuffle_read_records;
+        m->shuffle_write.bytes = c->shuffle_write_bytes;
+        m->shuffle_write.records = c->shuffle_write_records;
+        m->shuffle_write.write_ns = c->shuffle_write_ns;
+}
+
+static uint8_t reason_of(const struct slot_task *t)
+{
+        static const uint8_t reasons[] = {
+                [OUTCOME_SUCCESS] = TASK_END_SUCCESS,
+                [OUTCOME_FAILED] = TASK_END_EXCEPTION_FAILURE,
+                [OUTCOME_KILLED] = TASK_END_TASK_KILLED,
+                [OUTCOME_FETCH_FAILED] = TASK_END_FETCH_FAILED,
+                [OUTCOME_COMMIT_DENIED] = TASK_END_TASK_COMMIT_DENIED,
+                [OUTCOME_LOST] = TASK_END_EXECUTOR_LOST,
+        };
+        return reasons[t->state];
+}
+
+void task_events_ended(struct task_events *e, const struct slot_run *run)
+{
+        make_ready(e, run->n);
+        for (int i = 0; i < run->n; i++) {
+                const struct slot_task *t = &run->tasks[i];
+                struct task_end *end = &e->ends[i];
+                end->info = info_of(e, run, t, t->start_ms);
+                end->finish_ms = t->finish_ms;
+                end->kind = run->work->shuffled ? TASK_SHUFFLE_MAP : TASK_RESULT;
+                end->reason = reason_of(t);
+                end->detail = NULL;
+                fill_metrics(&end->metrics, t);
+                if (t->state == OUTCOME_SUCCESS)
+                        continue;
+                e->details[i] = (struct task_detail){
+                        .class_name = "firesteel.TaskError",
+                        .description = t->message,
+                        .message = t->message,
+                        .shuffle_id = t->fetch_shuffle,
+                        .map_id = t->fetch_map,
+                        .map_index = t->fetch_map,
+                        .reduce_id = t->info.partition,
+                        .executor_id = e->sc->executors.data[run->executor]->id,
+                        .exit_caused_by_app = run->lost_by_app,
+                };
+                if (t->state == OUTCOME_FETCH_FAILED && t->fetch_executor >= 0 &&
+                    (size_t)t->fetch_executor < e->sc->executors.len) {
+                        const struct executor_ref *from = e->sc->executors.data[t->fetch_executor];
+                        e->details[i].block_manager = manager_of(from->id, from->host, from->port);
+                }
+                e->ends[i].detail = &e->details[i];
+        }
+        listener_bus_post_task_ends(e->sc->bus, e->ends, (size_t)run->n);
+}

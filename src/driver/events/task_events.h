@@ -1,0 +1,41 @@
+/*
+ * From the scheduler's objects to listener events: what the job runner tells the listener bus.
+ *
+ * All calls come from the job runner's thread.
+ */
+#pragma once
+
+#include "driver/context.h"
+#include "driver/executor_info.h"
+#include "exec/slot.h"
+#include "sched/job.h"
+#include "sched/stage.h"
+
+struct task_events;
+struct task_set;
+
+struct task_events *task_events_new(struct fst_context *sc);
+
+/* NULL is allowed. */
+void task_events_free(struct task_events *e);
+
+/* An executor has registered, and with it its block manager. */
+void task_events_executor_added(struct task_events *e, const struct executor_details *x);
+
+/* It is gone. */
+void task_events_executor_removed(struct task_events *e, const struct executor_ref *x, const char *reason);
+
+/* What sched_ops of these names say. */
+void task_events_excluded(struct task_events *e, const struct exclusion *what);
+void task_events_speculative(struct task_events *e, const struct task_set *set, int index);
+void task_events_unschedulable(struct task_events *e, const struct task_set *set, bool yes);
+
+void task_events_job_started(struct task_events *e, const struct job *job);
+void task_events_job_ended(struct task_events *e, const struct job *job, const char *failure);
+void task_events_stage_submitted(struct task_events *e, struct stage *stage, const struct task_set *set);
+void task_events_stage_completed(struct task_events *e, const struct stage *stage, const char *failure);
+void task_events_stage_removed(struct task_events *e, struct stage *stage);
+
+/* All tasks of @run were launched; or have ended, with their outcomes. */
+void task_events_launched(struct task_events *e, const struct task_set *set, const struct slot_run *run);
+void task_events_ended(struct task_events *e, const struct slot_run *run);

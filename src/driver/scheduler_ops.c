@@ -1,0 +1,291 @@
+/*
+ * What the scheduler asks for: its orders are carried out by the backend, and told to events and to the allocation of
+ * executors. All of it on the runner's thread.
+ */
+#include "driver/job_runner_internal.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "driver/allocation.h"
+#include "driver/events/task_events.h"
+#include "rdd/rdd_class.h"
+#include "sched/commit_coordinator.h"
+#include "sched/map_outputs.h"
+#include "sched/tasks/task_set.h"
+
+static void job_started(void *owner, struct job *job)
+{
+        struct job_runner *r = owner;
+        struct job_wait *wait = job->user;
+        wait->job_id = job->id;
+        if (wait->request->job)
+                __atomic_store_n(wait->request->job, job->id, __ATOMIC_RELAXED);
+        task_events_job_started(r->events, job);
+        allocation_job_started(r->allocation, job);
+}
+
+static struct stage_work *work_of(struct job_runner *r, struct stage *stage)
+{
+        struct stage_work *work = new0(struct stage_work);
+        work->refs = 1;
+        work->env = &r->sc->env;
+        work->stage_id = stage->id;
+        work->stage_attempt = stage->attempt;
+        work->final = rdd_of(stage->lineage);
+        if (stage_is_result(stage))
+                work->action = ((struct job_wait *)stage->job->user)->request->action;
+        else
+                work->shuffled = rdd_of(stage->shuffle->child);
+
+        /* Of a map stage that several jobs need, the first that does: Spark's. */
+        const struct job *job = stage_is_result(stage) ? stage->job : stage->jobs.len ? stage->jobs.data[0] : NULL;
+        if (job)
+                strmap_merge(&work->properties, &job->properties);
+
+        const int32_t *location_of;
+        int n_executors;
+        work->inputs = (struct shuffle_reader_env){
+                .inputs = new_array(struct shuffle_inputs, (size_t)stage->n_parents),
+                .n_inputs = stage->n_parents,
+        };
+        r->backend->class->locate(r->backend, &work->inputs, &location_of, &n_executors);
+        for (int i = 0; i < stage->n_parents; i++) {
+                const struct map_outputs *from = stage->parents[i]->outputs;
+                struct shuffle_map *maps = new_array(struct shuffle_map, (size_t)from->n);
+                /* None is there where a persisted RDD in between was whole: then it is not wanted either. */
+                for (int m = 0; m < from->n; m++) {
+                        int e = from->at[m].executor;
+                        maps[m] = (struct shuffle_map){
+                                .task_id = (int64_t)from->at[m].handle - 1,
+                                .location = from->at[m].handle && e >= 0 && e < n_executors ? location_of[e] : -1};
+                }
+                work->inputs.inputs[i] =
+                        (struct shuffle_inputs){.shuffle_id = from->shuffle_id, .n = from->n, .maps = maps};
+        }
+        return work;
+}
+
+static void stage_submitted(void *owner, struct stage *stage, struct task_set *set)
+{
+        struct job_runner *r = owner;
+        set->user = work_of(r, stage);
+        if (stage->barrier || stage->indeterminate) /* what earlier ones bring does not count: they commit no more */
+                commit_coordinator_stage_end(r->commits, stage->id);
+        if (stage_is_result(stage))
+                commit_coordinator_stage_start(r->commits, stage->id, stage->lineage->partitions);
+        task_events_stage_submitted(r->events, stage, set);
+        allocation_stage_submitted(r->allocation, r->sched, set);
+        starvation_submitted(&r->starvation, now_ns());
+}
+
+static void launch(void *owner, int executor, struct task_set *set, const struct task_launch *launches, int n)
+{
+        struct job_runner *r = owner;
+        struct slot_run *run = job_runner_run_new(r);
+        run->work = stage_work_ref(set->user);
+        run->executor = executor;
+        run->n = n;
+        run->user = set;
+        run->suspect = launches[0].suspect; /* then it is a run of one */
+        run->locality = launches[0].locality;
+        run->speculative = launches[0].speculative;
+        for (int i = 0; launches[0].resources && i < r->n_resources; i++)
+                task_resources_put(&run->resources, launches[0].resources[i].name, launches[0].resources[i].addresses,
+                                   (size_t)launches[0].resources[i].n);
+        for (int i = 0; i < n; i++) {
+                struct slot_task *t = &run->tasks[i];
+                memset(t, 0, sizeof(*t));
+                t->info = (struct fst_task_info){.id = launches[i].task_id,
+                                                 .stage = set->stage_id,
+                                                 .stage_attempt = set->attempt,
+                                                 .partition = launches[i].partition,
+                                                 .attempt = launches[i].attempt};
+                t->index = launches[i].index;
+                t->output = launches[i].output;
+        }
+        task_events_launched(r->events, set, run);
+        allocation_launched(r->allocation, run);
+        starvation_launched(&r->starvation);
+        r->backend->class->launch(r->backend, executor, run);
+}
+
+static void kill_task(void *owner, int executor, int64_t task_id, bool interrupt, const char *reason)
+{
+        struct job_runner *r = owner;
+        r->backend->class->kill_task(r->backend, executor, task_id, interrupt, reason);
+}
+
+static void task_lost(void *owner, int executor, struct task_set *set, int64_t task_id, enum task_state state,
+                      const char *message)
+{
+        /* The backend tells of the whole run: job_runner_run_lost. */
+}
+
+static void barrier_launching(void *owner, struct task_set *set, const int *executors, int n)
+{
+        struct job_runner *r = owner;
+        const char **addresses = new_array(const char *, (size_t)n);
+        for (int i = 0; i < n; i++)
+                addresses[i] = r->sc->executors.data[executors[i]]->address;
+        gangs_launching(r->gangs, set->stage_id, set->attempt, addresses, n);
+        free(addresses);
+}
+
+static void outputs_reset(void *owner, struct job *job)
+{
+        struct action *action = ((struct job_wait *)job->user)->request->action;
+        if (action->reset)
+                action->reset(action);
+}
+
+static void stage_completed(void *owner, struct stage *stage, const char *failure)
+{
+        struct job_runner *r = owner;
+        gangs_stage_end(r->gangs, stage->id, stage->attempt);
+        task_events_stage_completed(r->events, stage, failure);
+        allocation_stage_completed(r->allocation, stage);
+}
+
+/* Tasks of the job that still run know its action no more: what they bring is dropped. */
+static void forget_action(struct job_runner *r, const struct job *job)
+{
+        for (struct task_set *set = NULL; (set = sched_next_task_set(r->sched, set));)
+                if (set->stage == job->result_stage && set->user)
+                        ((struct stage_work *)set->user)->action = NULL;
+}
+
+static void job_ended(void *owner, struct job *job, enum job_result result, const char *message)
+{
+        struct job_runner *r = owner;
+        struct job_wait *wait = job->user;
+        task_events_job_ended(r->events, job, message);
+        allocation_job_ended(r->allocation, job);
+        wait->result = result;
+        wait->message = message ? mem_strdup(message) : NULL;
+        /* Tasks of this process use the action itself: then the job is over when the last of them has ended. */
+        if (!r->backend->class->elsewhere)
+                return;
+        forget_action(r, job);
+        job->user = NULL;
+        job_runner_end_wait(r, wait);
+}
+
+static void map_output_removed(void *owner, int shuffle_id, int map_partition, int executor, uint64_t handle)
+{
+        struct job_runner *r = owner;
+        r->backend->class->remove_output(r->backend, executor, shuffle_id, map_partition, (int64_t)handle - 1);
+}
+
+static void task_set_removed(void *owner, struct task_set *set)
+{
+        struct job_runner *r = owner;
+        r->backend->class->stage_removed(r->backend, set->user);
+        stage_work_unref(set->user);
+        set->user = NULL;
+}
+
+static void stage_removed(void *owner, struct stage *stage)
+{
+        struct job_runner *r = owner;
+        commit_coordinator_stage_end(r->commits, stage->id);
+        task_events_stage_removed(r->events, stage);
+}
+
+static void job_removed(void *owner, struct job *job)
+{
+        if (job->user)
+                job_runner_end_wait(owner, job->user);
+}
+
+static bool may_be_cached(const struct job_runner *r, const struct lineage *rdd)
+{
+        return r->backend->class->cached_on && __atomic_load_n(&rdd->storage_level, __ATOMIC_RELAXED);
+}
+
+/* Persisted partitions are read where they are kept, files where their blocks are. */
+static bool may_prefer(void *owner, const struct lineage *rdd)
+{
+        return may_be_cached(owner, rdd) || rdd_of_const(rdd)->has_hosts;
+}
+
+static int cached_on(struct job_runner *r, const struct lineage *rdd, int partition, struct task_location *out, int max)
+{
+        int executors[16];
+        if (!may_be_cached(r, rdd))
+                return 0;
+        int n = r->backend->class->cached_on(r->backend, rdd->id, partition, executors,
+                                             MIN(max, (int)ARRAY_SIZE(executors)));
+        for (int i = 0; i < n; i++)
+                out[i] = (struct task_location){.executor = executors[i]};
+        return n;
+}
+
+/* "localhost" is no place to prefer: it is everywhere. */
+static int near_files(const fst_rdd *rdd, int partition, struct task_location *out, int max)
+{
+        const char *host = rdd->has_hosts ? rdd->class->hosts(rdd, partition) : NULL;
+        int n = 0;
+        for (; host && *host && n < max; host += strlen(host) + 1)
+                if (strcmp(host, "localhost") != 0)
+                        out[n++] = (struct task_location){.executor = -1, .host = host};
+        return n;
+}
+
+static int preferred(void *owner, const struct lineage *rdd, int partition, struct task_location *out, int max)
+{
+        int n = cached_on(owner, rdd, partition, out, max);
+        return n > 0 ? n : near_files(rdd_of_const(rdd), partition, out, max);
+}
+
+/* In a turn of its own: what the backend does about it is an event for the scheduler, which is busy with another. */
+static void kill_executor(void *owner, int executor, bool decommission, const char *reason)
+{
+        struct job_runner *r = owner;
+        if (r->backend->class->kill_executor)
+                job_runner_post(r, (struct message){.kind = MESSAGE_UNWANTED,
+                                                    .executor = executor,
+                                                    .decommission = decommission,
+                                                    .reason = mem_strdup(reason)});
+}
+
+static void excluded(void *owner, const struct exclusion *what)
+{
+        struct job_runner *r = owner;
+        task_events_excluded(r->events, what);
+}
+
+static void speculative_submitted(void *owner, struct task_set *set, int index)
+{
+        struct job_runner *r = owner;
+        task_events_speculative(r->events, set, index);
+        allocation_speculative(r->allocation, set, index);
+}
+
+static void unschedulable(void *owner, struct task_set *set, bool yes)
+{
+        struct job_runner *r = owner;
+        task_events_unschedulable(r->events, set, yes);
+        allocation_unschedulable(r->allocation, set, yes);
+}
+
+const struct sched_ops scheduler_orders = {
+        .excluded = excluded,
+        .speculative_submitted = speculative_submitted,
+        .unschedulable = unschedulable,
+        .may_prefer = may_prefer,
+        .preferred = preferred,
+        .kill_executor = kill_executor,
+        .job_started = job_started,
+        .stage_submitted = stage_submitted,
+        .launch = launch,
+        .barrier_launching = barrier_launching,
+        .outputs_reset = outputs_reset,
+        .kill_task = kill_task,
+        .task_lost = task_lost,
+        .stage_completed = stage_completed,
+        .job_ended = job_ended,
+        .map_output_removed = map_output_removed,
+        .task_set_removed = task_set_removed,
+        .stage_removed = stage_removed,
+        .job_removed = job_removed,
+};

@@ -1,0 +1,270 @@
+/*
+ * What the scheduler is told: what has become of tasks, of their results, and of the executors that had them. The
+ * functions of backends (scheduler_backend.h), all on the runner's thread.
+ */
+#include "driver/job_runner_internal.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "driver/accumulators.h"
+#include "driver/allocation.h"
+#include "driver/executor_info.h"
+#include "driver/events/task_events.h"
+#include "rdd/aggregate/accumulator_updates.h"
+#include "sched/commit_coordinator.h"
+#include "sched/tasks/task_set.h"
+#include "shuffle/shuffle_store.h"
+
+#include <stdio.h>
+
+struct slot_run *job_runner_run_new(struct job_runner *r)
+{
+        struct slot_run *run = r->spare;
+        if (!run) {
+                run = mem_alloc(sizeof(*run)); /* 86 KB; who fills a task zeroes it */
+                memset(run, 0, offsetof(struct slot_run, tasks));
+                return run;
+        }
+        r->spare = run->next;
+        return run;
+}
+
+/* A result that does not count. */
+static void drop_result(struct job_runner *r, const struct slot_run *run, struct slot_task *t)
+{
+        struct action *action = run->work->action;
+        if (action && action->class->discard && t->state == OUTCOME_SUCCESS && !t->is_encoded)
+                action->class->discard(action, &t->result);
+        if (run->work->shuffled && !t->shuffle_output)
+                r->backend->class->remove_output(r->backend, run->executor, run->work->shuffled->shuffle.id,
+                                                 t->info.partition, t->info.id);
+        shuffle_output_unref(steal(t->shuffle_output));
+}
+
+/* Use the result of a task that counts; false if that failed, and then the task failed for good. */
+static bool use_result(struct job_runner *r, struct action *action, struct slot_task *t)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        int e = 0;
+        if (t->is_encoded)
+                e = task_result_decode(action, t->encoded.data, t->encoded.len, &t->result, &error);
+        if (e == 0)
+                e = action->merge(action, t->output, &t->result, &error);
+        if (e == 0)
+                return true;
+        t->state = OUTCOME_FAILED;
+        t->status = e;
+        t->message =
+                error.message ? steal(error.message) : mem_printf("its result could not be used: %s", strerror(-e));
+        return false;
+}
+
+/* Count what the task added; as use_result. */
+static bool use_accumulated(struct job_runner *r, struct slot_run *run, struct slot_task *t)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        const fst_rdd *shuffled = run->work->shuffled;
+        int e = shuffled ? accumulators_merge_map(r->sc->accumulators, shuffled->shuffle.id, t->info.partition,
+                                                  t->accumulated, &error)
+                         : accumulators_merge(r->sc->accumulators, t->accumulated, &error);
+        if (e == 0)
+                return true;
+        drop_result(r, run, t);
+        t->state = OUTCOME_FAILED;
+        t->status = e;
+        t->message = steal(error.message);
+        return false;
+}
+
+/* An attempt has ended without success: another one may commit, if this one was allowed to. */
+static void free_commit(struct job_runner *r, const struct slot_task *t)
+{
+        if (t->state != OUTCOME_SUCCESS && t->state != OUTCOME_COMMIT_DENIED)
+                commit_coordinator_failed(r->commits, t->info.stage, t->info.stage_attempt, t->info.partition,
+                                          t->info.attempt);
+}
+
+static enum task_state state_of(const struct slot_task *t)
+{
+        static const enum task_state states[] = {
+                [OUTCOME_SUCCESS] = TASK_SUCCEEDED,
+                [OUTCOME_FAILED] = TASK_FAILED,
+                [OUTCOME_KILLED] = TASK_KILLED,
+                [OUTCOME_FETCH_FAILED] = TASK_FETCH_FAILED,
+                [OUTCOME_COMMIT_DENIED] = TASK_COMMIT_DENIED,
+                [OUTCOME_LOST] = TASK_EXECUTOR_LOST,
+        };
+        return states[t->state];
+}
+
+void job_runner_run_done(struct job_runner *r, struct slot_run *run)
+{
+        struct task_status statuses[SLOT_RUN];
+        struct task_fetch fetches[SLOT_RUN];
+        struct action *action = run->work->action;
+        for (int i = 0; i < run->n; i++) {
+                struct slot_task *t = &run->tasks[i];
+                bool fatal = false;
+                struct task_status *s = &statuses[i];
+                *s = (struct task_status){.task_id = t->info.id, .run_ns = t->run_ns};
+                if (t->state == OUTCOME_SUCCESS && !sched_task_counts(r->sched, t->info.id)) {
+                        drop_result(r, run, t);
+                } else if (t->state == OUTCOME_SUCCESS && t->accumulated && !use_accumulated(r, run, t)) {
+                        fatal = true;
+                } else if (t->state == OUTCOME_SUCCESS && action) {
+                        fatal = !use_result(r, action, t);
+                } else if (t->state == OUTCOME_SUCCESS) {
+                        if (t->shuffle_output)
+                                shuffle_store_put(r->sc->env.shuffles, run->work->shuffled->shuffle.id,
+                                                  t->info.partition, t->info.id, steal(t->shuffle_output));
+                        s->output = (uint64_t)t->info.id + 1;
+                }
+                if (action)
+                        free_commit(r, t);
+                s->state = fatal ? TASK_FAILED_FATAL : state_of(t);
+                s->message = t->message;
+                fetches[i] = (struct task_fetch){t->fetch_shuffle, t->fetch_map, t->fetch_executor};
+                s->fetch = t->state == OUTCOME_FETCH_FAILED ? &fetches[i] : NULL;
+        }
+        task_events_ended(r->events, run);
+        allocation_ended(r->allocation, run);
+        r->backend->class->run_returned(r->backend, run);
+        sched_status(r->sched, statuses, run->n, now_ns());
+        job_runner_run_free(r, run);
+}
+
+void job_runner_run_free(struct job_runner *r, struct slot_run *run)
+{
+        for (int i = 0; i < run->n; i++) {
+                struct slot_task *t = &run->tasks[i];
+                if (t->message)
+                        free(steal(t->message));
+                if (t->encoded.data)
+                        buf_deinit(&t->encoded);
+                if (t->accumulated)
+                        accumulator_updates_free(steal(t->accumulated));
+        }
+        stage_work_unref(steal(run->work));
+        task_resources_deinit(&run->resources);
+        run->next = r->spare;
+        r->spare = run;
+}
+
+int job_runner_executor_added(struct job_runner *r, const struct executor_details *x)
+{
+        int index = sched_register_executor(r->sched, &x->spec, now_ns());
+        if (index < 0)
+                return index;
+        r->cores += x->spec.cores;
+        struct executor_ref *ref = new0(struct executor_ref);
+        *ref = (struct executor_ref){.id = mem_strdup(x->spec.id),
+                                     .host = mem_strdup(x->spec.host),
+                                     .address = mem_printf("%s:%d", x->spec.host, x->port),
+                                     .port = x->port};
+        vec_push(&r->sc->executors, ref);
+        task_events_executor_added(r->events, x);
+        allocation_executor_added(r->allocation, index);
+        return index;
+}
+
+void job_runner_executor_lost(struct job_runner *r, int executor, bool caused_by_app, const char *reason)
+{
+        sched_lose_executor(r->sched, executor, caused_by_app, reason, now_ns());
+        task_events_executor_removed(r->events, r->sc->executors.data[executor], reason);
+        allocation_executor_removed(r->allocation, executor, reason);
+}
+
+void job_runner_host_lost(struct job_runner *r, const char *host, const char *message)
+{
+        sched_lose_host(r->sched, host, message, now_ns());
+}
+
+void job_runner_task_suspected(struct job_runner *r, int64_t task_id)
+{
+        sched_suspect_task(r->sched, task_id);
+}
+
+void job_runner_run_lost(struct job_runner *r, struct slot_run *run, bool caused_by_app, const char *reason)
+{
+        for (int i = 0; i < run->n; i++) {
+                struct slot_task *t = &run->tasks[i];
+                t->state = OUTCOME_LOST;
+                if (run->work->action)
+                        free_commit(r, t);
+                free(t->message); /* of one that had ended, while others' results were awaited */
+                t->message = mem_printf("ExecutorLostFailure (executor %s exited %s) Reason: %s",
+                                        sched_executor_id(r->sched, run->executor),
+                                        caused_by_app ? "caused by one of the running tasks"
+                                                      : "unrelated to the running tasks",
+                                        reason);
+                t->start_ms = t->start_ms ? t->start_ms : context_now_ms();
+                t->finish_ms = context_now_ms();
+        }
+        run->lost_by_app = caused_by_app;
+        task_events_ended(r->events, run);
+        allocation_ended(r->allocation, run);
+        job_runner_run_free(r, run);
+}
+
+void job_runner_abort(struct job_runner *r, const char *reason)
+{
+        log_error("SparkContext", "the application cannot go on: %s", reason);
+        if (!r->abort_reason)
+                r->abort_reason = mem_strdup(reason);
+        r->stopping = true;
+        sched_cancel_all(r->sched, now_ns());
+}
+
+bool job_runner_wants_result(struct job_runner *r, int64_t task_id, int64_t bytes)
+{
+        return sched_task_counts(r->sched, task_id) && sched_result_fits(r->sched, task_id, bytes, now_ns());
+}
+
+bool job_runner_may_commit(struct job_runner *r, int stage_id, int stage_attempt, int partition, int64_t task_id)
+{
+        struct task_attempt_info info;
+        return sched_task(r->sched, task_id, &info) && info.partition == partition &&
+               !((info.set->barrier || info.set->stage->indeterminate) && info.set->zombie) &&
+               commit_coordinator_may_commit(r->commits, stage_id, stage_attempt, partition, info.attempt);
+}
+
+bool job_runner_host_excluded(struct job_runner *r, const char *host)
+{
+        return sched_host_excluded(r->sched, host);
+}
+
+void job_runner_executor_decommissioned(struct job_runner *r, int executor, bool host_too)
+{
+        sched_decommission_executor(r->sched, executor, host_too);
+        allocation_executor_leaves(r->allocation, executor, true);
+}
+
+bool job_runner_output_moved(struct job_runner *r, int shuffle, int map_partition, int64_t task_id, int from, int to)
+{
+        if (!sched_move_output(r->sched, shuffle, map_partition, (uint64_t)task_id + 1, from, to))
+                return false;
+        allocation_shuffle_moved(r->allocation, to, shuffle);
+        return true;
+}
+
+void job_runner_executor_disabled(struct job_runner *r, int executor)
+{
+        sched_disable_executor(r->sched, executor);
+}
+
+void job_runner_executor_killed(struct job_runner *r, int executor)
+{
+        sched_disable_executor(r->sched, executor);
+        allocation_executor_leaves(r->allocation, executor, false);
+}
+
+void job_runner_rdd_block(struct job_runner *r, int executor, int rdd, int partition, bool in_memory, bool on_disk)
+{
+        allocation_rdd_block(r->allocation, executor, rdd, partition, in_memory, on_disk);
+}
+
+void job_runner_rdd_unpersisted(struct job_runner *r, int rdd)
+{
+        allocation_rdd_unpersisted(r->allocation, rdd);
+}

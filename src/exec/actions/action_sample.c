@@ -1,0 +1,222 @@
+/*
+ * sample: some keys of each partition, drawn evenly, and how many rows each of them stands for. The bounds of range
+ * partitioners are made of them (driver/actions/range_bounds.c).
+ */
+#include "exec/actions/action_kinds.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "rdd/rdd_wire.h"
+#include "rpc/stage.pb-c.h"
+
+#include <math.h>
+
+/* Keys that a task may be asked for: Spark samples three million at most in all. */
+#define KEYS_MOST 4000000
+
+struct sample_sink {
+        struct op op;
+        size_t room;
+        uint64_t seen;
+        struct drawn *drawn;
+        fst_task chance; /* only its random numbers: the same ones in every run, so that bounds are, as in Spark */
+};
+
+void drawn_free(struct drawn *d)
+{
+        if (!d)
+                return;
+        arena_deinit(&d->arena);
+        free(d->keys);
+        free(d);
+}
+
+static int sample_begin(struct op *op)
+{
+        struct sample_sink *sink = container_of(op, struct sample_sink, op);
+        drawn_free(sink->drawn);
+        sink->drawn = new0(struct drawn);
+        sink->drawn->keys = new_array(struct sample_key, sink->room);
+        sink->seen = 0;
+        sink->chance.random_state = (uint64_t)op->run->task.info.partition;
+        return 0;
+}
+
+static void keep(struct sample_sink *sink, const fst_batch *batch, uint32_t row, size_t at)
+{
+        fst_bytes view = key_view(batch->type, batch->key, row);
+        struct sample_key *key = &sink->drawn->keys[at];
+        key->prefix = key_prefix(batch->type, batch->key, row);
+        key->bytes = (fst_bytes){0};
+        if (view.data)
+                key->bytes = (fst_bytes){arena_copy(&sink->drawn->arena, view.data, view.len), view.len};
+}
+
+/* Reservoir sampling: the first `room` rows, then each later one with the right chance in place of another. */
+static int sample_consume(struct op *op, const struct rows *in)
+{
+        struct sample_sink *sink = container_of(op, struct sample_sink, op);
+        if (task_run_stopped(op->run))
+                return task_run_cancelled(op->run);
+        for (uint32_t i = 0; i < in->batch.rows; i++, sink->seen++) {
+                if (sink->drawn->n < sink->room) {
+                        keep(sink, &in->batch, i, sink->drawn->n++);
+                        continue;
+                }
+                uint64_t at = fst_random_u64(&sink->chance) % (sink->seen + 1);
+                if (at < sink->room)
+                        keep(sink, &in->batch, i, at);
+        }
+        return 0;
+}
+
+static void sample_free(struct op *op)
+{
+        struct sample_sink *sink = container_of(op, struct sample_sink, op);
+        drawn_free(sink->drawn);
+        op_deinit(op);
+        free(sink);
+}
+
+static const struct op_class sample_class = {"sample", .begin = sample_begin, .consume = sample_consume,
+                                             .free = sample_free};
+
+static struct op *sample_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
+{
+        struct sample_action *self = container_of(action, struct sample_action, action);
+        struct sample_sink *sink = new0(struct sample_sink);
+        op_init(&sink->op, &sample_class, run, action->type);
+        sink->room = self->per_partition;
+        return &sink->op;
+}
+
+static int sample_result(struct action *action, struct op *op, struct task_result *result)
+{
+        struct sample_sink *sink = container_of(op, struct sample_sink, op);
+        struct drawn *d = sink->drawn;
+        double rows = (double)sink->seen * op->run->sample_scale;
+        for (size_t i = 0; i < d->n; i++)
+                d->keys[i].weight = rows / (double)d->n;
+        result->data = steal(sink->drawn);
+        result->bytes = d->n * sizeof(*d->keys) + d->arena.bytes;
+        return 0;
+}
+
+static void sample_discard(struct action *action, struct task_result *result)
+{
+        drawn_free(result->data);
+}
+
+static int sample_encode(const struct action *action, struct rdd_wire_writer *writer, Firesteel__Action *message,
+                         struct fst_error *error)
+{
+        message->limit = container_of(action, struct sample_action, action)->per_partition;
+        return 0;
+}
+
+static int sample_decode(struct rdd_wire_reader *reader, const Firesteel__Action *message, fst_type type,
+                         struct action **out, struct fst_error *error)
+{
+        struct sample_action *self = wire_array(reader->memory, 1, sizeof(*self));
+        if (!self)
+                return rdd_wire_too_big(error);
+        if (message->limit > KEYS_MOST)
+                return error_set(error, -EBADMSG, "sample is to draw more keys than can be");
+        self->per_partition = message->limit;
+        *out = &self->action;
+        return 0;
+}
+
+static bool has_views(fst_type type)
+{
+        return type.key == FST_KIND_BYTES || type.key == FST_KIND_FIXED;
+}
+
+/*
+ * The result: nothing without keys; else the rows that each key stands for, f64, and the keys: numbers as their
+ * prefixes (rdd/partitioner.h), u64; others as length u32 and bytes.
+ */
+static int sample_encode_result(const struct action *action, const struct task_result *result, struct buf *out,
+                                struct fst_error *error)
+{
+        const struct drawn *d = result->data;
+        if (d->n)
+                buf_append(out, &d->keys[0].weight, 8);
+        for (size_t i = 0; i < d->n; i++) {
+                const struct sample_key *key = &d->keys[i];
+                uint32_t length = (uint32_t)key->bytes.len;
+                if (key->bytes.len > UINT32_MAX)
+                        return error_set(error, -E2BIG, "a key of %zu bytes is too large to sort by", key->bytes.len);
+                if (!has_views(action->type)) {
+                        buf_append(out, &key->prefix, 8);
+                        continue;
+                }
+                buf_append(out, &length, 4);
+                buf_append(out, key->bytes.data, length);
+        }
+        return 0;
+}
+
+/* Keys of BYTES or FIXED in @data, which is the arena's own: how many, or -1 if they are damaged; @keys may be NULL. */
+static ssize_t read_keys(fst_type type, const unsigned char *data, size_t len, struct sample_key *keys)
+{
+        ssize_t n = 0;
+        for (; len > 0; n++) {
+                uint32_t length;
+                if (len < 4)
+                        return -1;
+                memcpy(&length, data, 4);
+                if (length > len - 4 || (type.key == FST_KIND_FIXED && length != type.key_size))
+                        return -1;
+                if (keys) {
+                        keys[n].bytes = (fst_bytes){(const char *)data + 4, length};
+                        keys[n].prefix = key_prefix(FST_BYTES, (fst_column){.bytes = &keys[n].bytes}, 0);
+                }
+                data += 4 + length;
+                len -= 4 + length;
+        }
+        return n;
+}
+
+static int sample_decode_result(const struct action *action, const unsigned char *data, size_t len,
+                                struct task_result *result, struct fst_error *error)
+{
+        size_t most = container_of(action, struct sample_action, action)->per_partition;
+        bool views = has_views(action->type);
+        double weight = 0;
+        ssize_t n = 0;
+        if (len > 0) {
+                if (len < 8)
+                        return error_set(error, -EBADMSG, "it is cut short");
+                memcpy(&weight, data, 8);
+                data += 8;
+                len -= 8;
+                n = views ? read_keys(action->type, data, len, NULL) : len % 8 ? -1 : (ssize_t)(len / 8);
+        }
+        if (n < 0 || (size_t)n > most || !isfinite(weight) || weight < 0)
+                return error_set(error, -EBADMSG, "its keys are damaged, or more than were asked for");
+        struct drawn *d = new0(struct drawn);
+        d->keys = new_array(struct sample_key, (size_t)n);
+        d->n = (size_t)n;
+        if (views)
+                read_keys(action->type, (unsigned char *)arena_copy(&d->arena, data, len), len, d->keys);
+        for (size_t i = 0; i < d->n; i++) {
+                d->keys[i].weight = weight;
+                if (!views)
+                        memcpy(&d->keys[i].prefix, data + i * 8, 8);
+        }
+        result->data = d;
+        result->bytes = d->n * sizeof(*d->keys) + d->arena.bytes;
+        return 0;
+}
+
+const struct action_class sample_action_class = {
+        .name = "sample",
+        .sink_new = sample_sink_new,
+        .result = sample_result,
+        .discard = sample_discard,
+        .encode = sample_encode,
+        .decode = sample_decode,
+        .encode_result = sample_encode_result,
+        .decode_result = sample_decode_result,
+};

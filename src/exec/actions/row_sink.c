@@ -1,0 +1,177 @@
+/*
+ * See row_sink.h. Pages are outside the memory manager's pool, because results are the driver's and held to
+ * spark.driver.maxResultSize there. A partition that has as many rows as are wanted stops.
+ */
+#include "exec/actions/row_sink.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "store/page.h"
+
+struct row_sink {
+        struct op op;
+        int64_t limit, rows;
+        struct page *first, *last;
+};
+
+static int row_begin(struct op *op)
+{
+        container_of(op, struct row_sink, op)->rows = 0;
+        return 0;
+}
+
+static int add_page(struct row_sink *sink, size_t record)
+{
+        struct page *page;
+        int r = page_new(NULL, sink->op.type, record, &page);
+        if (r)
+                return task_run_fail(sink->op.run, -ENOMEM, "no memory for a result row of %zu bytes", record);
+        if (sink->last)
+                sink->last->next = page;
+        else
+                sink->first = page;
+        sink->last = page;
+        return 0;
+}
+
+static int row_consume(struct op *op, const struct rows *in)
+{
+        struct row_sink *sink = container_of(op, struct row_sink, op);
+        fst_batch batch = in->batch;
+        if (task_run_stopped(op->run))
+                return task_run_cancelled(op->run);
+        batch.rows = (uint32_t)MIN((int64_t)batch.rows, sink->limit - sink->rows);
+        uint32_t at = 0;
+        while (at < batch.rows) {
+                uint32_t n = sink->last ? page_append(sink->last, &batch, at) : 0;
+                at += n;
+                int r = at < batch.rows ? add_page(sink, page_record_size(&batch, at)) : 0;
+                if (r)
+                        return r;
+        }
+        sink->rows += batch.rows;
+        return sink->rows >= sink->limit ? OP_ENOUGH : 0;
+}
+
+static void row_abandon(struct op *op)
+{
+        struct row_sink *sink = container_of(op, struct row_sink, op);
+        page_list_free(NULL, sink->first);
+        sink->first = sink->last = NULL;
+}
+
+static void row_free(struct op *op)
+{
+        row_abandon(op);
+        op_deinit(op);
+        free(container_of(op, struct row_sink, op));
+}
+
+static const struct op_class row_class = {"collect", .begin = row_begin, .consume = row_consume, .abandon = row_abandon,
+                                          .free = row_free};
+
+struct op *row_sink_new(struct task_run *run, fst_type type, int64_t limit)
+{
+        struct row_sink *sink = new0(struct row_sink);
+        op_init(&sink->op, &row_class, run, type);
+        sink->limit = limit;
+        return &sink->op;
+}
+
+struct page *row_sink_take(struct op *op, size_t *bytes)
+{
+        struct row_sink *sink = container_of(op, struct row_sink, op);
+        struct page **link = &sink->first; /* to the last page, once the loop is through */
+        *bytes = 0;
+        for (struct page *page = sink->first; page; page = page->next) {
+                *bytes += page->used;
+                if (page->next)
+                        link = &page->next;
+        }
+        if (*link)
+                *link = page_shrink(*link);
+        sink->last = NULL;
+        return steal(sink->first);
+}
+
+void row_pages_discard(struct action *action, struct task_result *result)
+{
+        page_list_free(NULL, result->data);
+}
+
+/* ---------------------------------------------------------------------------------------------------- on the wire */
+
+/* Pages in their wire form (store/page.h), one after another. */
+int row_pages_encode(const struct action *action, const struct task_result *result, struct buf *out,
+                     struct fst_error *error)
+{
+        for (const struct page *page = result->data; page; page = page->next) {
+                unsigned char header[PAGE_WIRE_HEADER];
+                page_wire_header(page, header);
+                buf_reserve(out, sizeof(header) + page->used);
+                buf_append(out, header, sizeof(header));
+                buf_append(out, page->data, page->used);
+        }
+        return 0;
+}
+
+/* A page of the @used bytes at @data: of its own size where it is small, or little data could become much memory. */
+static int page_of(fst_type type, const unsigned char *data, uint32_t used, uint32_t rows, struct page **page)
+{
+        size_t block = (sizeof(struct page) + used + 15) & ~(size_t)15;
+        int r = block < PAGE_BLOCK ? page_new_small(NULL, type, block, page) : page_new(NULL, type, used, page);
+        if (r)
+                return r;
+        memcpy((*page)->data, data, used);
+        (*page)->used = used;
+        (*page)->rows = rows;
+        return 0;
+}
+
+static int next_page(fst_type type, const unsigned char **at, size_t *left, struct page **out, struct fst_error *error)
+{
+        uint32_t bytes, rows;
+        uint64_t checksum;
+        struct page *page;
+        if (*left < PAGE_WIRE_HEADER)
+                return error_set(error, -EBADMSG, "it ends in the header of a page");
+        int r = page_wire_check(*at, type, *left - PAGE_WIRE_HEADER, &bytes, &rows, &checksum, error);
+        if (r)
+                return r;
+        if (bytes == 0)
+                return error_set(error, -EBADMSG, "it has a page without rows");
+        if (page_of(type, *at + PAGE_WIRE_HEADER, bytes, rows, &page))
+                return error_set(error, -ENOMEM, "no memory for a page of %u bytes", bytes);
+        r = page_validate(page, checksum, error);
+        if (r) {
+                page_free(NULL, page);
+                return r;
+        }
+        *at += PAGE_WIRE_HEADER + bytes;
+        *left -= PAGE_WIRE_HEADER + bytes;
+        *out = page;
+        return 0;
+}
+
+int row_pages_decode(fst_type type, int64_t limit, const unsigned char *data, size_t len, struct task_result *result,
+                     struct fst_error *error)
+{
+        int64_t rows = 0;
+        struct page *first = NULL, **link = &first;
+        size_t bytes = 0;
+        while (len > 0) {
+                int r = next_page(type, &data, &len, link, error);
+                if (r == 0 && (rows += (*link)->rows) > limit)
+                        r = error_set(error, -EBADMSG, "it has more than the %lld rows that were asked for",
+                                      (long long)limit);
+                if (r) {
+                        page_list_free(NULL, first);
+                        return r;
+                }
+                bytes += (*link)->used;
+                link = &(*link)->next;
+        }
+        result->data = first;
+        result->bytes = bytes;
+        return 0;
+}

@@ -1,0 +1,188 @@
+/* The cache of compiled applications, in a folder of the test's own, with the system's compiler. */
+#include "exec/app/app_compiler.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "exec/app/module.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static char folder[] = "/tmp/compiler-XXXXXX";
+
+static void write_text(const char *name, const char *text)
+{
+        _cleanup_free_ char *path = mem_printf("%s/%s", folder, name);
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        fputs(text, f);
+        assert_int_equal(fclose(f), 0);
+}
+
+static char *compiled(const char *name, const char *flags)
+{
+        _cleanup_free_ char *path = mem_printf("%s/%s", folder, name);
+        struct app_compiler compiler = {.source = path, .flags = flags};
+        struct fst_error error = FST_ERROR_INIT;
+        char *object = NULL;
+        if (app_compiler_run(&compiler, &object, &error) != 0)
+                fail_msg("%s", error_message(&error));
+        return object;
+}
+
+/* Changes whenever the compiler ran: a kept object keeps its file. */
+static ino_t file_of(const char *path)
+{
+        struct stat st;
+        assert_int_equal(stat(path, &st), 0);
+        return st.st_ino;
+}
+
+static int set_up(void **state)
+{
+        assert_non_null(mkdtemp(folder));
+        setenv("XDG_CACHE_HOME", folder, 1);
+        static const char *const names[] = {"one", "two"};
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                _cleanup_free_ char *path = mem_printf("%s/%s", folder, names[i]);
+                assert_int_equal(mkdir(path, 0700), 0);
+        }
+        write_text("one/a.c",
+                   "#include \"a b.h\"\n#include <firesteel/firesteel.h>\nint main(void) { return VALUE; }\n");
+        write_text("one/a b.h", "#define VALUE 1\n");
+        return 0;
+}
+
+static int tear_down(void **state)
+{
+        _cleanup_free_ char *command = mem_printf("rm -rf %s", folder);
+        return system(command);
+}
+
+static void what_did_not_change_is_not_compiled_again(void **state)
+{
+        _cleanup_free_ char *first = compiled("one/a.c", NULL);
+        ino_t file = file_of(first);
+        _cleanup_free_ char *second = compiled("one/a.c", NULL);
+        assert_string_equal(second, first);
+        assert_int_equal(file_of(second), file);
+        assert_non_null(strstr(first, "/a.so"));
+}
+
+static void a_changed_header_flag_or_source_is_seen(void **state)
+{
+        _cleanup_free_ char *before = compiled("one/a.c", NULL);
+        write_text("one/a b.h", "#define VALUE 2\n");
+        _cleanup_free_ char *header = compiled("one/a.c", NULL);
+        assert_string_not_equal(header, before);
+        _cleanup_free_ char *flags = compiled("one/a.c", "-O1  -DX");
+        assert_string_not_equal(flags, header);
+        write_text("one/a b.h", "#define VALUE 1\n");
+        ino_t file = file_of(before);
+        _cleanup_free_ char *back = compiled("one/a.c", NULL);
+        assert_string_equal(back, before);
+        assert_int_not_equal(file, 0);
+}
+
+static void the_same_source_elsewhere_is_the_same_build(void **state)
+{
+        struct module_info one, two;
+        _cleanup_free_ char *here = compiled("one/a.c", NULL);
+        assert_int_equal(module_inspect_file(here, &one, NULL), 0);
+        /* Keep the cache out of it: both are really compiled. */
+        _cleanup_free_ char *copy = mem_printf("cp %s/one/a* %s/two && rm -r %s/firesteel", folder, folder, folder);
+        assert_int_equal(system(copy), 0);
+        _cleanup_free_ char *there = compiled("two/a.c", NULL);
+        assert_int_equal(module_inspect_file(there, &two, NULL), 0);
+        assert_string_equal(one.build_id, two.build_id);
+}
+
+static void submissions_at_the_same_time_agree(void **state)
+{
+        write_text("one/b.c", "#include <firesteel/firesteel.h>\nint main(void) { return 7; }\n");
+        pid_t children[3];
+        for (size_t i = 0; i < ARRAY_SIZE(children); i++) {
+                children[i] = fork();
+                if (children[i] == 0) {
+                        _cleanup_free_ char *object = compiled("one/b.c", NULL);
+                        struct module_info info;
+                        _exit(module_inspect_file(object, &info, NULL) != 0);
+                }
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(children); i++) {
+                int status;
+                assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+                assert_int_equal(status, 0);
+        }
+        _cleanup_free_ char *left = mem_printf("test -z \"$(ls %s/firesteel/apps | grep tmp)\"", folder);
+        assert_int_equal(system(left), 0);
+}
+
+static void failures_say_what_to_do(void **state)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        _cleanup_free_ char *path = mem_printf("%s/one/bad.c", folder);
+        struct app_compiler compiler = {.source = path};
+        char *object = NULL;
+        write_text("one/bad.c", "#error on purpose\n");
+        assert_int_equal(app_compiler_run(&compiler, &object, &error), -ENOEXEC);
+        assert_non_null(strstr(error.message, "does not compile"));
+        setenv("CC", "no-such-compiler", 1);
+        assert_int_equal(app_compiler_run(&compiler, &object, &error), -ENOENT);
+        assert_string_equal(error.message, "no C compiler: CC is \"no-such-compiler\", and there is no such command");
+        unsetenv("CC");
+        _cleanup_free_ char *search = mem_strdup(getenv("PATH"));
+        setenv("PATH", folder, 1);
+        assert_int_equal(app_compiler_run(&compiler, &object, &error), -ENOENT);
+        assert_non_null(strstr(error.message, "apt install gcc"));
+        setenv("PATH", search, 1);
+        assert_null(object);
+        error_deinit(&error);
+}
+
+static int collect(void *context, const char *path)
+{
+        char *out = context;
+        strcat(strcat(out, path), "|");
+        return 0;
+}
+
+static void make_rules_are_read(void **state)
+{
+        static const struct {
+                const char *text, *paths;
+        } cases[] = {
+                {"app: a.c b.h\n", "a.c|b.h|"},
+                {"app: a.c \\\n  c\\ d.h \\\n e\\#f $$g\n", "a.c|c d.h|e#f|$g|"},
+                {"app:", ""},
+                {"app: \\\n", ""},
+                {"app: x\\", "x\\|"},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                char paths[100] = "";
+                assert_int_equal(app_compiler_dependencies(cases[i].text, collect, paths), 0);
+                assert_string_equal(paths, cases[i].paths);
+        }
+        char none[100] = "";
+        assert_int_equal(app_compiler_dependencies("", collect, none), -EINVAL);
+        assert_int_equal(app_compiler_dependencies("a b", collect, none), -EINVAL);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(what_did_not_change_is_not_compiled_again),
+                cmocka_unit_test(a_changed_header_flag_or_source_is_seen),
+                cmocka_unit_test(the_same_source_elsewhere_is_the_same_build),
+                cmocka_unit_test(submissions_at_the_same_time_agree),
+                cmocka_unit_test(failures_say_what_to_do),
+                cmocka_unit_test(make_rules_are_read),
+        };
+        return cmocka_run_group_tests(tests, set_up, tear_down);
+}

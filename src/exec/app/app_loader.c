@@ -1,0 +1,56 @@
+/* The application loader; see app_loader.h. What a file is, its name says; what it holds, module.h checks. */
+#include "exec/app/app_loader.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/string_prefix.h"
+#include "exec/app/app_compiler.h"
+#include "exec/app/module.h"
+
+#include <stdbool.h>
+#include <unistd.h>
+
+/* A class in a package is Java's name for it: the function is called as the class is, or it is the module's main. */
+static int find_entry(const struct module *module, const char *name, const char *shown, void (**out)(void),
+                      struct fst_error *error)
+{
+        const char *dot = strrchr(name, '.');
+        int r = module_symbol(module, name, shown, out, error);
+        if (r != -ENOENT || !dot ||
+            (module_symbol(module, dot + 1, shown, out, NULL) < 0 &&
+             module_symbol(module, "main", shown, out, NULL) < 0))
+                return r;
+        error_deinit(error);
+        return 0;
+}
+
+int app_load(const struct app_options *options, struct app *out, struct fst_error *error)
+{
+        if (access(options->path, R_OK) < 0)
+                return error_errno(error, "application %s", options->path);
+        _cleanup_free_ char *compiled = NULL;
+        const char *path = options->path;
+        if (text_ends_with(path, ".c")) {
+                struct app_compiler compiler = {
+                        .source = path, .flags = options->cc_flags, .local_dir = options->local_dir};
+                int r = app_compiler_run(&compiler, &compiled, error);
+                if (r < 0)
+                        return r;
+                path = compiled;
+        }
+        struct app app;
+        void (*entry)(void);
+        const char *name = options->entry ? options->entry : "main";
+        int r = module_load(path, &app.module, error);
+        if (r < 0)
+                return r;
+        const char *slash = strrchr(options->path, '/');
+        r = find_entry(app.module, name, slash ? slash + 1 : options->path, &entry, error);
+        if (r == -ENOENT)
+                return FST_APP_E_NO_ENTRY;
+        if (r < 0)
+                return r;
+        app.main = (app_main)entry;
+        *out = app;
+        return 0;
+}

@@ -1,0 +1,38 @@
+/* See program.h. The places are those of a build directory and of an installation. */
+#include "exec/app/program_path.h"
+
+#include "base/mem.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A folder may be searched, so that access alone would take an installation's lib/firesteel for a program. */
+static bool is_program(const char *path)
+{
+        struct stat st;
+        return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+char *program_find(void)
+{
+        char self[4096];
+        ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+        self[n > 0 ? n : 0] = '\0';
+        const char *name = strrchr(self, '/');
+        if (name && (strcmp(name, "/firesteel") == 0))
+                return mem_strdup(self);
+        Dl_info info;
+        if (dladdr((void *)program_find, &info) && info.dli_fname) {
+                static const char *const places[] = {"firesteel", "../bin/firesteel", "../src/firesteel"};
+                const char *slash = strrchr(info.dli_fname, '/');
+                for (size_t i = 0; slash && i < ARRAY_SIZE(places); i++) {
+                        char *path = mem_printf("%.*s%s", (int)(slash + 1 - info.dli_fname), info.dli_fname, places[i]);
+                        if (is_program(path))
+                                return path;
+                        free(path);
+                }
+        }
+        return NULL;
+}

@@ -1,0 +1,591 @@
+/*
+ * See broadcasts.h.
+ *
+ * A value is PARTIAL while its fetcher puts it together, MOVING while it goes to a file, READY otherwise. Who wants one
+ * that is not READY waits; a fetcher that fails takes the value out of the table, and one of the waiting tries itself.
+ * A value out of the table (`doomed`) is freed by its last holder; fetching, moving and serving hold it too.
+ *
+ * The lock guards the table, states and counts. Bytes of a piece are written before `have` says so, under the lock, and
+ * never again.
+ *
+ * Departing from Spark: pieces are compressed when they are sent, not kept compressed beside the value, which costs a
+ * few ms of a server's thread for each and saves the second copy.
+ */
+#include "exec/blocks/broadcasts.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "process/interruptible_wait.h"
+#include "rpc/transfer/transfer.h"
+#include "store/region.h"
+
+#include <assert.h>
+#include <endian.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#define PIECE_MAGIC 0x31425346u /* "FSB1" */
+#define TABLE 256
+#define ROUNDS 3 /* of asking for locations, until a piece is given up */
+
+enum value_state { PARTIAL, MOVING, READY };
+
+struct value {
+        struct value *chain;
+        int64_t id;
+        uint64_t size;
+        int32_t pieces;
+        struct region region;
+        enum value_state state;
+        bool doomed;
+        unsigned holds;
+        bool *have; /* by piece, while PARTIAL; NULL: all */
+};
+
+struct broadcasts {
+        struct broadcasts_options options;
+        struct block_network network;
+        bool connected;
+        pthread_mutex_t lock;
+        pthread_cond_t changed;
+        struct value *table[TABLE];
+        uint64_t random; /* under lock */
+};
+
+struct broadcasts *broadcasts_new(const struct broadcasts_options *options)
+{
+        struct broadcasts *b = new0(struct broadcasts);
+        pthread_condattr_t monotonic;
+        b->options = *options;
+        pthread_mutex_init(&b->lock, NULL);
+        pthread_condattr_init(&monotonic);
+        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+        pthread_cond_init(&b->changed, &monotonic);
+        pthread_condattr_destroy(&monotonic);
+        struct timespec t;
+        clock_gettime(CLOCK_REALTIME, &t);
+        b->random = (uint64_t)t.tv_nsec * 0x9E3779B97F4A7C15u + (uint64_t)getpid();
+        return b;
+}
+
+void broadcasts_set_network(struct broadcasts *b, const struct block_network *network)
+{
+        b->network = *network;
+        b->connected = true;
+}
+
+/* -------------------------------------------------------------------------------------------------- the values */
+
+static int value_allocate(struct broadcasts *b, struct value *v, struct fst_error *error)
+{
+        int r = region_new(&v->region, b->options.memory, b->options.dirs, v->size, error);
+        return r ? error_wrap(error, r, "broadcast variable %" PRId64 " fits neither into memory nor on disk", v->id)
+                 : 0;
+}
+
+static struct value *value_new(struct broadcasts *b, int64_t id, uint64_t size, enum value_state state)
+{
+        struct value *v = new0(struct value);
+        *v = (struct value){.id = id,
+                            .size = size,
+                            .pieces = (int32_t)((size + b->options.piece - 1) / b->options.piece),
+                            .state = state,
+                            .holds = 1};
+        return v;
+}
+
+/* Nobody can find or holds it. Without the lock. */
+static void value_free(struct broadcasts *b, struct value *v)
+{
+        region_deinit(&v->region, b->options.memory);
+        free(v->have);
+        free(v);
+}
+
+/* ------------------------------------------------------------------------------------------------- the table */
+
+static struct value *find(struct broadcasts *b, int64_t id)
+{
+        struct value *v = b->table[(uint64_t)id % TABLE];
+        while (v && v->id != id)
+                v = v->chain;
+        return v;
+}
+
+static void add(struct broadcasts *b, struct value *v)
+{
+        struct value **slot = &b->table[(uint64_t)v->id % TABLE];
+        v->chain = *slot;
+        *slot = v;
+}
+
+/* Under the lock. */
+static void doom(struct broadcasts *b, struct value *v)
+{
+        struct value **at = &b->table[(uint64_t)v->id % TABLE];
+        if (v->doomed)
+                return;
+        while (*at != v)
+                at = &(*at)->chain;
+        *at = v->chain;
+        v->doomed = true;
+}
+
+/* Releases the lock. */
+static void release_unlock(struct broadcasts *b, struct value *v)
+{
+        assert(v->holds > 0);
+        bool gone = --v->holds == 0 && v->doomed;
+        pthread_mutex_unlock(&b->lock);
+        if (gone)
+                value_free(b, v);
+}
+
+static void release(struct broadcasts *b, struct value *v)
+{
+        pthread_mutex_lock(&b->lock);
+        release_unlock(b, v);
+}
+
+void broadcasts_release(struct broadcasts *b, void *hold)
+{
+        release(b, hold);
+}
+
+void broadcasts_free(struct broadcasts *b)
+{
+        if (!b)
+                return;
+        for (size_t i = 0; i < TABLE; i++)
+                for (struct value *v = b->table[i], *next; v; v = next) {
+                        next = v->chain;
+                        value_free(b, v);
+                }
+        pthread_cond_destroy(&b->changed);
+        pthread_mutex_destroy(&b->lock);
+        free(b);
+}
+
+int broadcasts_put(struct broadcasts *b, int64_t id, const void *data, uint64_t size, struct fst_error *error)
+{
+        struct value *v = value_new(b, id, size, READY);
+        int r = size > (uint64_t)INT32_MAX * b->options.piece
+                        ? error_set(error, -E2BIG, "a broadcast variable of %" PRIu64 " bytes has too many pieces",
+                                    size)
+                        : value_allocate(b, v, error);
+        if (r) {
+                value_free(b, v);
+                return r;
+        }
+        if (size)
+                memcpy(v->region.data, data, size);
+        pthread_mutex_lock(&b->lock);
+        v->holds = 0;
+        bool there = find(b, id) != NULL;
+        if (!there)
+                add(b, v);
+        pthread_mutex_unlock(&b->lock);
+        if (there)
+                value_free(b, v);
+        return there ? error_set(error, -EEXIST, "there is a broadcast variable %" PRId64 " already", id) : 0;
+}
+
+bool broadcasts_remove(struct broadcasts *b, int64_t id)
+{
+        pthread_mutex_lock(&b->lock);
+        struct value *v = find(b, id);
+        if (!v) {
+                pthread_mutex_unlock(&b->lock);
+                return false;
+        }
+        doom(b, v);
+        pthread_cond_broadcast(&b->changed);
+        v->holds++;
+        release_unlock(b, v);
+        return true;
+}
+
+/* ---------------------------------------------------------------------------------------------------- eviction */
+
+/* Move to a file a value that this thread has made MOVING and holds. True if that freed memory. */
+static bool move_out(struct broadcasts *b, struct value *v)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        bool moved = region_move_out(&v->region, b->options.memory, b->options.dirs, &error);
+        if (error.message)
+                log_warn("MemoryStore", "broadcast variable %" PRId64 " stays in memory: %s", v->id,
+                         error_message(&error));
+        error_deinit(&error);
+        pthread_mutex_lock(&b->lock);
+        v->state = READY;
+        pthread_cond_broadcast(&b->changed);
+        release_unlock(b, v);
+        return moved;
+}
+
+size_t broadcasts_evict(struct broadcasts *b, size_t want)
+{
+        size_t freed = 0;
+        for (size_t i = 0; i < TABLE && freed < want; i++) {
+                pthread_mutex_lock(&b->lock);
+                struct value *v = b->table[i];
+                while (v && (v->state != READY || v->holds > 0 || !v->region.in_memory))
+                        v = v->chain;
+                if (v) {
+                        v->state = MOVING;
+                        v->holds++;
+                }
+                pthread_mutex_unlock(&b->lock);
+                size_t size = v ? (size_t)v->size : 0;
+                if (v && move_out(b, v)) {
+                        freed += size;
+                        i--; /* there may be another in this chain */
+                }
+        }
+        return freed;
+}
+
+/* ----------------------------------------------------------------------------------------------------- serving */
+
+struct piece_stream {
+        struct transfer_stream stream;
+        struct broadcasts *broadcasts;
+        struct value *value;
+        const unsigned char *data;
+        size_t size;
+        unsigned char header[BROADCAST_PIECE_HEADER];
+        unsigned char *packed;
+        bool sent;
+};
+
+static void put_u32(unsigned char *p, uint32_t x)
+{
+        x = htole32(x);
+        memcpy(p, &x, sizeof(x));
+}
+
+static uint32_t get_u32(const unsigned char *p)
+{
+        uint32_t x;
+        memcpy(&x, p, sizeof(x));
+        return le32toh(x);
+}
+
+/* The piece compressed, if that makes it smaller; otherwise 0. */
+static size_t compress_piece(struct piece_stream *s)
+{
+        const struct broadcasts_options *o = &s->broadcasts->options;
+        struct codec codec;
+        size_t written = 0;
+        if (o->codec == CODEC_NONE || s->size < 512)
+                return 0;
+        codec_init(&codec, o->codec, o->level);
+        s->packed = malloc(s->size);
+        if (!s->packed || codec_compress(&codec, s->data, s->size, s->packed, s->size, &written, NULL))
+                written = 0; /* no gain: then as it is */
+        codec_deinit(&codec);
+        return written < s->size ? written : 0;
+}
+
+static int piece_next(struct transfer_stream *stream, struct iovec *iov, int max, struct fst_error *error)
+{
+        struct piece_stream *s = container_of(stream, struct piece_stream, stream);
+        if (s->sent)
+                return 0;
+        s->sent = true;
+        size_t packed = compress_piece(s), size = packed ? packed : s->size;
+        const unsigned char *payload = packed ? s->packed : s->data;
+        uint64_t checksum = htole64(s->broadcasts->options.checksum ? XXH3_64bits(payload, size) : 0);
+        put_u32(s->header, PIECE_MAGIC);
+        put_u32(s->header + 4, packed ? (uint32_t)s->broadcasts->options.codec : CODEC_NONE);
+        put_u32(s->header + 8, (uint32_t)s->size);
+        put_u32(s->header + 12, (uint32_t)size);
+        memcpy(s->header + 16, &checksum, sizeof(checksum));
+        iov[0] = (struct iovec){s->header, sizeof(s->header)};
+        iov[1] = (struct iovec){(void *)payload, size};
+        return 2;
+}
+
+static void piece_close(struct transfer_stream *stream)
+{
+        struct piece_stream *s = container_of(stream, struct piece_stream, stream);
+        release(s->broadcasts, s->value);
+        free(s->packed);
+        free(s);
+}
+
+static const struct transfer_stream_class piece_class = {.next = piece_next, .close = piece_close};
+
+int broadcasts_open(struct broadcasts *b, int64_t id, int32_t piece, struct transfer_stream **stream,
+                    struct fst_error *error)
+{
+        pthread_mutex_lock(&b->lock);
+        struct value *v = find(b, id);
+        /* Moving takes a moment and its pieces are there: but their addresses change. */
+        while (v && v->state == MOVING) {
+                pthread_cond_wait(&b->changed, &b->lock);
+                v = find(b, id);
+        }
+        bool there = v && piece >= 0 && piece < v->pieces && (!v->have || v->have[piece]);
+        if (there)
+                v->holds++;
+        pthread_mutex_unlock(&b->lock);
+        if (!there)
+                return error_set(error, -ENOENT, "broadcast_%" PRId64 "_piece%d is not here", id, piece);
+        struct piece_stream *s = new0(struct piece_stream);
+        uint64_t at = (uint64_t)piece * b->options.piece;
+        *s = (struct piece_stream){.stream.class = &piece_class,
+                                   .broadcasts = b,
+                                   .value = v,
+                                   .data = v->region.data + at,
+                                   .size = (size_t)MIN(v->size - at, (uint64_t)b->options.piece)};
+        *stream = &s->stream;
+        return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------- fetching */
+
+int broadcast_piece_parse(const unsigned char header[static BROADCAST_PIECE_HEADER], size_t bytes,
+                          struct broadcast_piece *piece, struct fst_error *error)
+{
+        uint32_t codec = get_u32(header + 4), size = get_u32(header + 8), payload = get_u32(header + 12);
+        if (get_u32(header) != PIECE_MAGIC)
+                return error_set(error, -EBADMSG, "not a piece of a broadcast variable");
+        if (size != bytes)
+                return error_set(error, -EBADMSG,
+                                 "a piece of %u bytes instead of %zu: do both have the same "
+                                 "spark.broadcast.blockSize?",
+                                 size, bytes);
+        if (codec > CODEC_ZSTD || payload > bytes || (codec == CODEC_NONE && payload != bytes))
+                return error_set(error, -EBADMSG, "a piece's header that cannot be (codec %u, %u bytes)", codec,
+                                 payload);
+        uint64_t checksum;
+        memcpy(&checksum, header + 16, sizeof(checksum));
+        *piece = (struct broadcast_piece){(enum codec_kind)codec, payload, le64toh(checksum)};
+        return 0;
+}
+
+struct fetching {
+        struct broadcasts *b;
+        struct value *v;
+        const int *stopped;
+        unsigned char *scratch; /* a compressed piece */
+};
+
+static int receive(struct fetching *f, struct transfer_input *in, unsigned char *to, size_t bytes,
+                   struct fst_error *error)
+{
+        unsigned char header[BROADCAST_PIECE_HEADER];
+        struct broadcast_piece piece;
+        int r = transfer_read_all(in, header, sizeof(header), error);
+        if (r == FST_TRANSFER_E_END)
+                return error_set(error, -EPROTO, "an empty answer");
+        if (r || (r = broadcast_piece_parse(header, bytes, &piece, error)))
+                return r;
+        unsigned char *payload = to;
+        if (piece.codec != CODEC_NONE) {
+                if (!f->scratch && !(f->scratch = malloc(f->b->options.piece)))
+                        return error_set(error, -ENOMEM, "no memory for a piece");
+                payload = f->scratch;
+        }
+        r = piece.payload ? transfer_read_all(in, payload, piece.payload, error) : 0;
+        if (r == FST_TRANSFER_E_END)
+                return error_set(error, -EPROTO, "the answer ends behind its header");
+        if (r)
+                return r;
+        if (f->b->options.checksum && XXH3_64bits(payload, piece.payload) != piece.checksum)
+                return error_set(error, -EBADMSG, "the piece is damaged: its checksum is wrong");
+        if (piece.codec == CODEC_NONE)
+                return 0;
+        struct codec codec;
+        codec_init(&codec, piece.codec, f->b->options.level);
+        r = codec_decompress(&codec, payload, piece.payload, to, bytes, error);
+        codec_deinit(&codec);
+        return r;
+}
+
+static int fetch_from(struct fetching *f, const struct block_location *at, int32_t piece, unsigned char *to,
+                      size_t bytes, struct fst_error *error)
+{
+        _cleanup_(buf_deinit) struct buf request = BUF_INIT;
+        struct block_peer peer = {&f->b->network, at};
+        struct transfer_call call = {.stopped = f->stopped, .gone = block_peer_gone, .gone_owner = &peer};
+        struct transfer_input *in = NULL;
+        block_request_fetch((struct block_name){BLOCK_BROADCAST, f->v->id, piece}, &request);
+        int r = transfer_open(f->b->network.client, at->host, at->port, request.data, request.len, &call, &in, error);
+        if (r)
+                return r;
+        r = receive(f, in, to, bytes, error);
+        unsigned char none;
+        if (r == 0 && transfer_read(in, &none, 1, NULL) > 0) /* its end: so that the connection can be used again */
+                r = error_set(error, -EPROTO, "bytes behind the piece");
+        transfer_close(in);
+        return r;
+}
+
+/* Who may have a piece: executors as the driver tells, then the driver. */
+static int locations(struct fetching *f, int32_t piece, struct block_location out[static BLOCK_LOCATIONS_MOST + 1],
+                     struct fst_error *error)
+{
+        const struct block_network *net = &f->b->network;
+        int n = net->locations(net->owner, (struct block_name){BLOCK_BROADCAST, f->v->id, piece}, f->stopped, out,
+                               BLOCK_LOCATIONS_MOST, error);
+        if (n < 0)
+                return n;
+        if (net->driver.port && !(n > 0 && out[n - 1].executor < 0))
+                out[n++] = net->driver;
+        return n;
+}
+
+static int fetch_piece(struct fetching *f, int32_t piece, struct fst_error *error)
+{
+        struct block_location at[BLOCK_LOCATIONS_MOST + 1];
+        uint64_t offset = (uint64_t)piece * f->b->options.piece;
+        size_t bytes = (size_t)MIN(f->v->size - offset, (uint64_t)f->b->options.piece);
+        int r = -ENOENT;
+        for (int round = 0; round < ROUNDS; round++) {
+                int n = locations(f, piece, at, error);
+                if (n < 0)
+                        return n;
+                if (n == 0)
+                        r = error_set(error, -ENOENT, "nobody has it");
+                for (int i = 0; i < n; i++) {
+                        r = fetch_from(f, &at[i], piece, f->v->region.data + offset, bytes, error);
+                        if (r == 0)
+                                error_deinit(error); /* of those that were asked before */
+                        if (r == 0 || r == -ECANCELED)
+                                return r;
+                        log_warn("TorrentBroadcast", "broadcast_%" PRId64 "_piece%d cannot be had from %s:%d: %s",
+                                 f->v->id, piece, at[i].host, at[i].port, error_message(error));
+                }
+                if (r == -ENOENT)
+                        break;
+        }
+        return error_wrap(error, r, "broadcast_%" PRId64 "_piece%d", f->v->id, piece);
+}
+
+static uint64_t draw(uint64_t *state)
+{
+        uint64_t z = *state += 0x9E3779B97F4A7C15u;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return z ^ (z >> 31);
+}
+
+static void announce(struct broadcasts *b, const struct value *v, int32_t piece, bool there)
+{
+        uint64_t size = MIN(v->size - (uint64_t)piece * b->options.piece, (uint64_t)b->options.piece);
+        struct block_info info = {.level = there ? FST_MEMORY_AND_DISK_SER : FST_STORAGE_NONE};
+        if (there && v->region.in_memory)
+                info.memory_bytes = (int64_t)size;
+        else if (there)
+                info.disk_bytes = (int64_t)size;
+        if (b->network.changed)
+                b->network.changed(b->network.owner, (struct block_name){BLOCK_BROADCAST, v->id, piece}, &info);
+}
+
+/* All pieces in random order, each announced when it is here. @v is PARTIAL and this thread's to fill. */
+static int fetch_all(struct broadcasts *b, struct value *v, const int *stopped, struct fst_error *error)
+{
+        struct fetching f = {.b = b, .v = v, .stopped = stopped};
+        int32_t *order = new_array(int32_t, (size_t)v->pieces + 1);
+        pthread_mutex_lock(&b->lock);
+        uint64_t random = draw(&b->random);
+        pthread_mutex_unlock(&b->lock);
+        int r = 0;
+        for (int32_t i = 0; i < v->pieces; i++) {
+                int32_t j = (int32_t)(draw(&random) % (uint64_t)(i + 1));
+                order[i] = order[j];
+                order[j] = i;
+        }
+        for (int32_t i = 0; i < v->pieces && r == 0; i++) {
+                r = fetch_piece(&f, order[i], error);
+                if (r)
+                        break;
+                pthread_mutex_lock(&b->lock);
+                v->have[order[i]] = true;
+                pthread_mutex_unlock(&b->lock);
+                announce(b, v, order[i], true);
+        }
+        for (int32_t i = 0; i < v->pieces && r; i++)
+                if (v->have[i])
+                        announce(b, v, i, false);
+        free(f.scratch);
+        free(order);
+        return r;
+}
+
+/* Fetch the value that this thread has put into the table as PARTIAL, with one hold for itself. */
+static int fetch(struct broadcasts *b, struct value *v, const int *stopped, struct fst_error *error)
+{
+        int r = value_allocate(b, v, error);
+        if (r == 0)
+                r = fetch_all(b, v, stopped, error);
+        pthread_mutex_lock(&b->lock);
+        if (r == 0) {
+                v->state = READY;
+                free(steal(v->have));
+        } else {
+                doom(b, v);
+        }
+        pthread_cond_broadcast(&b->changed);
+        if (r == 0)
+                pthread_mutex_unlock(&b->lock);
+        else
+                release_unlock(b, v);
+        return r;
+}
+
+static int give(struct broadcasts *b, struct value *v, uint64_t size, const void **data, void **hold,
+                struct fst_error *error)
+{
+        if (v->size != size) {
+                uint64_t has = v->size;
+                release(b, v);
+                return error_set(error, -EINVAL,
+                                 "broadcast variable has %" PRIu64 " bytes, not %" PRIu64
+                                 ": is the handle of another application?",
+                                 has, size);
+        }
+        *data = v->region.data;
+        *hold = v;
+        return 0;
+}
+
+int broadcasts_get(struct broadcasts *b, int64_t id, uint64_t size, const int *stopped, const void **data, void **hold,
+                   struct fst_error *error)
+{
+        if (size > (uint64_t)INT32_MAX * b->options.piece)
+                return error_set(error, -EINVAL, "a broadcast variable of %" PRIu64 " bytes", size);
+        pthread_mutex_lock(&b->lock);
+        struct value *v;
+        while ((v = find(b, id)) && v->state != READY)
+                if (!stop_wait(&b->changed, &b->lock, stopped)) {
+                        pthread_mutex_unlock(&b->lock);
+                        return error_set(error, -ECANCELED, "waiting for broadcast variable %" PRId64, id);
+                }
+        if (v) {
+                v->holds++;
+                pthread_mutex_unlock(&b->lock);
+                return give(b, v, size, data, hold, error);
+        }
+        if (!b->connected) {
+                pthread_mutex_unlock(&b->lock);
+                return error_set(error, -ENOENT, "broadcast variable %" PRId64 " was destroyed, or never was", id);
+        }
+        v = value_new(b, id, size, PARTIAL);
+        v->have = new_array(bool, (size_t)v->pieces + 1);
+        add(b, v);
+        pthread_mutex_unlock(&b->lock);
+        int r = fetch(b, v, stopped, error);
+        if (r == 0)
+                return give(b, v, size, data, hold, error);
+        return r == -ECANCELED ? r
+                               : error_wrap(error, r,
+                                            "broadcast variable %" PRId64 " (destroyed, or lost with its holders)", id);
+}

@@ -1,0 +1,207 @@
+/*
+ * See driver_ask.h. A question is held twice: by the thread that waits for it, which may leave, and by the rpc layer,
+ * which answers it once or, when the env is closed, never; those are freed with the rest.
+ */
+#include "exec/driver_client.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "process/interruptible_wait.h"
+#include "rpc/rpc.h"
+
+#include <pthread.h>
+#include <time.h>
+
+struct question {
+        struct question *next;
+        struct driver_asks *asks;
+        uint16_t type;
+        int64_t timeout_ms;
+        uint8_t *body; /* then the answer's */
+        size_t len;
+        int status;
+        char *message;
+        bool answered;
+        int refs; /* of these two; under the lock */
+};
+
+struct driver_asks {
+        struct rpc_ref *driver;
+        uv_async_t wake;
+        pthread_mutex_t lock;
+        pthread_cond_t answered;
+        struct question *first, **last; /* to be sent */
+        struct question *sent;          /* waiting for their answers */
+        bool stopped;
+};
+
+/* Under the lock. */
+static void question_unref(struct question *q)
+{
+        if (--q->refs > 0)
+                return;
+        free(q->body);
+        free(q->message);
+        free(q);
+}
+
+/* The rpc layer is done with it. Under the lock. */
+static void finish(struct driver_asks *a, struct question *q, int status, const char *message)
+{
+        struct question **at = &a->sent;
+        while (*at != q)
+                at = &(*at)->next;
+        *at = q->next;
+        if (!q->answered) {
+                q->status = status;
+                q->message = message ? mem_strdup(message) : NULL;
+                q->answered = true;
+                pthread_cond_broadcast(&a->answered);
+        }
+        question_unref(q);
+}
+
+static void on_answer(void *owner, struct rpc_answer *answer)
+{
+        struct question *q = owner;
+        struct driver_asks *a = q->asks;
+        pthread_mutex_lock(&a->lock);
+        if (answer->status == 0 && !q->answered) {
+                free(q->body);
+                q->body = mem_alloc(answer->len + 1);
+                q->len = answer->len;
+                if (answer->len)
+                        memcpy(q->body, answer->body, answer->len);
+        }
+        finish(a, q, answer->status > 0 ? -EREMOTEIO : answer->status, answer->message);
+        pthread_mutex_unlock(&a->lock);
+}
+
+static void send_all(struct driver_asks *a)
+{
+        pthread_mutex_lock(&a->lock);
+        while (a->first) {
+                struct question *q = a->first;
+                a->first = q->next;
+                if (!a->first)
+                        a->last = &a->first;
+                q->next = a->sent;
+                a->sent = q;
+                int r = a->stopped ? -ESHUTDOWN : rpc_ask(a->driver, q->type, q->body, q->len, NULL, q->timeout_ms, on_answer, q);
+                if (r)
+                        finish(a, q, r, NULL);
+        }
+        pthread_mutex_unlock(&a->lock);
+}
+
+static void on_wake(uv_async_t *handle)
+{
+        send_all(handle->data);
+}
+
+int driver_asks_new(uv_loop_t *loop, struct rpc_ref *driver, struct driver_asks **asks, struct fst_error *error)
+{
+        struct driver_asks *a = new0(struct driver_asks);
+        int r = uv_async_init(loop, &a->wake, on_wake);
+        if (r) {
+                free(a);
+                return error_set(error, r, "cannot wake the executor's loop: %s", uv_strerror(r));
+        }
+        a->wake.data = a;
+        a->driver = rpc_ref_ref(driver);
+        a->last = &a->first;
+        pthread_mutex_init(&a->lock, NULL);
+        pthread_condattr_t monotonic;
+        pthread_condattr_init(&monotonic);
+        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+        pthread_cond_init(&a->answered, &monotonic);
+        pthread_condattr_destroy(&monotonic);
+        *asks = a;
+        return 0;
+}
+
+void driver_asks_stop(struct driver_asks *a)
+{
+        pthread_mutex_lock(&a->lock);
+        bool first = !a->stopped;
+        a->stopped = true;
+        for (struct question *q = a->sent; q; q = q->next) {
+                q->status = -ESHUTDOWN;
+                q->answered = true;
+        }
+        pthread_cond_broadcast(&a->answered);
+        pthread_mutex_unlock(&a->lock);
+        send_all(a);
+        if (first)
+                uv_close((uv_handle_t *)&a->wake, NULL);
+}
+
+void driver_asks_free(struct driver_asks *a)
+{
+        if (!a)
+                return;
+        while (a->sent) {
+                struct question *q = a->sent;
+                a->sent = q->next;
+                question_unref(q);
+        }
+        rpc_ref_unref(a->driver);
+        pthread_mutex_destroy(&a->lock);
+        pthread_cond_destroy(&a->answered);
+        free(a);
+}
+
+/* Takes @packed. */
+static int ask(struct driver_asks *a, uint16_t type, uint8_t *packed, size_t packed_len, int64_t timeout_ms,
+               const int *stopped, uint8_t **body, size_t *len, struct fst_error *error)
+{
+        struct question *q = new0(struct question);
+        q->asks = a;
+        q->refs = 2;
+        q->type = type;
+        q->timeout_ms = timeout_ms;
+        q->len = packed_len;
+        q->body = packed;
+
+        pthread_mutex_lock(&a->lock);
+        if (a->stopped) {
+                pthread_mutex_unlock(&a->lock);
+                free(q->body);
+                free(q);
+                return error_set(error, -ESHUTDOWN, "the executor is ending");
+        }
+        *a->last = q;
+        a->last = &q->next;
+        uv_async_send(&a->wake);
+        while (!q->answered && stop_wait(&a->answered, &a->lock, stopped))
+                ;
+        int r = q->answered ? q->status : -ECANCELED;
+        if (r == 0) {
+                *body = steal(q->body);
+                *len = q->len;
+        } else if (!q->answered) {
+                error_set(error, r, "task was cancelled");
+        } else {
+                error_set(error, r, "%s", q->message ? q->message : strerror(-r));
+        }
+        question_unref(q);
+        pthread_mutex_unlock(&a->lock);
+        return r;
+}
+
+int driver_ask(struct driver_asks *a, uint16_t type, const ProtobufCMessage *question, const int *stopped,
+               uint8_t **body, size_t *len, struct fst_error *error)
+{
+        size_t size = protobuf_c_message_get_packed_size(question);
+        uint8_t *packed = mem_alloc(size + 1);
+        protobuf_c_message_pack(question, packed);
+        return ask(a, type, packed, size, 0, stopped, body, len, error);
+}
+
+int driver_ask_packed(struct driver_asks *a, uint16_t type, const void *question, size_t question_len,
+                      int64_t timeout_ms, const int *stopped, uint8_t **body, size_t *len, struct fst_error *error)
+{
+        uint8_t *packed = mem_alloc(question_len + 1);
+        memcpy(packed, question, question_len);
+        return ask(a, type, packed, question_len, timeout_ms, stopped, body, len, error);
+}

@@ -1,0 +1,48 @@
+/* See executor_labels.h. */
+#include "exec/executor_attributes.h"
+
+#include "base/mem.h"
+
+#include <ctype.h>
+
+static void take(char *const *environment, const char *prefix, int (*with_case)(int), struct executor_labels *labels)
+{
+        size_t n = 0, prefix_len = strlen(prefix);
+        while (environment[n])
+                n++;
+        *labels = (struct executor_labels){.list = new_array(Firesteel__Property *, n + 1)};
+        for (size_t i = 0; i < n; i++) {
+                const char *name = environment[i] + prefix_len;
+                const char *equals = strncmp(environment[i], prefix, prefix_len) == 0 ? strchr(name, '=') : NULL;
+                if (!equals || equals == name)
+                        continue;
+                Firesteel__Property *p = mem_alloc(sizeof(*p));
+                firesteel__property__init(p);
+                p->key = mem_strndup(name, (size_t)(equals - name));
+                for (char *c = p->key; *c; c++)
+                        *c = (char)with_case((unsigned char)*c);
+                p->value = mem_strdup(equals + 1);
+                labels->list[labels->n++] = p;
+        }
+}
+
+void executor_log_urls(char *const *environment, struct executor_labels *urls)
+{
+        take(environment, "SPARK_LOG_URL_", tolower, urls);
+}
+
+void executor_attributes(char *const *environment, struct executor_labels *attributes)
+{
+        take(environment, "SPARK_EXECUTOR_ATTRIBUTE_", toupper, attributes);
+}
+
+void executor_labels_deinit(struct executor_labels *labels)
+{
+        for (size_t i = 0; i < labels->n; i++) {
+                free(labels->list[i]->key);
+                free(labels->list[i]->value);
+                free(labels->list[i]);
+        }
+        free(labels->list);
+        *labels = (struct executor_labels){0};
+}

@@ -1,0 +1,131 @@
+/*
+ * The end by a signal; see shutdown.h. The handler only stores and posts; without hooks there is no thread, and the
+ * handler ends the process itself. Invariant: `lock` is held from the first hook to the end of the process, so that
+ * nothing which is being put in order is released meanwhile.
+ */
+#include "exec/exit_hooks.h"
+
+#include "base/error.h"
+#include "process/exit_cleanup.h"
+#include "base/vec.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct hook {
+        void (*call)(void *context);
+        void *context;
+};
+
+static struct {
+        atomic_int status; /* that the process is going to end with; 0: it goes on */
+        atomic_bool has_thread;
+        sem_t wake;
+        pthread_mutex_t lock;
+        VEC(struct hook) hooks;
+} ending = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void end_at_once(int status)
+{
+        scratch_remove_all();
+        _exit(status);
+}
+
+/* Whether it is this that ends the process; false: it is about to end already. */
+static bool begin(int status)
+{
+        int none = 0;
+        if (!atomic_compare_exchange_strong(&ending.status, &none, status))
+                return false;
+        if (!atomic_load(&ending.has_thread))
+                end_at_once(status);
+        sem_post(&ending.wake);
+        return true;
+}
+
+void shutdown_begin(int status)
+{
+        begin(status);
+}
+
+static void handle(int signal)
+{
+        if (!begin(128 + signal))
+                end_at_once(128 + signal);
+}
+
+static void *wait_for_signal(void *unused)
+{
+        while (sem_wait(&ending.wake) != 0)
+                ;
+        pthread_mutex_lock(&ending.lock);
+        for (size_t i = ending.hooks.len; i-- > 0;)
+                ending.hooks.data[i].call(ending.hooks.data[i].context);
+        /* Whoever holds the lock of stdout may be stuck: what is in it then is lost, as it is in a JVM. */
+        if (ftrylockfile(stdout) == 0)
+                fflush(stdout);
+        scratch_remove_all();
+        _exit(atomic_load(&ending.status));
+}
+
+void shutdown_init(void)
+{
+        static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+        for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+                struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART}, before;
+                sigfillset(&action.sa_mask);
+                if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+                        sigaction(signals[i], &action, NULL);
+        }
+}
+
+/* Signals go to the application's threads, never to this one. */
+static int start_thread(struct fst_error *error)
+{
+        sigset_t all, before;
+        pthread_t thread;
+        sem_init(&ending.wake, 0, 0);
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        int r = pthread_create(&thread, NULL, wait_for_signal, NULL);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        if (r != 0)
+                return error_set(error, -r, "starting the thread that ends the process: %s", strerror(r));
+        pthread_detach(thread);
+        atomic_store(&ending.has_thread, true);
+        return 0;
+}
+
+int shutdown_add_hook(void (*hook)(void *context), void *context, struct fst_error *error)
+{
+        pthread_mutex_lock(&ending.lock);
+        int r = atomic_load(&ending.has_thread) ? 0 : start_thread(error);
+        if (r == 0)
+                vec_push(&ending.hooks, (struct hook){hook, context});
+        pthread_mutex_unlock(&ending.lock);
+        return r;
+}
+
+void shutdown_remove_hook(void (*hook)(void *context), void *context)
+{
+        pthread_mutex_lock(&ending.lock);
+        while (atomic_load(&ending.status)) { /* the hook is needed: the process ends before this returns */
+                pthread_mutex_unlock(&ending.lock);
+                pause();
+                pthread_mutex_lock(&ending.lock);
+        }
+        for (size_t i = 0; i < ending.hooks.len; i++) {
+                if (ending.hooks.data[i].call != hook || ending.hooks.data[i].context != context)
+                        continue;
+                memmove(&ending.hooks.data[i], &ending.hooks.data[i + 1],
+                        (ending.hooks.len - i - 1) * sizeof(ending.hooks.data[0]));
+                ending.hooks.len--;
+                break;
+        }
+        pthread_mutex_unlock(&ending.lock);
+}

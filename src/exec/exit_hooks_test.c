@@ -1,0 +1,127 @@
+/* Each case ends a child in its own way; what its hook wrote before, and how it ended. */
+#include "exec/exit_hooks.h"
+
+#include "base/mem.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define STATUS 11
+
+static int out;
+
+static void say(const char *letter)
+{
+        if (write(out, letter, 1) != 1)
+                _exit(97);
+}
+
+static void just_hook(void *context)
+{
+        say("h");
+}
+
+static void begin(void)
+{
+        shutdown_begin(STATUS);
+        pause();
+}
+
+/* Its own thread takes no signals. */
+static void slow_hook(void *context)
+{
+        kill(getpid(), SIGTERM);
+        pause();
+        say("h");
+}
+
+/* What a hook waits for may find that the process has to end, too. */
+static void begin_again_hook(void *context)
+{
+        shutdown_begin(STATUS + 1);
+        say("h");
+}
+
+static void begin_and_take_back(void)
+{
+        shutdown_begin(STATUS);
+        shutdown_remove_hook(just_hook, NULL);
+        say("r");
+        pause();
+}
+
+static void get_signal(void)
+{
+        raise(SIGTERM);
+        pause();
+}
+
+/* Run @deed in a child that has @hook: its wait status, and what was said in @said. */
+static int status_of(void (*hook)(void *), void (*deed)(void), char said[static 8])
+{
+        int ends[2];
+        assert_int_equal(pipe(ends), 0);
+        pid_t child = fork();
+        if (child == 0) {
+                out = ends[1];
+                shutdown_init();
+                if (hook && shutdown_add_hook(hook, NULL, NULL) < 0)
+                        _exit(99);
+                deed();
+                _exit(98);
+        }
+        close(ends[1]);
+        size_t len = 0;
+        for (ssize_t n; (n = read(ends[0], said + len, 7 - len)) > 0;)
+                len += (size_t)n;
+        said[len] = 0;
+        close(ends[0]);
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        return WEXITSTATUS(status);
+}
+
+static void hooks_run_first(void **state)
+{
+        char said[8];
+        assert_int_equal(status_of(just_hook, begin, said), STATUS);
+        assert_string_equal(said, "h");
+        assert_int_equal(status_of(just_hook, get_signal, said), 128 + SIGTERM);
+        assert_string_equal(said, "h");
+        assert_int_equal(status_of(NULL, begin, said), STATUS);
+        assert_string_equal(said, "");
+}
+
+static void only_a_second_signal_ends_at_once(void **state)
+{
+        char said[8];
+        assert_int_equal(status_of(begin_again_hook, begin, said), STATUS);
+        assert_string_equal(said, "h");
+        assert_int_equal(status_of(begin_again_hook, get_signal, said), 128 + SIGTERM);
+        assert_string_equal(said, "h");
+        assert_int_equal(status_of(slow_hook, get_signal, said), 128 + SIGTERM);
+        assert_string_equal(said, "");
+}
+
+static void a_hook_that_is_needed_is_not_taken_back(void **state)
+{
+        char said[8];
+        assert_int_equal(status_of(just_hook, begin_and_take_back, said), STATUS);
+        assert_string_equal(said, "h");
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(hooks_run_first),
+                cmocka_unit_test(only_a_second_signal_ends_at_once),
+                cmocka_unit_test(a_hook_that_is_needed_is_not_taken_back),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,361 @@
+/*
+ * Crash reports; see crash.h.
+ *
+ * Everything that a handler does is async-signal-safe: text is put together in a buffer on the signal stack, with no
+ * stdio, no locks and no heap, and leaves by one write(2). The first thread to crash reports; another that crashes
+ * meanwhile waits for the end of the process, which the first brings about, so that reports do not mix and the core
+ * dump shows the first. A fault inside the report itself ends the process with what is known.
+ *
+ * The signal strikes again by itself: with the default action restored, the faulting instruction runs once more (its
+ * core dump shows the true registers); a signal that was sent is raised again, and is delivered when the handler
+ * returns; abort() raises a second time on its own.
+ *
+ * Invariant: modules[0 … n_modules) is complete before n_modules says so, and never changes afterwards.
+ */
+#include "exec/guard/crash.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <firesteel/task.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define STACK_SIZE (64u << 10)
+#define MAX_MODULES 64
+
+__thread struct crash_call crash_call;
+
+static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+static struct {
+        int descriptor;
+        const char *hint;
+        bool installed;
+        _Atomic pid_t reporter; /* the thread that reports; 0: none yet */
+        pthread_mutex_t lock;   /* of those who add modules */
+        atomic_uint n_modules;
+        struct {
+                const char *name;
+                uintptr_t start, end;
+        } modules[MAX_MODULES];
+} crash = {.descriptor = STDERR_FILENO, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+static __thread void *signal_stack;
+
+/* ------------------------------------------------------------------------------------------ text without stdio */
+
+struct text {
+        size_t len;
+        char data[1024];
+};
+
+static void put(struct text *t, const char *s)
+{
+        while (*s && t->len < sizeof(t->data))
+                t->data[t->len++] = *s++;
+}
+
+static void put_number(struct text *t, uint64_t n, unsigned base)
+{
+        char digits[24];
+        size_t i = sizeof(digits);
+        digits[--i] = 0;
+        do
+                digits[--i] = "0123456789abcdef"[n % base];
+        while ((n /= base) != 0);
+        put(t, &digits[i]);
+}
+
+static void put_int(struct text *t, int64_t n)
+{
+        if (n < 0)
+                put(t, "-");
+        put_number(t, n < 0 ? -(uint64_t)n : (uint64_t)n, 10);
+}
+
+static void put_hex(struct text *t, uintptr_t n)
+{
+        put(t, "0x");
+        put_number(t, n, 16);
+}
+
+static void send(const struct text *t)
+{
+        for (size_t sent = 0; sent < t->len;) {
+                ssize_t n = write(crash.descriptor, t->data + sent, t->len - sent);
+                if (n <= 0 && errno != EINTR)
+                        return;
+                sent += n > 0 ? (size_t)n : 0;
+        }
+}
+
+/* ---------------------------------------------------------------------------------------------------- report */
+
+/* What of the user's is running on this thread, or NULL. */
+static const char *function_now(void)
+{
+        const char *watched = crash_call.watched ? __atomic_load_n(crash_call.watched, __ATOMIC_RELAXED) : NULL;
+        return watched ? watched : crash_call.function;
+}
+
+static void put_where(struct text *t)
+{
+        const struct fst_task_info *task = crash_call.task;
+        put(t, "ERROR Executor: ");
+        if (task) {
+                put(t, "task ");
+                put_int(t, task->id);
+                put(t, " in stage ");
+                put_int(t, task->stage);
+                put(t, ".");
+                put_int(t, task->stage_attempt);
+                put(t, " (partition ");
+                put_int(t, task->partition);
+                put(t, ", attempt ");
+                put_int(t, task->attempt);
+                put(t, ")");
+        } else {
+                put(t, function_now() ? "the application" : "this process, outside of all tasks,");
+        }
+}
+
+static void put_function(struct text *t)
+{
+        const char *function = function_now();
+        if (function) {
+                put(t, " in ");
+                put(t, function);
+        } else if (crash_call.task) {
+                put(t, " in the engine");
+        }
+}
+
+static const char *signal_name(int signal)
+{
+        switch (signal) {
+        case SIGSEGV:
+                return "SIGSEGV";
+        case SIGBUS:
+                return "SIGBUS";
+        case SIGFPE:
+                return "SIGFPE";
+        case SIGILL:
+                return "SIGILL";
+        case SIGABRT:
+                return "SIGABRT";
+        }
+        return "a signal";
+}
+
+/* The program counter and stack pointer of the interrupted code; 0 where this machine's layout is not known here. */
+static void read_registers(const ucontext_t *u, uintptr_t *pc, uintptr_t *sp)
+{
+#if defined(__x86_64__)
+        *pc = (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
+        *sp = (uintptr_t)u->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+        *pc = (uintptr_t)u->uc_mcontext.pc;
+        *sp = (uintptr_t)u->uc_mcontext.sp;
+#else
+        *pc = *sp = 0;
+#endif
+}
+
+static void put_code(struct text *t, uintptr_t pc)
+{
+        unsigned n = atomic_load_explicit(&crash.n_modules, memory_order_acquire);
+        for (unsigned i = 0; i < n; i++) {
+                if (pc >= crash.modules[i].start && pc < crash.modules[i].end) {
+                        put(t, ", code at ");
+                        put(t, crash.modules[i].name);
+                        put(t, "+");
+                        put_hex(t, pc - crash.modules[i].start);
+                        return;
+                }
+        }
+}
+
+static void put_signal(struct text *t, const siginfo_t *info, const ucontext_t *context)
+{
+        uintptr_t pc, sp, address = (uintptr_t)info->si_addr;
+        read_registers(context, &pc, &sp);
+        put(t, signal_name(info->si_signo));
+        if (info->si_signo == SIGABRT) {
+                put(t, ", abort() was called");
+        } else if (info->si_code <= 0) {
+                put(t, ", sent by process ");
+                put_int(t, info->si_pid);
+        } else if (info->si_signo == SIGFPE) {
+                put(t, info->si_code == FPE_INTDIV ? ", division by zero" : ", arithmetic that cannot be");
+        } else if (info->si_signo == SIGILL) {
+                put(t, ", an instruction that this machine does not have (compiled with -march for another?)");
+        } else if (sp && address + (64 << 10) > sp && address < sp + (64 << 10)) {
+                put(t, ", the stack is full (endless recursion, or large local variables)");
+        } else if (info->si_signo == SIGSEGV && info->si_code == SI_KERNEL) {
+                put(t, ", invalid memory access at an address that is no address");
+        } else {
+                put(t, ", invalid memory access at address ");
+                put_hex(t, address);
+        }
+        if (info->si_code > 0 && info->si_signo != SIGABRT)
+                put_code(t, pc);
+}
+
+static void put_hint(struct text *t)
+{
+        const char *hint = crash.hint;
+        if (!crash_call.task && function_now()) /* the application's main: nothing of what is said of tasks helps */
+                hint = "An action that fails leaves what it would have answered as it was: look at its status";
+        if (hint) {
+                put(t, ". ");
+                put(t, hint);
+        }
+        if (t->len >= sizeof(t->data))
+                t->len = sizeof(t->data) - 1;
+        put(t, "\n");
+}
+
+static void restore(int signal)
+{
+        struct sigaction action = {.sa_handler = SIG_DFL};
+        sigaction(signal, &action, NULL);
+}
+
+/* True for the one thread that is to report. Does not come back in others. */
+static bool claim_report(void)
+{
+        pid_t self = (pid_t)syscall(SYS_gettid), none = 0;
+        if (atomic_compare_exchange_strong(&crash.reporter, &none, self))
+                return true;
+        while (none != self)
+                pause();
+        return false;
+}
+
+static void handle(int signal, siginfo_t *info, void *context)
+{
+        int saved = errno;
+        if (claim_report()) {
+                struct text t;
+                t.len = 0;
+                put_where(&t);
+                put(&t, " crashed");
+                put_function(&t);
+                put(&t, ": ");
+                put_signal(&t, info, context);
+                put_hint(&t);
+                send(&t);
+        }
+        restore(signal);
+        if (info->si_code <= 0 && signal != SIGABRT)
+                raise(signal);
+        errno = saved;
+}
+
+/* exit() was called by a task's function: user code may not end an executor, and an exit status 0 would be a lie. */
+static void handle_exit(int status, void *unused)
+{
+        if (!crash_call.task || !function_now() || !claim_report())
+                return;
+        struct text t;
+        t.len = 0;
+        put_where(&t);
+        put(&t, " crashed");
+        put_function(&t);
+        put(&t, ": it called exit(");
+        put_int(&t, status);
+        put(&t, ")");
+        put_hint(&t);
+        send(&t);
+        _exit(status ? status : CRASH_EXIT_CODE);
+}
+
+/* ------------------------------------------------------------------------------------------------- installing */
+
+int crash_init(int descriptor, const char *hint, struct fst_error *error)
+{
+        crash.descriptor = descriptor;
+        crash.hint = hint;
+        crash_thread_init();
+        if (crash.installed)
+                return 0;
+        struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+        sigemptyset(&action.sa_mask);
+        for (size_t i = 0; i < ARRAY_SIZE(deadly); i++) {
+                if (sigaction(deadly[i], &action, NULL) < 0)
+                        return error_errno(error, "installing the handler of %s", signal_name(deadly[i]));
+        }
+        if (on_exit(handle_exit, NULL) != 0)
+                return error_set(error, -ENOMEM, "installing the exit handler: out of memory");
+        crash.installed = true;
+        return 0;
+}
+
+void crash_say(const char *reason)
+{
+        struct text t = {0};
+        if (crash.descriptor == STDERR_FILENO)
+                return;
+        put(&t, reason);
+        if (t.len == sizeof(t.data))
+                t.len--;
+        put(&t, "\n");
+        send(&t);
+}
+
+int64_t crash_report_task(const char *text)
+{
+        static const char begin[] = "ERROR Executor: task ", middle[] = " in stage ";
+        const char *at = strstr(text, begin);
+        char *end;
+        if (!at || at[sizeof(begin) - 1] < '0' || at[sizeof(begin) - 1] > '9')
+                return -1;
+        long long id = strtoll(at + sizeof(begin) - 1, &end, 10);
+        return id < INT64_MAX && strncmp(end, middle, sizeof(middle) - 1) == 0 ? id : -1;
+}
+
+void crash_thread_init(void)
+{
+        if (signal_stack)
+                return;
+        /* Without it only the report of a full stack is lost, so that failing is no reason to stop. */
+        void *memory = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+        if (memory == MAP_FAILED)
+                return;
+        stack_t stack = {.ss_sp = memory, .ss_size = STACK_SIZE};
+        if (sigaltstack(&stack, NULL) == 0)
+                signal_stack = memory;
+        else
+                munmap(memory, STACK_SIZE);
+}
+
+void crash_thread_deinit(void)
+{
+        if (!signal_stack)
+                return;
+        stack_t none = {.ss_flags = SS_DISABLE};
+        sigaltstack(&none, NULL);
+        munmap(signal_stack, STACK_SIZE);
+        signal_stack = NULL;
+}
+
+void crash_add_module(const char *name, uintptr_t start, uintptr_t end)
+{
+        pthread_mutex_lock(&crash.lock);
+        unsigned n = atomic_load_explicit(&crash.n_modules, memory_order_relaxed);
+        if (n < MAX_MODULES) {
+                crash.modules[n].name = name;
+                crash.modules[n].start = start;
+                crash.modules[n].end = end;
+                atomic_store_explicit(&crash.n_modules, n + 1, memory_order_release);
+        }
+        pthread_mutex_unlock(&crash.lock);
+}

@@ -1,0 +1,224 @@
+/* Each case crashes a child in its own way, and looks at what the child reported and how it ended. */
+#include "exec/guard/crash.h"
+
+#include "base/mem.h"
+
+#include <firesteel/task.h>
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static const struct fst_task_info task = {.id = 7, .stage = 2, .stage_attempt = 1, .partition = 5, .attempt = 3};
+#define TASK "ERROR Executor: task 7 in stage 2.1 (partition 5, attempt 3) crashed in split in app.so: "
+
+/* Run @crash within a task in a child; its report in @report, its wait status as result. */
+static int report_of(void (*crash)(void), bool in_task, char report[static 1024])
+{
+        int ends[2];
+        assert_int_equal(pipe(ends), 0);
+        pid_t child = fork();
+        if (child == 0) {
+                struct rlimit none = {0, 0};
+                setrlimit(RLIMIT_CORE, &none);
+                signal(SIGABRT, SIG_DFL);
+                if (crash_init(ends[1], "This is the hint", NULL) < 0)
+                        _exit(99);
+                if (in_task) {
+                        crash_set_task(&task);
+                        crash_enter("split in app.so");
+                }
+                crash();
+                _exit(98);
+        }
+        close(ends[1]);
+        size_t len = 0;
+        for (ssize_t n; (n = read(ends[0], report + len, 1023 - len)) > 0;)
+                len += (size_t)n;
+        report[len] = 0;
+        close(ends[0]);
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        return status;
+}
+
+static void assert_begins(const char *text, const char *begin)
+{
+        if (strncmp(text, begin, strlen(begin)) != 0)
+                fail_msg("\"%s\" does not begin with \"%s\"", text, begin);
+}
+
+static volatile int zero;
+static volatile int endless = 1; /* or compilers see that it is */
+static int *volatile nowhere;
+
+static void touch_null(void)
+{
+        *nowhere = 1;
+}
+
+static void divide(void)
+{
+        zero = 100 / zero;
+}
+
+static __attribute__((noinline)) int recurse(volatile char *above)
+{
+        volatile char here[4096];
+        here[0] = above ? above[0] : 0;
+        return endless ? recurse(here) + here[0] : 0;
+}
+
+static void fill_stack(void)
+{
+        recurse(NULL);
+}
+
+static void *fill_stack_of_thread(void *unused)
+{
+        crash_thread_init();
+        crash_set_task(&task);
+        crash_enter("split in app.so");
+        recurse(NULL);
+        return NULL;
+}
+
+static void fill_stack_elsewhere(void)
+{
+        pthread_t thread;
+        pthread_create(&thread, NULL, fill_stack_of_thread, NULL);
+        pthread_join(thread, NULL);
+}
+
+static void exit_well(void)
+{
+        exit(0);
+}
+
+static void exit_badly(void)
+{
+        exit(3);
+}
+
+static void send_segv(void)
+{
+        kill(getpid(), SIGSEGV);
+}
+
+static void an_access_names_task_function_and_address(void **state)
+{
+        char report[1024];
+        int status = report_of(touch_null, true, report);
+        assert_begins(report, TASK "SIGSEGV, invalid memory access at address 0x0");
+        assert_non_null(strstr(report, ". This is the hint\n"));
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+
+static void every_deadly_signal_is_reported(void **state)
+{
+        char report[1024];
+        int status = report_of(abort, true, report);
+        assert_begins(report, TASK "SIGABRT, abort() was called");
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+        status = report_of(send_segv, true, report);
+        assert_begins(report, TASK "SIGSEGV, sent by process ");
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+#ifdef __x86_64__
+        status = report_of(divide, true, report);
+        assert_begins(report, TASK "SIGFPE, division by zero");
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGFPE);
+#endif
+}
+
+static void a_full_stack_is_reported_on_every_thread(void **state)
+{
+        char report[1024];
+        int status = report_of(fill_stack, true, report);
+        assert_begins(report, TASK "SIGSEGV, the stack is full");
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+        status = report_of(fill_stack_elsewhere, false, report);
+        assert_begins(report, TASK "SIGSEGV, the stack is full");
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+
+static void exit_in_a_task_is_a_crash(void **state)
+{
+        char report[1024];
+        int status = report_of(exit_well, true, report);
+        assert_begins(report, TASK "it called exit(0). This is the hint\n");
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == CRASH_EXIT_CODE);
+        status = report_of(exit_badly, true, report);
+        assert_begins(report, TASK "it called exit(3)");
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+}
+
+static void outside_of_tasks_exit_is_an_end(void **state)
+{
+        char report[1024];
+        int status = report_of(exit_badly, false, report);
+        assert_string_equal(report, "");
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+        report_of(touch_null, false, report);
+        assert_begins(report, "ERROR Executor: this process, outside of all tasks, crashed: SIGSEGV");
+}
+
+static void calls_nest(void **state)
+{
+        const char *outer = crash_enter("a");
+        const char *inner = crash_enter("b");
+        assert_string_equal(inner, "a");
+        assert_string_equal(crash_call.function, "b");
+        crash_leave(inner);
+        assert_string_equal(crash_call.function, "a");
+        crash_leave(outer);
+        assert_null(crash_call.function);
+}
+
+static void a_report_names_its_task(void **state)
+{
+        assert_int_equal(crash_report_task("Command exited with code 139 (SIGSEGV): ERROR Executor: task 12 in stage 1.0 "
+                                           "(partition 3, attempt 0) crashed in f in a.so: SIGSEGV"),
+                         12);
+        static const char *const none[] = {
+                "",
+                "ERROR Executor: ",
+                "ERROR Executor: task ",
+                "ERROR Executor: task x in stage 1.0",
+                "ERROR Executor: task -1 in stage 1.0",
+                "ERROR Executor: task 7 of stage 1.0",
+                "ERROR Executor: task 99999999999999999999 in stage 1.0",
+                "ERROR Executor: the application crashed",
+                "Killing executor because killed task 5 could not be stopped within 500 ms",
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(none); i++)
+                assert_int_equal(crash_report_task(none[i]), -1);
+}
+
+int main(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+        /* Sanitizers have handlers and stacks of their own for what is crashed here on purpose. */
+        const struct CMUnitTest tests[] = {cmocka_unit_test(calls_nest), cmocka_unit_test(a_report_names_its_task)};
+        (void)an_access_names_task_function_and_address, (void)every_deadly_signal_is_reported;
+        (void)a_full_stack_is_reported_on_every_thread, (void)exit_in_a_task_is_a_crash;
+        (void)outside_of_tasks_exit_is_an_end;
+#else
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(an_access_names_task_function_and_address),
+                cmocka_unit_test(every_deadly_signal_is_reported),
+                cmocka_unit_test(a_full_stack_is_reported_on_every_thread),
+                cmocka_unit_test(exit_in_a_task_is_a_crash),
+                cmocka_unit_test(outside_of_tasks_exit_is_an_end),
+                cmocka_unit_test(calls_nest),
+                cmocka_unit_test(a_report_names_its_task),
+        };
+#endif
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,294 @@
+/*
+ * What memory an executor may have, and has; see memory_limit.h.
+ *
+ * The files are opened once and read again with pread. A group's limit is taken somewhat lower than it is, because at
+ * the limit itself the kernel acts first; the configured limit is only ours.
+ */
+#include "exec/guard/memory_limit.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NO_LIMIT INT64_MAX
+#define UNLIMITED ((int64_t)1 << 60) /* version 1 says so by a number that no machine has */
+#define MARGIN_MOST ((int64_t)64 << 20)
+
+struct memory_limit {
+        int64_t configured; /* NO_LIMIT: none */
+        int64_t group;      /* likewise */
+        char *group_name;
+        int statm, usage, stat; /* descriptors; -1: not there */
+        const char *inactive;   /* the line of memory.stat */
+        long page;
+        enum memory_verdict last;
+        int quiet; /* calls until MEMORY_LIMIT_FAIL may be answered again */
+};
+
+/* ------------------------------------------------------------------------------------------------- configuration */
+
+int memory_limit_configured(const struct fst_conf *conf, int64_t *memory, int64_t *overhead, struct fst_error *error)
+{
+        int64_t heap, extra, least;
+        double factor;
+        int r;
+        if ((r = conf_get_bytes(conf, "spark.executor.memory", &heap, error)) ||
+            (r = conf_get_double(conf, "spark.executor.memoryOverheadFactor", &factor, error)) ||
+            (r = conf_get_bytes(conf, "spark.executor.minMemoryOverhead", &least, error)))
+                return r;
+        if (conf_get_value(conf, "spark.executor.memoryOverhead")) {
+                if ((r = conf_get_bytes(conf, "spark.executor.memoryOverhead", &extra, error)))
+                        return r;
+        } else {
+                extra = MAX((int64_t)((double)heap * factor), least);
+        }
+        *memory = heap;
+        *overhead = extra;
+        return 0;
+}
+
+int memory_limit_off_heap(const struct fst_conf *conf, int64_t *bytes, struct fst_error *error)
+{
+        bool enabled;
+        int64_t size;
+        int r;
+        if ((r = conf_get_bool(conf, "spark.memory.offHeap.enabled", &enabled, error)) ||
+            (r = conf_get_bytes(conf, "spark.memory.offHeap.size", &size, error)))
+                return r;
+        if (enabled && size < 1 << 20)
+                return error_set(error, -EINVAL,
+                                 "requirement failed: spark.memory.offHeap.size must be at least 1MiB when "
+                                 "spark.memory.offHeap.enabled == true");
+        *bytes = enabled ? size : 0;
+        return 0;
+}
+
+/* -------------------------------------------------------------------------------------------------- control groups */
+
+static ssize_t read_text(int fd, char *text, size_t size)
+{
+        ssize_t n = fd < 0 ? -1 : pread(fd, text, size - 1, 0);
+        text[n < 0 ? 0 : n] = 0;
+        return n;
+}
+
+static int open_in(const char *directory, const char *file)
+{
+        _cleanup_free_ char *path = mem_printf("%s/%s", directory, file);
+        return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* The number in a file; NO_LIMIT for "max", for what is none, and for a file that is not there. */
+static int64_t read_limit(const char *directory, const char *file)
+{
+        char text[64], *end;
+        int fd = open_in(directory, file);
+        ssize_t n = read_text(fd, text, sizeof(text));
+        if (fd >= 0)
+                close(fd);
+        if (n <= 0)
+                return NO_LIMIT;
+        errno = 0;
+        long long value = strtoll(text, &end, 10);
+        return end == text || errno || value < 0 || value >= UNLIMITED ? NO_LIMIT : value;
+}
+
+/* The value of line @name in the text of a memory.stat; @otherwise if it is not there. */
+static int64_t stat_line(const char *text, const char *name, int64_t otherwise)
+{
+        size_t len = strlen(name);
+        for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL)
+                if (strncmp(line, name, len) == 0 && line[len] == ' ')
+                        return strtoll(line + len + 1, NULL, 10);
+        return otherwise;
+}
+
+static void watch_group(struct memory_limit *l, const char *directory, const char *name, const char *usage,
+                        const char *inactive)
+{
+        free(l->group_name);
+        l->group_name = mem_printf("control group %s", *name ? name : "/");
+        if (l->usage >= 0)
+                close(l->usage);
+        if (l->stat >= 0)
+                close(l->stat);
+        l->usage = open_in(directory, usage);
+        l->stat = open_in(directory, "memory.stat");
+        l->inactive = inactive;
+}
+
+/* Version 2: the group and every one above it may limit. @name begins with '/'. */
+static void read_v2(struct memory_limit *l, const char *root, char *name)
+{
+        for (;;) {
+                if (strcmp(name, "/") == 0)
+                        name[0] = 0;
+                _cleanup_free_ char *directory = mem_printf("%s%s", root, name);
+                int64_t limit = read_limit(directory, "memory.max");
+                if (limit < l->group) {
+                        l->group = limit;
+                        watch_group(l, directory, name, "memory.current", "inactive_file");
+                }
+                char *slash = strrchr(name, '/');
+                if (!slash)
+                        return;
+                *slash = 0;
+        }
+}
+
+/* Version 1: memory.stat knows the least limit of all above. In a container the group may be the root of what it sees.
+ */
+static void read_v1(struct memory_limit *l, const char *root, const char *name)
+{
+        _cleanup_free_ char *directory = mem_printf("%s/memory%s", root, strcmp(name, "/") == 0 ? "" : name);
+        char text[8192];
+        struct stat st;
+        if (stat(directory, &st) < 0) {
+                free(directory);
+                directory = mem_printf("%s/memory", root);
+        }
+        int64_t limit = read_limit(directory, "memory.limit_in_bytes");
+        int fd = open_in(directory, "memory.stat");
+        if (read_text(fd, text, sizeof(text)) > 0) {
+                int64_t above = stat_line(text, "hierarchical_memory_limit", NO_LIMIT);
+                limit = MIN(limit, above < UNLIMITED ? above : NO_LIMIT);
+        }
+        if (fd >= 0)
+                close(fd);
+        if (limit < l->group) {
+                l->group = limit;
+                watch_group(l, directory, name, "memory.usage_in_bytes", "total_inactive_file");
+        }
+}
+
+static bool lists_memory(const char *controllers)
+{
+        for (const char *at = controllers; *at;) {
+                size_t n = strcspn(at, ",");
+                if (n == 6 && strncmp(at, "memory", 6) == 0)
+                        return true;
+                at += n + (at[n] == ',');
+        }
+        return false;
+}
+
+/* Lines of /proc/self/cgroup: "0::/path" for version 2, "9:memory:/path" for version 1. */
+static void read_groups(struct memory_limit *l, const char *root, const char *membership)
+{
+        FILE *f = fopen(membership, "re");
+        char line[4352];
+        while (f && fgets(line, sizeof(line), f)) {
+                line[strcspn(line, "\n")] = 0;
+                char *controllers = strchr(line, ':');
+                char *name = controllers ? strchr(controllers + 1, ':') : NULL;
+                if (!name || name[1] != '/')
+                        continue;
+                *controllers++ = 0;
+                *name++ = 0;
+                if (strcmp(line, "0") == 0 && !*controllers)
+                        read_v2(l, root, name);
+                else if (lists_memory(controllers))
+                        read_v1(l, root, name);
+        }
+        if (f)
+                fclose(f);
+}
+
+/* -------------------------------------------------------------------------------------------------------- looking */
+
+struct memory_limit *memory_limit_new(const struct memory_limit_options *o)
+{
+        struct memory_limit *l = new0(struct memory_limit);
+        *l = (struct memory_limit){.configured = o->configured > 0 ? o->configured : NO_LIMIT,
+                                   .group = NO_LIMIT,
+                                   .usage = -1,
+                                   .stat = -1,
+                                   .page = sysconf(_SC_PAGESIZE)};
+        l->statm = open(o->statm ? o->statm : "/proc/self/statm", O_RDONLY | O_CLOEXEC);
+        read_groups(l, o->cgroup_root ? o->cgroup_root : "/sys/fs/cgroup",
+                    o->membership ? o->membership : "/proc/self/cgroup");
+        return l;
+}
+
+void memory_limit_free(struct memory_limit *l)
+{
+        if (!l)
+                return;
+        int fds[] = {l->statm, l->usage, l->stat};
+        for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+                if (fds[i] >= 0)
+                        close(fds[i]);
+        free(l->group_name);
+        free(l);
+}
+
+int64_t memory_limit_bytes(const struct memory_limit *l)
+{
+        return MIN(l->configured, l->group);
+}
+
+const char *memory_limit_origin(const struct memory_limit *l)
+{
+        if (l->configured <= l->group)
+                return l->configured == NO_LIMIT ? "no limit" : "spark.executor.memory and its overhead";
+        return l->group_name;
+}
+
+static int64_t resident(const struct memory_limit *l)
+{
+        char text[128];
+        long long pages = 0;
+        if (read_text(l->statm, text, sizeof(text)) <= 0 || sscanf(text, "%*d %lld", &pages) != 1)
+                return 0;
+        return pages * l->page;
+}
+
+/* What the group has, less what the kernel can drop at once; this is only asked when it matters. */
+static int64_t group_used(const struct memory_limit *l, int64_t matters)
+{
+        char text[8192];
+        if (read_text(l->usage, text, sizeof(text)) <= 0)
+                return 0;
+        int64_t used = strtoll(text, NULL, 10);
+        if (used > matters && read_text(l->stat, text, sizeof(text)) > 0)
+                used -= MIN(used, stat_line(text, l->inactive, 0));
+        return used;
+}
+
+int64_t memory_limit_used(struct memory_limit *l)
+{
+        return l->group < l->configured ? group_used(l, 0) : resident(l);
+}
+
+enum memory_verdict memory_limit_check(struct memory_limit *l, int patience, int64_t *used, int64_t *excess)
+{
+        int64_t own = resident(l), most = l->configured, over = own - most;
+        *used = own;
+        if (l->group != NO_LIMIT) {
+                int64_t bound = l->group - MIN(l->group / 20, MARGIN_MOST), group = group_used(l, bound);
+                if (group - bound > over) {
+                        over = group - bound;
+                        *used = group;
+                }
+        }
+        *excess = MAX(over, (int64_t)0);
+        if (over <= 0) {
+                l->quiet = 0;
+                return l->last = MEMORY_LIMIT_OK;
+        }
+        if (l->last == MEMORY_LIMIT_OK)
+                return l->last = MEMORY_LIMIT_EVICT;
+        if (l->quiet > 0) {
+                l->quiet--;
+                return MEMORY_LIMIT_OK;
+        }
+        l->quiet = patience;
+        return l->last = MEMORY_LIMIT_FAIL;
+}

@@ -1,0 +1,167 @@
+/* Limits read from made-up trees of control groups, and what is to be done beyond them. */
+#include "exec/guard/memory_limit.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static char root[] = "/tmp/firesteel-groups-XXXXXX";
+static long page;
+
+static void put(const char *file, const char *text)
+{
+        _cleanup_free_ char *path = mem_printf("%s/%s", root, file);
+        for (char *slash = strchr(path + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+                *slash = 0;
+                mkdir(path, 0700);
+                *slash = '/';
+        }
+        FILE *f = fopen(path, "we");
+        assert_non_null(f);
+        fputs(text, f);
+        fclose(f);
+}
+
+static void put_resident(int64_t bytes)
+{
+        char text[100];
+        snprintf(text, sizeof(text), "99999 %lld 50 1 0 500 0\n", (long long)(bytes / page));
+        put("statm", text);
+}
+
+static struct memory_limit *limit_of(int64_t configured, const char *groups)
+{
+        char path[100], statm[100];
+        put("membership", groups);
+        snprintf(path, sizeof(path), "%s/membership", root);
+        snprintf(statm, sizeof(statm), "%s/statm", root);
+        return memory_limit_new(&(struct memory_limit_options){
+                .configured = configured, .cgroup_root = root, .membership = path, .statm = statm});
+}
+
+static void the_least_counts(void **state)
+{
+        put_resident(0);
+        struct memory_limit *l = limit_of(1 << 30, "0::/none\n");
+        assert_int_equal(memory_limit_bytes(l), 1 << 30);
+        assert_string_equal(memory_limit_origin(l), "spark.executor.memory and its overhead");
+        memory_limit_free(l);
+        l = limit_of(0, "");
+        assert_true(memory_limit_bytes(l) == INT64_MAX);
+        assert_string_equal(memory_limit_origin(l), "no limit");
+        memory_limit_free(l);
+
+        put("a/b/memory.max", "max\n");
+        put("a/memory.max", "500000000\n");
+        put("a/memory.current", "1000\n");
+        put("a/memory.stat", "anon 10\ninactive_file 400\n");
+        l = limit_of(1 << 30, "0::/a/b\n");
+        assert_int_equal(memory_limit_bytes(l), 500000000);
+        assert_string_equal(memory_limit_origin(l), "control group /a");
+        assert_int_equal(memory_limit_used(l), 600);
+        memory_limit_free(l);
+
+        put("a/b/memory.max", "400000000\n");
+        l = limit_of(1 << 30, "0::/a/b\n");
+        assert_int_equal(memory_limit_bytes(l), 400000000);
+        memory_limit_free(l);
+        l = limit_of(300000000, "0::/a/b\n");
+        assert_int_equal(memory_limit_bytes(l), 300000000);
+        memory_limit_free(l);
+}
+
+static void version_1(void **state)
+{
+        put("memory/x/memory.limit_in_bytes", "9223372036854771712\n");
+        put("memory/x/memory.stat", "cache 1\nhierarchical_memory_limit 700000000\ntotal_inactive_file 50\n");
+        put("memory/x/memory.usage_in_bytes", "100\n");
+        struct memory_limit *l = limit_of(1 << 30, "5:cpu,cpuacct:/x\n9:memory:/x\n0::/nothing\n");
+        assert_int_equal(memory_limit_bytes(l), 700000000);
+        assert_int_equal(memory_limit_used(l), 50);
+        memory_limit_free(l);
+        /* In a container the group's name may be that of the host. */
+        put("memory/memory.limit_in_bytes", "200000000\n");
+        put("memory/memory.stat", "");
+        l = limit_of(1 << 30, "9:memory:/docker/0123\n");
+        assert_int_equal(memory_limit_bytes(l), 200000000);
+        memory_limit_free(l);
+}
+
+static void evicts_then_fails(void **state)
+{
+        int64_t used, excess;
+        put_resident(90 << 20);
+        struct memory_limit *l = limit_of(100 << 20, "");
+        assert_int_equal(memory_limit_check(l, 2, &used, &excess), MEMORY_LIMIT_OK);
+        assert_int_equal(used, 90 << 20);
+        put_resident(110 << 20);
+        assert_int_equal(memory_limit_check(l, 2, &used, &excess), MEMORY_LIMIT_EVICT);
+        assert_int_equal(excess, 10 << 20);
+        assert_int_equal(memory_limit_check(l, 2, &used, &excess), MEMORY_LIMIT_FAIL);
+        assert_int_equal(memory_limit_check(l, 2, &used, &excess), MEMORY_LIMIT_OK); /* it may take its time */
+        assert_int_equal(memory_limit_check(l, 2, &used, &excess), MEMORY_LIMIT_OK);
+        assert_int_equal(memory_limit_check(l, 2, &used, &excess), MEMORY_LIMIT_FAIL);
+        put_resident(50 << 20);
+        assert_int_equal(memory_limit_check(l, 2, &used, &excess), MEMORY_LIMIT_OK);
+        put_resident(120 << 20);
+        assert_int_equal(memory_limit_check(l, 2, &used, &excess), MEMORY_LIMIT_EVICT); /* from the beginning */
+        memory_limit_free(l);
+
+        /* A group is acted on before the kernel does. */
+        put("g/memory.max", "1000000000\n");
+        put("g/memory.current", "960000000\n");
+        put("g/memory.stat", "inactive_file 1000\n");
+        l = limit_of(0, "0::/g\n");
+        assert_int_equal(memory_limit_check(l, 0, &used, &excess), MEMORY_LIMIT_EVICT);
+        assert_int_equal(used, 959999000);
+        memory_limit_free(l);
+}
+
+static void overhead(void **state)
+{
+        struct fst_conf conf;
+        int64_t memory, extra;
+        conf_init(&conf);
+        conf_set(&conf, "spark.executor.memory", "1g");
+        assert_int_equal(memory_limit_configured(&conf, &memory, &extra, NULL), 0);
+        assert_int_equal(memory, 1 << 30);
+        assert_int_equal(extra, 384 << 20);
+        conf_set(&conf, "spark.executor.memory", "10g");
+        assert_int_equal(memory_limit_configured(&conf, &memory, &extra, NULL), 0);
+        assert_true(extra == (int64_t)1 << 30);
+        conf_set(&conf, "spark.executor.memoryOverhead", "100m");
+        assert_int_equal(memory_limit_configured(&conf, &memory, &extra, NULL), 0);
+        assert_int_equal(extra, 100 << 20);
+        conf_deinit(&conf);
+}
+
+static void the_real_one(void **state)
+{
+        struct memory_limit *l = memory_limit_new(&(struct memory_limit_options){0});
+        int64_t used, excess;
+        memory_limit_check(l, 0, &used, &excess);
+        assert_true(used > 0);
+        memory_limit_free(l);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(the_least_counts), cmocka_unit_test(version_1),    cmocka_unit_test(evicts_then_fails),
+                cmocka_unit_test(overhead),         cmocka_unit_test(the_real_one),
+        };
+        page = sysconf(_SC_PAGESIZE);
+        if (!mkdtemp(root))
+                return 1;
+        int r = cmocka_run_group_tests(tests, NULL, NULL);
+        char command[100];
+        snprintf(command, sizeof(command), "rm -rf %s", root);
+        return system(command) ? 1 : r;
+}

@@ -1,0 +1,772 @@
+/*
+ * The executor's side of a worker process; see worker_slot.h.
+ *
+ * Everything but worker_slot_kill and worker_slot_activity happens on the slot's thread, which sleeps in poll until the
+ * worker has something to say, or until a task that was told to end has had its time.
+ *
+ * Invariants: `work` is open exactly while there is a worker of whose end nothing is known. A task of the run is
+ * reported once: done[i] is set with its outcome. What the worker says is believed only as far as it makes sense; a
+ * packet that does not ends the worker.
+ */
+#include "exec/isolation/process_slot.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "exec/guard/core_file.h"
+#include "exec/isolation/isolation.h"
+#include "exec/isolation/task_process_requests.h"
+#include "exec/isolation/task_process_wire.h"
+#include "exec/isolation/zygote.h"
+#include "rdd/aggregate/accumulator_updates.h"
+#include "shuffle/shuffle_output_export.h"
+#include "shuffle/shuffle_store.h"
+#include "store/disk_dirs.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define GRACE_NS INT64_C(100000000) /* from the flag to SIGKILL */
+#define LEAVE_MS 2000               /* for an executor without a zygote to leave */
+#define REPORT_MS 30000             /* for the zygote to report: a core dump takes its time */
+enum { MAX_FUTILE = 3 };
+
+struct worker_slot {
+        int index;
+        const struct exec_env *env;
+        struct isolation *isolation;
+        int page_fd; /* of `shared` */
+        struct worker_shared *shared;
+        int wake; /* eventfd: look at kill_at */
+
+        int work, status; /* sockets; -1: no worker */
+        struct stage_work *stage;
+        size_t modules; /* that it was given */
+        char crash[1024];
+        struct worker_received in;
+        struct worker_asks *asks;
+
+        pthread_mutex_t lock;       /* of all below */
+        pid_t pid;                  /* 0: no worker */
+        struct slot_run *run;       /* at hand */
+        uint32_t n;                 /* tasks that the worker was given */
+        uint16_t given[SLOT_RUN];   /* which tasks of the run these are */
+        bool done[SLOT_RUN];        /* by task of the run */
+        int64_t kill_task, kill_at; /* -1: none */
+        bool ended_by_us;
+};
+
+struct worker_slot *worker_slot_new(int index, const struct exec_env *env, struct isolation *isolation)
+{
+        struct worker_slot *s = new0(struct worker_slot);
+        s->index = index;
+        s->env = env;
+        s->isolation = isolation;
+        s->page_fd = s->wake = s->work = s->status = -1;
+        s->kill_task = -1;
+        s->asks = worker_asks_new(env);
+        pthread_mutex_init(&s->lock, NULL);
+        return s;
+}
+
+/* ------------------------------------------------------------------------------------------- starting, ending */
+
+static int open_shared(struct worker_slot *s, struct fst_error *error)
+{
+        if (s->shared)
+                return 0;
+        int fd = memfd_create("worker-shared", MFD_CLOEXEC);
+        if (fd < 0)
+                return error_errno(error, "making a page to share with a worker process");
+        void *p = MAP_FAILED;
+        if (ftruncate(fd, sizeof(*s->shared)) == 0)
+                p = mmap(NULL, sizeof(*s->shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        int wake = p == MAP_FAILED ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (wake < 0) {
+                int r = error_errno(error, "making a page to share with a worker process");
+                close(fd);
+                if (p != MAP_FAILED)
+                        munmap(p, sizeof(*s->shared));
+                return r;
+        }
+        s->page_fd = fd;
+        s->wake = wake;
+        s->shared = p;
+        return 0;
+}
+
+static void put_text(struct buf *b, const char *text)
+{
+        buf_append(b, text, strlen(text) + 1);
+}
+
+static int send_settings(struct worker_slot *s)
+{
+        const struct isolation *iso = s->isolation;
+        _cleanup_(buf_deinit) struct buf body = BUF_INIT, roots = BUF_INIT;
+        struct worker_settings settings = {.heap = (int64_t)iso->shares.worker_heap,
+                                           .data_limit = (int64_t)iso->shares.worker_data,
+                                           .seed = s->env->seed,
+                                           .index = (uint32_t)s->index,
+                                           .secret = (uint32_t)s->env->io_secret_len};
+        for (struct strmap_entry *e = NULL; (e = strmap_next(&iso->conf->set, e));)
+                settings.pairs++;
+        buf_append(&body, &settings, sizeof(settings));
+        if (s->env->io_secret_len)
+                buf_append(&body, s->env->io_secret, s->env->io_secret_len);
+        put_text(&body, s->env->app_id ? s->env->app_id : "");
+        for (size_t i = 0; i < disk_dirs_count(s->env->shuffles->space.dirs); i++)
+                buf_printf(&roots, "%s%s", i ? "," : "", disk_dirs_root(s->env->shuffles->space.dirs, i));
+        put_text(&body, buf_text(&roots));
+        put_text(&body, s->env->may_commit ? "1" : "");
+        for (struct strmap_entry *e = NULL; (e = strmap_next(&iso->conf->set, e));) {
+                put_text(&body, e->key);
+                put_text(&body, e->value);
+        }
+        int r = worker_send(s->work, WORKER_SETTINGS, body.data, body.len, s->page_fd);
+        explicit_bzero(body.data, body.len);
+        return r;
+}
+
+/* The zygote's next word: 1; 0 when there will be none. */
+static int read_report(int status, struct zygote_report *report)
+{
+        struct pollfd p = {.fd = status, .events = POLLIN};
+        if (poll(&p, 1, REPORT_MS) <= 0)
+                return 0;
+        return recv(status, report, sizeof(*report), 0) == (ssize_t)sizeof(*report);
+}
+
+static int gone(struct worker_slot *s, struct fst_error *error)
+{
+        return error_set(error, -EPIPE,
+                         "no worker process can be started: the zygote (process %d), which forks them, is gone",
+                         (int)zygote_pid(s->isolation->zygote));
+}
+
+static int fork_worker(struct worker_slot *s, int *work, int *status, pid_t *pid, struct fst_error *error)
+{
+        int a[2], b[2] = {-1, -1};
+        struct zygote_report report;
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, a) < 0)
+                return error_errno(error, "making the socket of a worker process");
+        int r = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, b) < 0
+                        ? error_errno(error, "making the socket of a worker process")
+                        : zygote_fork(s->isolation->zygote, a[1], b[1], error);
+        close(a[1]);
+        if (b[1] >= 0)
+                close(b[1]);
+        if (r == 0 && !read_report(b[0], &report))
+                r = gone(s, error);
+        else if (r == 0 && report.kind != ZYGOTE_FORKED)
+                r = error_set(error, report.status, "forking a worker process: %s", strerror(-report.status));
+        if (r) {
+                close(a[0]);
+                if (b[0] >= 0)
+                        close(b[0]);
+                return r;
+        }
+        *work = a[0];
+        *status = b[0];
+        *pid = report.pid;
+        return 0;
+}
+
+static int start(struct worker_slot *s, struct fst_error *error)
+{
+        pid_t pid = 0;
+        if (s->work >= 0)
+                return 0;
+        int r = open_shared(s, error);
+        if (r == 0)
+                r = fork_worker(s, &s->work, &s->status, &pid, error);
+        if (r)
+                return r;
+        s->shared->running = -1;
+        s->shared->watched = NULL;
+        s->modules = 0;
+        s->crash[0] = 0;
+        pthread_mutex_lock(&s->lock);
+        s->pid = pid;
+        s->ended_by_us = false;
+        pthread_mutex_unlock(&s->lock);
+        send_settings(s); /* a worker that is gone already is found out when it does not answer */
+        return 0;
+}
+
+/* The worker ends, if it has not; *@report is how. False if the zygote has not said. */
+static bool end_worker(struct worker_slot *s, struct zygote_report *report)
+{
+        bool told = false;
+        *report = (struct zygote_report){0};
+        close(s->work);
+        s->work = -1;
+        pthread_mutex_lock(&s->lock);
+        pid_t pid = s->pid;
+        pthread_mutex_unlock(&s->lock);
+        zygote_kill(s->isolation->zygote, pid);
+        while (read_report(s->status, report) && !told)
+                told = report->kind == ZYGOTE_ENDED;
+        close(s->status);
+        s->status = -1;
+        pthread_mutex_lock(&s->lock);
+        s->pid = 0;
+        pthread_mutex_unlock(&s->lock);
+        stage_work_unref(steal(s->stage));
+        worker_asks_reset(s->asks);
+        return told;
+}
+
+void worker_slot_prepare(struct worker_slot *s)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        if (start(s, &error))
+                log_warn("Executor", "%s", error_message(&error));
+        error_deinit(&error);
+}
+
+void worker_slot_free(struct worker_slot *s)
+{
+        struct zygote_report report;
+        if (!s)
+                return;
+        if (s->work >= 0)
+                end_worker(s, &report);
+        worker_asks_free(s->asks);
+        stage_work_unref(s->stage);
+        if (s->shared) {
+                munmap(s->shared, sizeof(*s->shared));
+                close(s->page_fd);
+                close(s->wake);
+        }
+        pthread_mutex_destroy(&s->lock);
+        free(s);
+}
+
+/* ------------------------------------------------------------------------------------------------- what is sent */
+
+static int send_modules(struct worker_slot *s)
+{
+        struct isolation *iso = s->isolation;
+        int r = 0;
+        pthread_mutex_lock(&iso->lock);
+        for (; s->modules < iso->n_modules && r == 0; s->modules++)
+                r = worker_send(s->work, WORKER_MODULE, iso->modules[s->modules], strlen(iso->modules[s->modules]), -1);
+        pthread_mutex_unlock(&iso->lock);
+        return r;
+}
+
+static int encode_stage(struct worker_slot *s, struct stage_work *work, struct fst_error *error)
+{
+        struct isolation *iso = s->isolation;
+        int r = 0;
+        pthread_mutex_lock(&iso->lock);
+        if (work->encoded.len == 0)
+                r = iso->encode ? iso->encode(work, &work->encoded, error)
+                                : error_set(error, -ENOTSUP, "this stage cannot run in a worker process");
+        pthread_mutex_unlock(&iso->lock);
+        return r;
+}
+
+/* Modules and the stage; -EPIPE if the worker is gone, which its socket tells as well; other negatives with @error. */
+static int send_stage(struct worker_slot *s, struct stage_work *work, struct fst_error *error)
+{
+        int r = send_modules(s);
+        if (r || s->stage == work)
+                return r ? -EPIPE : 0;
+        if ((r = encode_stage(s, work, error)))
+                return r;
+        stage_work_unref(steal(s->stage));
+        if (worker_send(s->work, WORKER_STAGE, work->encoded.data, work->encoded.len, -1))
+                return -EPIPE;
+        s->stage = stage_work_ref(work);
+        return 0;
+}
+
+static void note_killed(struct slot_task *t)
+{
+        t->state = OUTCOME_KILLED;
+        t->message = mem_strdup("killed before it ran");
+}
+
+/* The tasks without an outcome, except those that were told to end before they ran; false if there are none. */
+static bool send_run(struct worker_slot *s, struct slot_run *run)
+{
+        struct worker_task tasks[SLOT_RUN];
+        uint32_t n = 0;
+        pthread_mutex_lock(&s->lock);
+        for (int i = 0; i < run->n; i++) {
+                struct slot_task *t = &run->tasks[i];
+                if (s->done[i])
+                        continue;
+                if (__atomic_load_n(&t->killed, __ATOMIC_RELAXED)) {
+                        note_killed(t);
+                        s->done[i] = true;
+                        continue;
+                }
+                __atomic_store_n(&s->shared->stopped[n], 0, __ATOMIC_RELAXED);
+                s->given[n] = (uint16_t)i;
+                tasks[n++] = (struct worker_task){.info = t->info, .index = t->index, .output = t->output};
+        }
+        s->n = n;
+        pthread_mutex_unlock(&s->lock);
+        __atomic_store_n(&s->shared->running, -1, __ATOMIC_RELAXED);
+        if (n == 0)
+                return false;
+        _cleanup_(buf_deinit) struct buf body = BUF_INIT;
+        buf_append(&body, &(struct worker_run){.tasks = n}, sizeof(struct worker_run));
+        buf_append(&body, tasks, n * sizeof(tasks[0]));
+        if (run->resources.text.len)
+                buf_append(&body, run->resources.text.data, run->resources.text.len);
+        worker_send(s->work, WORKER_RUN, body.data, body.len, -1); /* as in send_settings */
+        return true;
+}
+
+/* --------------------------------------------------------------------------------------------- what comes back */
+
+static void set_failed(struct slot_task *t, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void set_failed(struct slot_task *t, int status, const char *format, ...)
+{
+        _cleanup_(buf_deinit) struct buf b = BUF_INIT;
+        va_list args;
+        va_start(args, format);
+        buf_vprintf(&b, format, args);
+        va_end(args);
+        t->state = OUTCOME_FAILED;
+        t->status = status;
+        free(t->message);
+        t->message = buf_steal(&b);
+}
+
+/* What a successful task made; a map output's @fd is stolen. */
+static void take_product(struct worker_slot *s, struct slot_run *run, struct slot_task *t, const void *data, size_t len,
+                         int fd)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        const fst_rdd *shuffled = run->work->shuffled;
+        if (!shuffled && fd < 0) {
+                buf_append(&t->encoded, data, len);
+                t->is_encoded = true;
+                return;
+        }
+        int r = !shuffled || fd < 0
+                        ? error_set(&error, -EBADMSG, "the worker process answered with something else than asked for")
+                        : shuffle_handover_take(s->env->shuffles, s->env->memory,
+                                                shuffled->shuffle.partitioner.partitions, shuffled->type, fd, data, len,
+                                                &t->shuffle_output, &error);
+        if (!shuffled && fd >= 0)
+                close(fd);
+        if (r) {
+                set_failed(t, r, "%s", error_message(&error));
+                accumulator_updates_free(steal(t->accumulated));
+        }
+        error_deinit(&error);
+}
+
+static int take_fd(struct worker_received *in)
+{
+        int fd = in->fd;
+        in->fd = -1;
+        return fd;
+}
+
+/* Outcomes; false if they make no sense. */
+static bool take_outcomes(struct worker_slot *s, struct slot_run *run)
+{
+        struct worker_outcome o;
+        struct worker_texts texts;
+        size_t offset = 0;
+        int r;
+        while ((r = worker_outcome_get(s->in.body, s->in.len, &offset, s->n, &o, &texts)) > 0) {
+                int i = s->given[o.at];
+                struct slot_task *t = &run->tasks[i];
+                if (s->done[i])
+                        return false;
+                t->state = (enum task_outcome_state)o.state;
+                t->status = o.status;
+                t->start_ms = o.start_ms;
+                t->finish_ms = o.finish_ms;
+                t->run_ns = o.run_ns;
+                t->fetch_shuffle = o.fetch_shuffle;
+                t->fetch_map = o.fetch_map;
+                t->fetch_executor = o.fetch_executor;
+                t->counters = o.counters;
+                t->result.number = o.number;
+                t->result.bytes = o.bytes;
+                if (o.state != OUTCOME_SUCCESS)
+                        t->message = mem_strndup(texts.message, o.message);
+                else if (o.accumulated &&
+                         accumulator_updates_decode(texts.accumulated, o.accumulated, &t->accumulated, NULL))
+                        return false;
+                else
+                        take_product(s, run, t, texts.encoded, o.encoded, take_fd(&s->in));
+                pthread_mutex_lock(&s->lock);
+                s->done[i] = true;
+                pthread_mutex_unlock(&s->lock);
+        }
+        return r == 0;
+}
+
+static bool take_commit(struct worker_slot *s)
+{
+        struct worker_commit c;
+        if (s->in.len != sizeof(c) || !s->env->may_commit)
+                return false;
+        memcpy(&c, s->in.body, sizeof(c));
+        int32_t verdict = s->env->may_commit(s->env->commit_owner, c.stage, c.stage_attempt, c.partition, c.task_id);
+        worker_send(s->work, WORKER_VERDICT, &verdict, sizeof(verdict), -1);
+        return true;
+}
+
+static bool take_ask(struct worker_slot *s, struct slot_run *run)
+{
+        int32_t at = __atomic_load_n(&s->shared->running, __ATOMIC_ACQUIRE);
+        struct slot_task *t = at >= 0 && (uint32_t)at < s->n ? &run->tasks[s->given[at]] : NULL;
+        return worker_asks_answer(s->asks, s->work, s->shared, run, t, &s->in);
+}
+
+/* All tasks that have no outcome failed for one reason. */
+static void fail_rest(struct worker_slot *s, struct slot_run *run, int status, const char *why)
+{
+        pthread_mutex_lock(&s->lock);
+        for (int i = 0; i < run->n; i++) {
+                if (s->done[i])
+                        continue;
+                set_failed(&run->tasks[i], status, "%s", why);
+                s->done[i] = true;
+        }
+        pthread_mutex_unlock(&s->lock);
+}
+
+static bool take_refusal(struct worker_slot *s, struct slot_run *run)
+{
+        int32_t status;
+        if (s->in.len < sizeof(status))
+                return false;
+        memcpy(&status, s->in.body, sizeof(status));
+        _cleanup_free_ char *why = mem_strndup((const char *)s->in.body + sizeof(status), s->in.len - sizeof(status));
+        fail_rest(s, run, status < 0 ? status : -EIO, why);
+        stage_work_unref(steal(s->stage));
+        s->modules = 0;
+        return true;
+}
+
+/* One packet; false if the worker is gone, or of no use any more. */
+static bool take_packet(struct worker_slot *s, struct slot_run *run)
+{
+        int r = worker_receive(s->work, &s->in);
+        if (r == -EBADMSG)
+                log_warn("Executor", "worker process %d said what cannot be understood: its memory is damaged",
+                         (int)s->pid);
+        if (r <= 0)
+                return false;
+        bool good = false;
+        switch (s->in.kind) {
+        case 0:
+                snprintf(s->crash, sizeof(s->crash), "%.*s", (int)(s->in.len - strlen(WORKER_CRASH)),
+                         (const char *)s->in.body + strlen(WORKER_CRASH));
+                s->crash[strcspn(s->crash, "\n")] = 0;
+                good = true;
+                break;
+        case WORKER_OUTCOMES:
+        case WORKER_OUTPUT:
+                good = take_outcomes(s, run);
+                break;
+        case WORKER_ASK:
+                good = take_ask(s, run);
+                break;
+        case WORKER_COMMIT:
+                good = take_commit(s);
+                break;
+        case WORKER_REFUSED:
+                good = take_refusal(s, run);
+                break;
+        }
+        worker_received_done(&s->in);
+        return good;
+}
+
+/* ------------------------------------------------------------------------------------------------- its end */
+
+/* How it ended, for people. */
+static void describe_end(struct worker_slot *s, const struct zygote_report *report, bool told, struct buf *b)
+{
+        char core[300];
+        int signal = WIFSIGNALED(report->status) ? WTERMSIG(report->status) : 0;
+        if (!told)
+                buf_puts(b, "its worker process is gone, and so is the zygote that could say why");
+        else if (signal == SIGKILL)
+                buf_puts(b,
+                         "its worker process was killed (SIGKILL): by somebody, or by the kernel for want of memory");
+        else if (signal)
+                buf_printf(b, "its worker process ended by signal %d (SIG%s)", signal, sigabbrev_np(signal));
+        else
+                buf_printf(b, "its worker process ended with exit status %d in the middle of it",
+                           WEXITSTATUS(report->status));
+        if (told && report->core_dumped) {
+                char directory[4096];
+                if (!getcwd(directory, sizeof(directory)))
+                        directory[0] = 0;
+                core_file_describe(report->pid, signal, "firesteel-worke", directory, NULL, core, sizeof(core));
+                if (core[0])
+                        buf_printf(b, "; %s", core);
+        }
+        int64_t limit = (int64_t)s->isolation->shares.worker_data;
+        if (told && limit > 0 && report->max_resident > limit / 10 * 8)
+                buf_printf(b,
+                           "; it had used %" PRId64 " MiB of the %" PRId64
+                           " MiB that a worker may allocate: raise spark.executor.memory or "
+                           "spark.executor.memoryOverhead, or run fewer tasks at a time",
+                           report->max_resident >> 20, limit >> 20);
+}
+
+/* The worker has ended in the middle of a run: whose fault was it? False if it was nobody's. */
+static bool blame(struct worker_slot *s, struct slot_run *run, const struct zygote_report *report, bool told)
+{
+        int32_t at = __atomic_load_n(&s->shared->running, __ATOMIC_ACQUIRE);
+        if (at < 0 || (uint32_t)at >= s->n || s->done[s->given[at]])
+                return false;
+        struct slot_task *t = &run->tasks[s->given[at]];
+        bool killed = __atomic_load_n(&t->killed, __ATOMIC_RELAXED);
+        if (s->ended_by_us && !killed)
+                return false; /* the end was meant for the task before it */
+        int64_t began = __atomic_load_n(&s->shared->began_ns, __ATOMIC_RELAXED), now = now_ns();
+        struct timespec wall;
+        clock_gettime(CLOCK_REALTIME, &wall);
+        t->run_ns = began > 0 && began <= now ? now - began : 0;
+        t->finish_ms = (int64_t)wall.tv_sec * 1000 + wall.tv_nsec / 1000000;
+        t->start_ms = t->finish_ms - t->run_ns / 1000000;
+        _cleanup_(buf_deinit) struct buf b = BUF_INIT;
+        if (s->crash[0])
+                buf_printf(&b, "%s; ", s->crash);
+        else
+                buf_printf(&b, "task %" PRId64 " in stage %d.%d (partition %d, attempt %d): ", t->info.id,
+                           t->info.stage, t->info.stage_attempt, t->info.partition, t->info.attempt);
+        describe_end(s, report, told, &b);
+        if (s->ended_by_us) {
+                t->state = OUTCOME_KILLED;
+                t->message = mem_strdup("killed together with its worker process");
+        } else {
+                set_failed(t, -ECHILD, "%s", buf_text(&b));
+                log_error("Executor", "%s", t->message);
+        }
+        pthread_mutex_lock(&s->lock);
+        s->done[s->given[at]] = true;
+        pthread_mutex_unlock(&s->lock);
+        return true;
+}
+
+/* ------------------------------------------------------------------------------------------------- running */
+
+static bool all_done(const struct worker_slot *s, const struct slot_run *run)
+{
+        for (int i = 0; i < run->n; i++)
+                if (!s->done[i])
+                        return false;
+        return true;
+}
+
+/* The task that was to end has had its time: 0 and below, or how long it has, in ms; -1: there is none. */
+static int time_left(struct worker_slot *s, bool *over)
+{
+        pthread_mutex_lock(&s->lock);
+        int64_t task = s->kill_task, left = s->kill_at - now_ns();
+        *over = task >= 0 && left <= 0;
+        pthread_mutex_unlock(&s->lock);
+        return task < 0 ? -1 : left <= 0 ? 0 : (int)(left / 1000000) + 1;
+}
+
+static bool is_running(struct worker_slot *s, struct slot_run *run, int64_t task_id)
+{
+        int32_t at = __atomic_load_n(&s->shared->running, __ATOMIC_ACQUIRE);
+        return at >= 0 && (uint32_t)at < s->n && run->tasks[s->given[at]].info.id == task_id;
+}
+
+static void kill_overdue(struct worker_slot *s, struct slot_run *run)
+{
+        pthread_mutex_lock(&s->lock);
+        int64_t task = s->kill_task;
+        s->kill_task = -1;
+        bool kill = task >= 0 && is_running(s, run, task);
+        s->ended_by_us |= kill;
+        pid_t pid = s->pid;
+        pthread_mutex_unlock(&s->lock);
+        if (!kill)
+                return;
+        log_info("Executor", "Task %" PRId64 " has not ended: killing its worker process %d", task, (int)pid);
+        zygote_kill(s->isolation->zygote, pid);
+}
+
+/* Until all tasks that the worker was given have outcomes, or it is gone. */
+static void converse(struct worker_slot *s, struct slot_run *run)
+{
+        while (!all_done(s, run)) {
+                bool over;
+                struct pollfd fds[] = {{.fd = s->work, .events = POLLIN}, {.fd = s->wake, .events = POLLIN}};
+                int left = time_left(s, &over);
+                if (over)
+                        kill_overdue(s, run);
+                if (poll(fds, 2, over ? -1 : left) < 0)
+                        continue;
+                if (fds[1].revents) {
+                        eventfd_t value;
+                        eventfd_read(s->wake, &value);
+                }
+                if (fds[0].revents && !take_packet(s, run))
+                        return;
+        }
+}
+
+/*
+ * Without a zygote the executor leaves, and its tasks are lost with it: if they failed before that, one after another
+ * would, at no fault of theirs.
+ */
+static void wait_for_end(struct worker_slot *s, struct slot_run *run)
+{
+        struct pollfd p = {.fd = zygote_fd(s->isolation->zygote), .events = POLLIN};
+        if (!s->isolation->all || poll(&p, 1, 0) <= 0)
+                return;
+        for (int ms = 0; ms < LEAVE_MS; ms += 10) {
+                for (int i = 0; i < run->n; i++)
+                        if (__atomic_load_n(&run->tasks[i].killed, __ATOMIC_RELAXED))
+                                return;
+                usleep(10000);
+        }
+}
+
+/* One worker's part of a run; false if it ended without having begun a task. */
+static bool run_part(struct worker_slot *s, struct slot_run *run)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct zygote_report report;
+        int r = start(s, &error);
+        if (r)
+                wait_for_end(s, run);
+        if (r == 0)
+                r = send_stage(s, run->work, &error);
+        if (r && r != -EPIPE) {
+                fail_rest(s, run, r, error_message(&error));
+                error_deinit(&error);
+                return true;
+        }
+        if (r == -EPIPE && error.message) {
+                fail_rest(s, run, r, error_message(&error));
+                error_deinit(&error);
+                return true;
+        }
+        int before = 0, after = 0;
+        for (int i = 0; i < run->n; i++)
+                before += s->done[i];
+        if (!send_run(s, run))
+                return true;
+        converse(s, run);
+        if (all_done(s, run))
+                return true;
+        bool told = end_worker(s, &report);
+        bool blamed = blame(s, run, &report, told);
+        for (int i = 0; i < run->n; i++)
+                after += s->done[i];
+        return blamed || after > before || s->ended_by_us;
+}
+
+void worker_slot_run(struct worker_slot *s, struct slot_run *run)
+{
+        struct zygote_report report;
+        int futile = 0;
+        pthread_mutex_lock(&s->lock);
+        memset(s->done, 0, sizeof(s->done));
+        s->n = 0;
+        s->run = run;
+        s->kill_task = -1;
+        pthread_mutex_unlock(&s->lock);
+        while (!all_done(s, run)) {
+                futile = run_part(s, run) ? 0 : futile + 1;
+                if (futile == MAX_FUTILE)
+                        fail_rest(s, run, -ECHILD, "worker processes end before they begin this task");
+        }
+        worker_asks_reset(s->asks); /* it points to flags of the run */
+        pthread_mutex_lock(&s->lock);
+        s->run = NULL;
+        pthread_mutex_unlock(&s->lock);
+        if (!s->isolation->all && s->work >= 0)
+                end_worker(s, &report); /* it was for a suspect only */
+        else
+                worker_slot_prepare(s);
+}
+
+/* ------------------------------------------------------------------------------------------ from other threads */
+
+void worker_slot_kill(struct worker_slot *s, int64_t task_id, bool now)
+{
+        pthread_mutex_lock(&s->lock);
+        for (uint32_t i = 0; s->run && i < s->n; i++) {
+                if (s->run->tasks[s->given[i]].info.id != task_id || s->done[s->given[i]])
+                        continue;
+                __atomic_store_n(&s->shared->stopped[i], 1, __ATOMIC_RELAXED);
+                if (now) {
+                        s->kill_task = task_id;
+                        s->kill_at = now_ns() + GRACE_NS;
+                        eventfd_write(s->wake, 1);
+                }
+        }
+        pthread_mutex_unlock(&s->lock);
+}
+
+static int64_t resident(pid_t pid)
+{
+        char path[40];
+        int64_t pages = 0;
+        snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+        FILE *f = fopen(path, "re");
+        if (!f)
+                return 0;
+        if (fscanf(f, "%*d %" SCNd64, &pages) != 1)
+                pages = 0;
+        fclose(f);
+        return pages * sysconf(_SC_PAGESIZE);
+}
+
+static bool read_from(pid_t pid, const void *from, void *to, size_t size)
+{
+        struct iovec here = {to, size}, there = {(void *)from, size};
+        return from && process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)size;
+}
+
+/* The name of the function that the worker is in, out of its memory; "" where that cannot be had. */
+static void read_function(pid_t pid, const void *watched, char *text, size_t size)
+{
+        const char *name = NULL;
+        text[0] = 0;
+        if (!read_from(pid, watched, &name, sizeof(name)) || !name)
+                return;
+        for (size_t i = 0; i + 1 < size; i++) { /* byte by byte: what follows the name may not be readable */
+                if (!read_from(pid, name + i, &text[i], 1) || !text[i])
+                        break;
+                text[i + 1] = 0;
+        }
+}
+
+void worker_slot_activity(struct worker_slot *s, struct slot_activity *a)
+{
+        pthread_mutex_lock(&s->lock);
+        a->worker_pid = s->pid;
+        if (s->pid && s->run && s->shared) {
+                int32_t at = __atomic_load_n(&s->shared->running, __ATOMIC_ACQUIRE);
+                if (at >= 0 && (uint32_t)at < s->n)
+                        a->task_id = s->run->tasks[s->given[at]].info.id;
+                a->memory = resident(s->pid);
+                read_function(s->pid, s->shared->watched, a->function, sizeof(a->function));
+        }
+        pthread_mutex_unlock(&s->lock);
+}

@@ -1,0 +1,370 @@
+/*
+ * The worker's side of worker_asks.h. It has one thread and one runner, so that what it knows is in one static struct.
+ *
+ * Pages of the input that was asked last lie in the memory shared with the executor; where several inputs are open at a
+ * time they are copied out of there, because the next answer overwrites them.
+ */
+#include "exec/isolation/task_process_requests.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "exec/task/task_runner.h"
+#include "rdd/pipeline/remote_blocks.h"
+#include "rdd/pipeline/task_services.h"
+#include "store/page_frame.h"
+
+#include <unistd.h>
+
+struct shuffle_input {
+        struct shuffle_input *next; /* that is open */
+        struct task_run *run;
+        int handle;
+        const unsigned char *at; /* the next page */
+        uint32_t pages;          /* that are still to be handed out */
+        bool end;                /* the executor has no more */
+        void *copy;              /* owned: what `at` points into, unless that is shared memory */
+};
+
+/* A partition that the executor has, read as a shuffle is. */
+struct remote_block {
+        struct shuffle_input input;
+};
+
+struct kept_broadcast {
+        struct kept_broadcast *next;
+        int64_t id;
+        uint64_t size;
+        unsigned char data[] __attribute__((aligned(16)));
+};
+
+static struct {
+        int socket;
+        struct worker_shared *shared;
+        struct shuffle_input *open;
+        struct kept_broadcast *broadcasts;
+        struct task_services services;
+        struct remote_blocks blocks;
+        struct block_store *store; /* where a partition is gathered while it is computed */
+        struct worker_received in;
+} me;
+
+/* Ask, and wait for the answer; its text is in me.in until worker_received_done. Without an executor there is no life.
+ */
+static struct worker_answer ask_with(struct worker_ask question, const void *text, size_t text_len,
+                                     const unsigned char **body, size_t *len)
+{
+        _cleanup_(buf_deinit) struct buf b = BUF_INIT;
+        struct worker_answer answer = {0};
+        buf_append(&b, &question, sizeof(question));
+        if (text_len)
+                buf_append(&b, text, text_len);
+        if (worker_send(me.socket, WORKER_ASK, b.data, b.len, -1) || worker_receive(me.socket, &me.in) <= 0 ||
+            me.in.kind != WORKER_ANSWER || me.in.len < sizeof(answer))
+                _exit(0);
+        memcpy(&answer, me.in.body, sizeof(answer));
+        *body = me.in.body + sizeof(answer);
+        *len = me.in.len - sizeof(answer);
+        return answer;
+}
+
+static struct worker_answer ask(struct worker_ask question, const char *text, const unsigned char **body, size_t *len)
+{
+        return ask_with(question, text, text ? strlen(text) : 0, body, len);
+}
+
+static void add_counted(struct task_run *run, const struct worker_answer *answer)
+{
+        int64_t sum[sizeof(struct task_counters) / sizeof(int64_t)], more[ARRAY_SIZE(sum)];
+        memcpy(sum, &run->counters, sizeof(sum));
+        memcpy(more, &answer->counted, sizeof(more));
+        for (size_t i = 0; i < ARRAY_SIZE(sum); i++)
+                sum[i] += more[i];
+        memcpy(&run->counters, sum, sizeof(sum));
+}
+
+static int failed(struct task_run *run, const struct worker_answer *answer, const unsigned char *text, size_t len)
+{
+        run->fetch_failed = answer->fetch_failed;
+        run->fetch_shuffle = answer->fetch_shuffle;
+        run->fetch_map = answer->fetch_map;
+        run->fetch_executor = answer->fetch_executor;
+        int r = task_run_fail(run, answer->status, "%.*s", (int)len, (const char *)text);
+        worker_received_done(&me.in);
+        return r;
+}
+
+/* ------------------------------------------------------------------------------------------------------- shuffles */
+
+/* What lies in shared memory is about to be overwritten. */
+static void copy_out(struct shuffle_input *in)
+{
+        if (!in->pages || in->copy)
+                return;
+        size_t offset = (size_t)(in->at - me.shared->pages);
+        in->copy = mem_alloc(sizeof(me.shared->pages) - offset);
+        memcpy(in->copy, in->at, sizeof(me.shared->pages) - offset);
+        in->at = in->copy;
+}
+
+static void enlist(struct shuffle_input *in, struct task_run *run, int handle)
+{
+        *in = (struct shuffle_input){.next = me.open, .run = run, .handle = handle};
+        me.open = in;
+}
+
+static int input_open(void *owner, struct task_run *run, int shuffle_id, int partition, fst_type type,
+                      struct shuffle_input **input)
+{
+        const unsigned char *text;
+        size_t len;
+        struct worker_answer answer = ask(
+                (struct worker_ask){
+                        .what = WORKER_ASK_OPEN, .shuffle = shuffle_id, .partition = partition, .type = type},
+                NULL, &text, &len);
+        if (answer.status)
+                return failed(run, &answer, text, len);
+        worker_received_done(&me.in);
+        struct shuffle_input *in = new0(struct shuffle_input);
+        enlist(in, run, answer.handle);
+        *input = in;
+        return 0;
+}
+
+static int fill(struct shuffle_input *in)
+{
+        const unsigned char *body;
+        size_t len;
+        for (struct shuffle_input *other = me.open; other; other = other->next)
+                if (other != in)
+                        copy_out(other);
+        free(steal(in->copy));
+        struct worker_answer answer =
+                ask((struct worker_ask){.what = WORKER_ASK_NEXT, .handle = in->handle}, NULL, &body, &len);
+        add_counted(in->run, &answer);
+        if (answer.status)
+                return failed(in->run, &answer, body, len);
+        in->end = answer.end;
+        in->pages = answer.pages;
+        in->at = me.shared->pages;
+        if (len) {
+                in->at = in->copy = mem_alloc(len);
+                memcpy(in->copy, body, len);
+                in->pages = 1;
+        }
+        worker_received_done(&me.in);
+        return 0;
+}
+
+static int input_next(struct shuffle_input *in, const struct page **page)
+{
+        *page = NULL;
+        while (!in->pages) {
+                int r = in->end ? 0 : fill(in);
+                if (r || (in->end && !in->pages))
+                        return r;
+        }
+        const struct page *p = (const struct page *)(const void *)in->at;
+        in->at += (sizeof(*p) + p->used + 15) & ~(size_t)15;
+        in->pages--;
+        *page = p;
+        return 0;
+}
+
+static void input_end(struct shuffle_input *in)
+{
+        struct worker_ask question = {.what = WORKER_ASK_CLOSE, .handle = in->handle};
+        worker_send(me.socket, WORKER_ASK, &question, sizeof(question), -1);
+        for (struct shuffle_input **at = &me.open; *at; at = &(*at)->next)
+                if (*at == in) {
+                        *at = in->next;
+                        break;
+                }
+        free(in->copy);
+}
+
+static void input_close(struct shuffle_input *in)
+{
+        input_end(in);
+        free(in);
+}
+
+static const struct shuffle_source asking_source = {.open = input_open, .next = input_next, .close = input_close};
+
+/* ----------------------------------------------------------------------------------------- partitions that are kept */
+
+static int block_open(void *owner, struct task_run *run, struct block_id id, fst_type type, struct remote_block **block)
+{
+        const unsigned char *text;
+        size_t len;
+        struct worker_answer answer =
+                ask((struct worker_ask){.what = WORKER_ASK_BLOCK, .shuffle = id.rdd, .partition = id.partition}, NULL,
+                    &text, &len);
+        if (answer.status)
+                return failed(run, &answer, text, len);
+        worker_received_done(&me.in);
+        if (answer.handle < 0)
+                return 1;
+        *block = new0(struct remote_block);
+        enlist(&(*block)->input, run, answer.handle);
+        return 0;
+}
+
+static int block_next(struct remote_block *block, const struct page **page)
+{
+        return input_next(&block->input, page);
+}
+
+static void block_close(struct remote_block *block)
+{
+        input_end(&block->input);
+        free(block);
+}
+
+/* False: the executor does not want more. @page NULL: that was all. */
+static bool hand_over(struct block_id id, const struct page *page)
+{
+        _cleanup_(buf_deinit) struct buf b = BUF_INIT;
+        const unsigned char *body;
+        size_t len;
+        if (page) {
+                unsigned char header[PAGE_FRAME_HEADER];
+                page_frame_header(page, header);
+                buf_reserve(&b, page_frame_bound(page));
+                buf_append(&b, header, sizeof(header));
+                buf_append(&b, page->data, page->used);
+        }
+        struct worker_answer answer =
+                ask_with((struct worker_ask){.what = WORKER_ASK_KEEP, .shuffle = id.rdd, .partition = id.partition},
+                         b.data, b.len, &body, &len);
+        worker_received_done(&me.in);
+        return answer.status == 0;
+}
+
+/* What the task has gathered goes to the executor, and nothing stays here. What is not kept is computed again. */
+static void block_give(void *owner, struct task_run *run, struct block_id id, enum fst_storage_level level)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct block *block = block_store_find(me.store, id);
+        struct block_reader reader;
+        const struct page *page;
+        if (block && block_reader_init(&reader, block, &error) == 0) {
+                int r;
+                while ((r = block_reader_next_page(&reader, &page, &error)) == 0 && page && hand_over(id, page))
+                        ;
+                if (r == 0 && !page)
+                        hand_over(id, NULL);
+                block_reader_deinit(&reader);
+        }
+        error_deinit(&error);
+        if (block)
+                block_release(block);
+        block_store_remove(me.store, id);
+}
+
+/* ------------------------------------------------------------------------------------------------ everything else */
+
+static int slice_fetch(void *owner, struct task_run *run, int rdd, int partition, struct buf *slice)
+{
+        const unsigned char *body;
+        size_t len;
+        struct worker_answer answer =
+                ask((struct worker_ask){.what = WORKER_ASK_SLICE, .shuffle = rdd, .partition = partition}, NULL, &body,
+                    &len);
+        if (answer.status)
+                return failed(run, &answer, body, len);
+        buf_append(slice, body, len);
+        worker_received_done(&me.in);
+        return 0;
+}
+
+static const struct slice_source asking_slices = {.fetch = slice_fetch};
+
+/* Values are kept: they never change, and the next task will want them again. */
+static int broadcast(void *owner, int64_t id, uint64_t size, const int *stopped, const void **data, void **hold,
+                     struct fst_error *error)
+{
+        const unsigned char *body;
+        size_t len;
+        struct kept_broadcast *kept = me.broadcasts;
+        while (kept && (kept->id != id || kept->size != size))
+                kept = kept->next;
+        if (!kept) {
+                struct worker_answer answer = ask(
+                        (struct worker_ask){.what = WORKER_ASK_BROADCAST, .id = id, .size = size}, NULL, &body, &len);
+                if (answer.status || len != size) {
+                        error_set(error, answer.status, "%.*s", (int)len, (const char *)body);
+                        worker_received_done(&me.in);
+                        return answer.status ? answer.status : -EBADMSG;
+                }
+                kept = malloc(sizeof(*kept) + size);
+                if (!kept) {
+                        worker_received_done(&me.in);
+                        return error_set(error, -ENOMEM, "no memory for a broadcast variable of %llu bytes",
+                                         (unsigned long long)size);
+                }
+                *kept = (struct kept_broadcast){.next = me.broadcasts, .id = id, .size = size};
+                memcpy(kept->data, body, len);
+                worker_received_done(&me.in);
+                me.broadcasts = kept;
+        }
+        *data = kept->data;
+        *hold = kept;
+        return 0;
+}
+
+static void release(void *owner, void *hold)
+{
+        /* It stays. */
+}
+
+static int file(void *owner, const char *name, const int *stopped, const char **path, struct fst_error *error)
+{
+        const unsigned char *body;
+        size_t len;
+        struct worker_answer answer = ask((struct worker_ask){.what = WORKER_ASK_FILE}, name, &body, &len);
+        char *text = mem_strndup((const char *)body, len);
+        worker_received_done(&me.in);
+        if (answer.status) {
+                error_set(error, answer.status, "%s", text);
+                free(text);
+                return answer.status;
+        }
+        *path = text; /* for as long as the application lives, as every path; there are few */
+        return 0;
+}
+
+static int barrier(void *owner, const uint8_t *question, size_t question_len, const int *stopped, uint8_t **answer,
+                   size_t *answer_len, struct fst_error *error)
+{
+        const unsigned char *body;
+        size_t len;
+        struct worker_answer a =
+                ask_with((struct worker_ask){.what = WORKER_ASK_BARRIER}, question, question_len, &body, &len);
+        if (a.status) {
+                error_set(error, a.status, "%.*s", (int)len, (const char *)body);
+        } else {
+                *answer = mem_alloc(len + 1);
+                memcpy(*answer, body, len);
+                *answer_len = len;
+        }
+        worker_received_done(&me.in);
+        return a.status;
+}
+
+void worker_asks_use(struct exec_env *env, struct task_runner *runner, int socket, struct worker_shared *shared)
+{
+        me.socket = socket;
+        me.shared = shared;
+        me.services = (struct task_services){.broadcast = broadcast, .release = release, .file = file, .barrier = barrier};
+        env->services = &me.services;
+        env->slices = &asking_slices;
+        me.store = env->blocks;
+        me.blocks = (struct remote_blocks){.open = block_open,
+                                           .next = block_next,
+                                           .close = block_close,
+                                           .replicate = block_give,
+                                           .takes_all = true};
+        env->remote = &me.blocks;
+        runner->shuffle = &asking_source;
+        runner->run.services = &me.services;
+}

@@ -1,0 +1,452 @@
+/* The executor's side of worker_asks.h. Invariant: a page that did not fit into an answer is the first of the next. */
+#include "exec/isolation/task_process_requests.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "exec/actions/stage_context.h"
+#include "rdd/pipeline/task_services.h"
+#include "shuffle/shuffle_reader.h"
+#include "rdd/rdd_visit.h"
+#include "rdd/pipeline/remote_blocks.h"
+#include "shuffle/shuffle_store.h"
+#include "store/block_store.h"
+#include "store/page_frame.h"
+#include "store/storage_level.h"
+
+enum { MAX_INPUTS = 64 };
+
+/* What a worker reads: a shuffle's partition, or a block that is here, or one of another executor. */
+struct open_input {
+        struct shuffle_input *shuffle;
+        struct block *block;
+        struct block_reader reader; /* of `block` */
+        struct remote_block *remote;
+        const struct page *pending;
+};
+
+/* A block that a worker hands over. */
+struct kept_block {
+        bool begun;
+        struct block_id id;
+        fst_type type;
+        enum fst_storage_level level;
+        struct block_writer *writer; /* NULL: it is here already, or cannot be: the rest is not wanted */
+        struct page_cursor cursor;
+};
+
+struct worker_asks {
+        const struct exec_env *env;
+        struct task_run run; /* the task's, as far as it reads here */
+        int64_t task_id;     /* for which it was begun; -1: none */
+        struct task_counters told;
+        struct open_input inputs[MAX_INPUTS];
+        struct kept_block kept;
+};
+
+struct worker_asks *worker_asks_new(const struct exec_env *env)
+{
+        struct worker_asks *a = new0(struct worker_asks);
+        a->env = env;
+        a->task_id = -1;
+        task_run_init(&a->run, env->memory, &env->shuffles->space);
+        a->run.services = env->services;
+        return a;
+}
+
+static bool is_open(const struct open_input *in)
+{
+        return in->shuffle || in->block || in->remote;
+}
+
+static void close_input(struct worker_asks *a, struct open_input *in)
+{
+        if (in->shuffle)
+                shuffle_reader_source.close(in->shuffle);
+        if (in->remote)
+                a->env->remote->close(in->remote);
+        if (in->block) {
+                block_reader_deinit(&in->reader);
+                block_release(in->block);
+        }
+        *in = (struct open_input){0};
+}
+
+/* What was not handed over to the end is forgotten. */
+static void drop_kept(struct kept_block *kept)
+{
+        block_writer_abort(kept->writer);
+        if (kept->begun)
+                page_cursor_deinit(&kept->cursor);
+        *kept = (struct kept_block){0};
+}
+
+void worker_asks_reset(struct worker_asks *a)
+{
+        for (int i = 0; i < MAX_INPUTS; i++)
+                close_input(a, &a->inputs[i]);
+        drop_kept(&a->kept);
+        task_run_end(&a->run);
+        a->run.task.stopped = &a->run.stop;
+        a->task_id = -1;
+}
+
+void worker_asks_free(struct worker_asks *a)
+{
+        if (!a)
+                return;
+        worker_asks_reset(a);
+        task_run_deinit(&a->run);
+        free(a);
+}
+
+static void begin(struct worker_asks *a, struct slot_task *t)
+{
+        if (a->task_id == t->info.id)
+                return;
+        worker_asks_reset(a);
+        a->run.task.stopped = &t->killed;
+        task_run_begin(&a->run, &t->info, a->env->seed);
+        a->told = (struct task_counters){0};
+        a->task_id = t->info.id;
+}
+
+/* ------------------------------------------------------------------------------------------------------ answers */
+
+/* What the reader has counted since the last answer. Every field is a sum of 64 bits. */
+static void count(struct worker_asks *a, struct worker_answer *answer)
+{
+        _Static_assert(sizeof(struct task_counters) % sizeof(int64_t) == 0, "counters are int64_t");
+        int64_t now[sizeof(struct task_counters) / sizeof(int64_t)], told[ARRAY_SIZE(now)];
+        memcpy(now, &a->run.counters, sizeof(now));
+        memcpy(told, &a->told, sizeof(told));
+        for (size_t i = 0; i < ARRAY_SIZE(now); i++)
+                told[i] = now[i] - told[i];
+        memcpy(&answer->counted, told, sizeof(told));
+        a->told = a->run.counters;
+}
+
+static bool send_answer(int socket, const struct worker_answer *answer, const void *body, size_t len)
+{
+        _cleanup_(buf_deinit) struct buf b = BUF_INIT;
+        buf_reserve(&b, sizeof(*answer) + len);
+        buf_append(&b, answer, sizeof(*answer));
+        if (len)
+                buf_append(&b, body, len);
+        return worker_send(socket, WORKER_ANSWER, b.data, b.len, -1) == 0;
+}
+
+static bool send_failure(struct worker_asks *a, int socket, int status, const char *message)
+{
+        struct worker_answer answer = {.status = status < 0 ? status : -EIO};
+        if (!message)
+                message = a->run.error.message;
+        if (a->run.fetch_failed) {
+                answer.fetch_failed = 1;
+                answer.fetch_shuffle = a->run.fetch_shuffle;
+                answer.fetch_map = a->run.fetch_map;
+                answer.fetch_executor = a->run.fetch_executor;
+        }
+        count(a, &answer);
+        return send_answer(socket, &answer, message, message ? strlen(message) : 0);
+}
+
+static int free_handle(const struct worker_asks *a)
+{
+        int i = 0;
+        while (i < MAX_INPUTS && is_open(&a->inputs[i]))
+                i++;
+        return i;
+}
+
+static bool answer_open(struct worker_asks *a, int socket, struct slot_run *run, const struct worker_ask *ask)
+{
+        struct worker_answer answer = {.handle = free_handle(a)};
+        struct shuffle_input *input;
+        if (answer.handle == MAX_INPUTS)
+                return send_failure(a, socket, -EMFILE, "a task reads more shuffles at a time than it can");
+        int r = shuffle_reader_source.open((void *)&run->work->inputs, &a->run, ask->shuffle, ask->partition, ask->type,
+                                           &input);
+        if (r)
+                return send_failure(a, socket, r, NULL);
+        a->inputs[answer.handle].shuffle = input;
+        return send_answer(socket, &answer, NULL, 0);
+}
+
+/* The persisted RDD of the stage that the worker means; NULL: there is none of that number. */
+static const fst_rdd *persisted(const struct slot_run *run, int id)
+{
+        struct rdd_walk walk;
+        const fst_rdd *found = NULL;
+        rdd_walk_init(&walk, (fst_rdd *)run->work->final, RDD_WALK_STAGE);
+        for (uint32_t i = 0; i < walk.n && !found; i++)
+                if (walk.rdds[i]->lineage.id == id)
+                        found = walk.rdds[i];
+        rdd_walk_deinit(&walk);
+        return found;
+}
+
+/* That of @rdd now, if there is one. */
+static enum fst_storage_level level_of(const fst_rdd *rdd)
+{
+        int level = rdd ? __atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED) : FST_STORAGE_NONE;
+        return storage_level_valid(level) ? (enum fst_storage_level)level : FST_STORAGE_NONE;
+}
+
+static bool answer_block(struct worker_asks *a, int socket, struct slot_run *run, const struct worker_ask *ask)
+{
+        const struct remote_blocks *remote = a->env->remote;
+        const fst_rdd *rdd = persisted(run, ask->shuffle);
+        struct worker_answer answer = {.handle = free_handle(a)};
+        struct fst_error error = FST_ERROR_INIT;
+        if (!rdd || answer.handle == MAX_INPUTS)
+                return send_failure(a, socket, -EMFILE, "a task reads more at a time than it can");
+        struct open_input *in = &a->inputs[answer.handle];
+        struct block_id id = {ask->shuffle, ask->partition};
+        int r = 0;
+        in->block = block_store_find(a->env->blocks, id);
+        if (in->block)
+                block_is_wanted_at(in->block, level_of(rdd));
+        if (in->block && (r = block_reader_init(&in->reader, in->block, &error))) {
+                block_release(steal(in->block));
+                bool sent = send_failure(a, socket, r, error_message(&error));
+                error_deinit(&error);
+                return sent;
+        }
+        if (!in->block && remote && (r = remote->open(remote->owner, &a->run, id, rdd->type, &in->remote)))
+                in->remote = NULL;
+        if (r < 0)
+                return send_failure(a, socket, r, NULL);
+        if (!is_open(in))
+                answer.handle = -1;
+        return send_answer(socket, &answer, NULL, 0);
+}
+
+/* ------------------------------------------------------------------------------------------------ blocks to keep */
+
+static void begin_kept(struct worker_asks *a, struct slot_run *run, struct block_id id)
+{
+        const fst_rdd *rdd = persisted(run, id.rdd);
+        struct kept_block *kept = &a->kept;
+        struct block *there;
+        drop_kept(kept);
+        enum fst_storage_level level = level_of(rdd);
+        if (level == FST_STORAGE_NONE)
+                return; /* unpersisted meanwhile */
+        kept->begun = true;
+        kept->id = id;
+        kept->type = rdd->type;
+        kept->level = level;
+        page_cursor_init(&kept->cursor, kept->type);
+        /* Not to wait for another task, which may do the same: `holds_memory` says so. */
+        struct block_asker asker = {.task = a, .holds_memory = true, .stopped = a->run.task.stopped};
+        if (block_store_acquire(a->env->blocks, &asker, id, kept->level, kept->type, &there, &kept->writer) == 0)
+                block_release(there);
+}
+
+static int keep_page(struct kept_block *kept, const unsigned char *data, size_t len, struct fst_error *error)
+{
+        struct page_frame frame;
+        struct page *page;
+        fst_batch batch;
+        int r = len < PAGE_FRAME_HEADER ? error_set(error, -EBADMSG, "half of a page")
+                                        : page_frame_parse(data, kept->type, &frame, error);
+        if (r == 0 && (frame.codec != CODEC_NONE || frame.payload != len - PAGE_FRAME_HEADER))
+                r = error_set(error, -EBADMSG, "half of a page");
+        if (r || (r = page_frame_decode(&frame, kept->type, data + PAGE_FRAME_HEADER, NULL, NULL, &page, error)))
+                return r;
+        page_cursor_start(&kept->cursor, page);
+        while (r == 0 && page_cursor_next(&kept->cursor, &batch))
+                r = block_writer_append(kept->writer, &batch, error);
+        page_free(NULL, page);
+        return r;
+}
+
+/* The answer's status says whether more is wanted. What cannot be kept fails nothing: it is computed again. */
+static bool answer_keep(struct worker_asks *a, int socket, struct slot_run *run, const struct worker_ask *ask,
+                        const struct worker_received *in)
+{
+        struct block_id id = {ask->shuffle, ask->partition};
+        struct kept_block *kept = &a->kept;
+        const struct remote_blocks *remote = a->env->remote;
+        struct fst_error error = FST_ERROR_INIT;
+        struct worker_answer answer = {0};
+        size_t len = in->len - sizeof(*ask);
+        int r = 0;
+        if (!kept->begun || kept->id.rdd != id.rdd || kept->id.partition != id.partition)
+                begin_kept(a, run, id);
+        if (!kept->writer) {
+                drop_kept(kept);
+                answer.status = -ECANCELED;
+                return send_answer(socket, &answer, NULL, 0);
+        }
+        if (len) {
+                r = keep_page(kept, (const unsigned char *)in->body + sizeof(*ask), len, &error);
+        } else {
+                enum fst_storage_level level = kept->level;
+                r = block_writer_commit(steal(kept->writer), &error);
+                drop_kept(kept);
+                if (r == 0 && remote && remote->replicate && storage_level_replicas(level) > 1)
+                        remote->replicate(remote->owner, &a->run, id, level);
+        }
+        if (r < 0)
+                log_warn("BlockManager", "rdd_%d_%d of a worker process cannot be kept: %s", id.rdd, id.partition,
+                         error_message(&error));
+        error_deinit(&error);
+        if (r)
+                drop_kept(kept);
+        answer.status = r ? -ECANCELED : 0;
+        return send_answer(socket, &answer, NULL, 0);
+}
+
+/* ------------------------------------------------------------------------------------------------- what is read */
+
+static size_t page_space(const struct page *page)
+{
+        return (sizeof(*page) + page->used + 15) & ~(size_t)15;
+}
+
+static int next_page(struct worker_asks *a, struct open_input *in, const struct page **page)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        if (in->shuffle)
+                return shuffle_reader_source.next(in->shuffle, page);
+        if (in->remote)
+                return a->env->remote->next(in->remote, page);
+        int r = block_reader_next_page(&in->reader, page, &error);
+        return r ? task_run_fail_with(&a->run, r, &error) : 0;
+}
+
+/* Pages into the shared memory, until it is full or there are no more. */
+static bool answer_next(struct worker_asks *a, int socket, struct worker_shared *shared, int handle)
+{
+        struct worker_answer answer = {.handle = handle};
+        struct open_input *in = &a->inputs[handle];
+        size_t used = 0;
+        int r = 0;
+        for (;;) {
+                const struct page *page = in->pending;
+                if (!page)
+                        r = next_page(a, in, &page);
+                in->pending = r ? NULL : page;
+                if (r || !page || page_space(page) > sizeof(shared->pages) - used)
+                        break;
+                memcpy(shared->pages + used, page, sizeof(*page) + page->used);
+                used += page_space(page);
+                answer.pages++;
+                in->pending = NULL;
+        }
+        const struct page *page = in->pending;
+        if (r)
+                return send_failure(a, socket, r, NULL);
+        count(a, &answer);
+        answer.end = !page;
+        if (page && answer.pages == 0) { /* it never fits there */
+                in->pending = NULL;
+                return send_answer(socket, &answer, page, sizeof(*page) + page->used);
+        }
+        return send_answer(socket, &answer, NULL, 0);
+}
+
+static bool answer_broadcast(struct worker_asks *a, int socket, const struct worker_ask *ask)
+{
+        const struct task_services *services = a->env->services;
+        struct fst_error error = FST_ERROR_INIT;
+        struct worker_answer answer = {0};
+        const void *data = NULL;
+        void *hold = NULL;
+        int r = services && services->broadcast ? services->broadcast(services->owner, ask->id, ask->size,
+                                                                      a->run.task.stopped, &data, &hold, &error)
+                                                : error_set(&error, -ENOTSUP, "there are no broadcast variables here");
+        bool sent;
+        if (r) {
+                sent = send_failure(a, socket, r, error_message(&error));
+        } else {
+                sent = send_answer(socket, &answer, data, ask->size);
+                services->release(services->owner, hold);
+        }
+        error_deinit(&error);
+        return sent;
+}
+
+static bool answer_file(struct worker_asks *a, int socket, const struct worker_received *in)
+{
+        const struct task_services *services = a->env->services;
+        struct fst_error error = FST_ERROR_INIT;
+        struct worker_answer answer = {0};
+        const char *path = NULL;
+        _cleanup_free_ char *name =
+                mem_strndup((const char *)in->body + sizeof(struct worker_ask), in->len - sizeof(struct worker_ask));
+        int r = services && services->file ? services->file(services->owner, name, a->run.task.stopped, &path, &error)
+                                           : error_set(&error, -ENOENT, "there is no file %s here", name);
+        bool sent = r ? send_failure(a, socket, r, error_message(&error))
+                      : send_answer(socket, &answer, path, strlen(path));
+        error_deinit(&error);
+        return sent;
+}
+
+static bool answer_slice(struct worker_asks *a, int socket, const struct worker_ask *ask)
+{
+        _cleanup_(buf_deinit) struct buf slice = BUF_INIT;
+        struct worker_answer answer = {0};
+        const struct slice_source *slices = a->env->slices;
+        if (!slices)
+                return send_failure(a, socket, -ENOENT, "the rows of parallelize are not to be had here");
+        int r = slices->fetch(a->env->slice_owner, &a->run, ask->shuffle, ask->partition, &slice);
+        return r ? send_failure(a, socket, r, NULL) : send_answer(socket, &answer, slice.data, slice.len);
+}
+
+static bool answer_barrier(struct worker_asks *a, int socket, const struct worker_received *in)
+{
+        const struct task_services *services = a->env->services;
+        struct fst_error error = FST_ERROR_INIT;
+        struct worker_answer answer = {0};
+        _cleanup_free_ uint8_t *reply = NULL;
+        size_t len = 0;
+        int r = services && services->barrier ? services->barrier(services->owner, in->body + sizeof(struct worker_ask),
+                                                                  in->len - sizeof(struct worker_ask),
+                                                                  a->run.task.stopped, &reply, &len, &error)
+                                              : error_set(&error, -ENOTSUP, "barrier stages are not to be had here");
+        bool sent = r ? send_failure(a, socket, r, error_message(&error)) : send_answer(socket, &answer, reply, len);
+        error_deinit(&error);
+        return sent;
+}
+
+bool worker_asks_answer(struct worker_asks *a, int socket, struct worker_shared *shared, struct slot_run *run,
+                        struct slot_task *t, const struct worker_received *in)
+{
+        struct worker_ask ask;
+        if (in->len < sizeof(ask))
+                return false;
+        memcpy(&ask, in->body, sizeof(ask));
+        if (ask.what != WORKER_ASK_CLOSE) { /* the one that comes without being waited for, perhaps late */
+                if (!t)
+                        return false;
+                begin(a, t);
+        }
+        bool open = ask.handle >= 0 && ask.handle < MAX_INPUTS && is_open(&a->inputs[ask.handle]);
+        switch (ask.what) {
+        case WORKER_ASK_OPEN:
+                return answer_open(a, socket, run, &ask);
+        case WORKER_ASK_NEXT:
+                return open && answer_next(a, socket, shared, ask.handle);
+        case WORKER_ASK_CLOSE: /* without an answer */
+                if (!open)
+                        return true; /* its task had ended before */
+                close_input(a, &a->inputs[ask.handle]);
+                return true;
+        case WORKER_ASK_BLOCK:
+                return answer_block(a, socket, run, &ask);
+        case WORKER_ASK_KEEP:
+                return answer_keep(a, socket, run, &ask, in);
+        case WORKER_ASK_BROADCAST:
+                return answer_broadcast(a, socket, &ask);
+        case WORKER_ASK_FILE:
+                return answer_file(a, socket, in);
+        case WORKER_ASK_SLICE:
+                return answer_slice(a, socket, &ask);
+        case WORKER_ASK_BARRIER:
+                return answer_barrier(a, socket, in);
+        }
+        return false;
+}

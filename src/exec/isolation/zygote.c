@@ -1,0 +1,332 @@
+/*
+ * The zygote; see zygote.h.
+ *
+ * Its whole state is the list of its workers. It sleeps in poll on two descriptors, its socket and a signalfd for
+ * SIGCHLD. Each worker leads a process group of its own, so that what user code started there ends with it: the group
+ * is killed before the worker is reaped, while its number cannot belong to anybody else.
+ *
+ * Signals that a terminal or a cluster manager sends to a whole group (SIGINT, SIGTERM, SIGHUP) are ignored here and in
+ * workers: it is for the executor to decide what ends, and when it ends so do they.
+ *
+ * The child of fork in a program without threads may do anything. It keeps the parent's memory as it is (copied when
+ * written to), and leaves by _exit: what the parent registered with atexit is not its business.
+ */
+#include "exec/isolation/zygote.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "exec/guard/crash.h"
+#include "exec/isolation/task_process.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum request_kind { REQUEST_FORK = 1, REQUEST_KILL };
+
+struct request {
+        int32_t kind;
+        int32_t pid; /* REQUEST_KILL */
+};
+
+/* --------------------------------------------------------------------------------------- in the zygote itself */
+
+struct child {
+        pid_t pid;
+        int status; /* socket */
+};
+
+struct zygote_process {
+        int socket, signals;
+        const struct worker_class *class;
+        struct child *children;
+        size_t n, cap;
+};
+
+static void close_from(int first)
+{
+        if (syscall(SYS_close_range, first, ~0u, 0) == 0)
+                return;
+        DIR *d = opendir("/proc/self/fd");
+        for (struct dirent *e; d && (e = readdir(d));) {
+                int fd = atoi(e->d_name);
+                if (fd >= first && fd != dirfd(d))
+                        close(fd);
+        }
+        if (d)
+                closedir(d);
+}
+
+/* Keep only @fd, as descriptor 3, beside the standard ones. */
+static int keep_descriptor(int fd)
+{
+        if (fd != 3)
+                dup3(fd, 3, O_CLOEXEC);
+        close_from(4);
+        return 3;
+}
+
+static void ignore_group_signals(void)
+{
+        static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTTOU, SIGTTIN, SIGTSTP};
+        for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
+                signal(ignored[i], SIG_IGN);
+}
+
+static void report(int status, struct zygote_report r)
+{
+        while (send(status, &r, sizeof(r), MSG_NOSIGNAL) < 0 && errno == EINTR)
+                ;
+}
+
+/* In the new worker. */
+static void become_worker(struct zygote_process *z, int work, pid_t zygote)
+{
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != zygote)
+                _exit(0);
+        setpgid(0, 0);
+        prctl(PR_SET_NAME, "firesteel-worker");
+        int socket = keep_descriptor(work);
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        signal(SIGCHLD, SIG_DFL);
+        free(z->children);
+        _exit(worker_main(socket, z->class));
+}
+
+static void fork_worker(struct zygote_process *z, int work, int status)
+{
+        pid_t self = getpid(), pid = fork();
+        if (pid == 0)
+                become_worker(z, work, self);
+        if (pid < 0) {
+                report(status, (struct zygote_report){.kind = ZYGOTE_FAILED, .status = -errno});
+                close(status);
+                return;
+        }
+        setpgid(pid, pid);
+        if (z->n == z->cap) {
+                z->cap = z->cap ? z->cap * 2 : 16;
+                z->children = mem_grow(z->children, z->cap * sizeof(*z->children));
+        }
+        z->children[z->n++] = (struct child){.pid = pid, .status = status};
+        report(status, (struct zygote_report){.kind = ZYGOTE_FORKED, .pid = pid});
+}
+
+static struct child *find_child(struct zygote_process *z, pid_t pid)
+{
+        for (size_t i = 0; i < z->n; i++)
+                if (z->children[i].pid == pid)
+                        return &z->children[i];
+        return NULL;
+}
+
+/* Report those that have ended. */
+static void reap(struct zygote_process *z)
+{
+        for (;;) {
+                siginfo_t info = {0};
+                if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == 0)
+                        return;
+                struct child *c = find_child(z, info.si_pid);
+                if (c)
+                        kill(-c->pid, SIGKILL); /* what it started */
+                int status = 0;
+                struct rusage usage = {0};
+                if (wait4(info.si_pid, &status, 0, &usage) < 0 || !c)
+                        continue;
+                report(c->status, (struct zygote_report){.kind = ZYGOTE_ENDED,
+                                                         .pid = c->pid,
+                                                         .status = status,
+                                                         .core_dumped = WIFSIGNALED(status) && WCOREDUMP(status),
+                                                         .max_resident = (int64_t)usage.ru_maxrss * 1024});
+                close(c->status);
+                *c = z->children[--z->n];
+        }
+}
+
+/* One request: false at the end of the stream. */
+static bool serve(struct zygote_process *z)
+{
+        struct request request;
+        union {
+                struct cmsghdr header;
+                char space[CMSG_SPACE(2 * sizeof(int))];
+        } control;
+        struct iovec part = {&request, sizeof(request)};
+        struct msghdr m = {
+                .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+        ssize_t n = recvmsg(z->socket, &m, MSG_CMSG_CLOEXEC);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
+                return true;
+        if (n != (ssize_t)sizeof(request))
+                return false;
+        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+        if (request.kind == REQUEST_FORK && c && c->cmsg_len == CMSG_LEN(2 * sizeof(int))) {
+                int fds[2];
+                memcpy(fds, CMSG_DATA(c), sizeof(fds));
+                fork_worker(z, fds[0], fds[1]);
+                close(fds[0]);
+        } else if (request.kind == REQUEST_KILL && find_child(z, request.pid)) {
+                kill(request.pid, SIGKILL);
+        }
+        return true;
+}
+
+/* Only processes of the group of a worker can be left, and those were killed when it was reaped. */
+static void end_workers(struct zygote_process *z)
+{
+        for (size_t i = 0; i < z->n; i++)
+                kill(-z->children[i].pid, SIGKILL);
+        while (wait(NULL) > 0 || errno == EINTR)
+                ;
+}
+
+static void zygote_main(int socket, const struct worker_class *class, pid_t executor, bool main_thread)
+{
+        prctl(PR_SET_NAME, "firesteel-zygote");
+        /* A thread that ends would end its children as well; the socket's end is told in any case. */
+        if (main_thread)
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != executor)
+                _exit(0);
+        int null = open("/dev/null", O_RDONLY);
+        if (null > 0)
+                dup2(null, STDIN_FILENO);
+        struct zygote_process z = {.socket = keep_descriptor(socket), .class = class};
+        ignore_group_signals();
+        crash_init(STDERR_FILENO, NULL, NULL);
+        sigset_t chld;
+        sigemptyset(&chld);
+        sigaddset(&chld, SIGCHLD);
+        sigprocmask(SIG_SETMASK, &chld, NULL);
+        signal(SIGCHLD, SIG_DFL);
+        z.signals = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
+        for (bool open = true; open;) {
+                struct pollfd fds[] = {{.fd = z.socket, .events = POLLIN}, {.fd = z.signals, .events = POLLIN}};
+                if (poll(fds, 2, -1) < 0)
+                        continue;
+                if (fds[1].revents) {
+                        struct signalfd_siginfo info[8];
+                        while (read(z.signals, info, sizeof(info)) > 0)
+                                ;
+                        reap(&z);
+                }
+                if (fds[0].revents)
+                        open = serve(&z);
+        }
+        end_workers(&z);
+        _exit(0);
+}
+
+/* -------------------------------------------------------------------------------------------- in the executor */
+
+struct zygote {
+        int socket;
+        pid_t pid;
+};
+
+static int count_threads(void)
+{
+        DIR *d = opendir("/proc/self/task");
+        int n = 0;
+        for (struct dirent *e; d && (e = readdir(d));)
+                n += e->d_name[0] != '.';
+        if (d)
+                closedir(d);
+        return n;
+}
+
+int zygote_new(const struct worker_class *class, struct zygote **zygote, struct fst_error *error)
+{
+        int threads = count_threads(), ends[2];
+        if (threads > 1)
+                return error_set(error, -EBUSY,
+                                 "tasks cannot run in processes of their own: this process has %d threads already, and "
+                                 "a copy of it could wait for ever for what they hold; start no thread before the "
+                                 "context, or set spark.firesteel.task.isolation=none",
+                                 threads);
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+                return error_errno(error, "making the zygote's socket");
+        fflush(NULL); /* or the copy would write it as well */
+        pid_t self = getpid(), pid = fork();
+        if (pid == 0) {
+                close(ends[0]);
+                zygote_main(ends[1], class, self, syscall(SYS_gettid) == self);
+        }
+        close(ends[1]);
+        if (pid < 0) {
+                int r = error_errno(error, "forking the zygote");
+                close(ends[0]);
+                return r;
+        }
+        struct zygote *z = new0(struct zygote);
+        *z = (struct zygote){.socket = ends[0], .pid = pid};
+        *zygote = z;
+        return 0;
+}
+
+int zygote_fork(struct zygote *z, int work, int status, struct fst_error *error)
+{
+        struct request request = {.kind = REQUEST_FORK};
+        union {
+                struct cmsghdr header;
+                char space[CMSG_SPACE(2 * sizeof(int))];
+        } control = {0};
+        int fds[2] = {work, status};
+        struct iovec part = {&request, sizeof(request)};
+        struct msghdr m = {
+                .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof(fds));
+        memcpy(CMSG_DATA(c), fds, sizeof(fds));
+        ssize_t n;
+        do
+                n = sendmsg(z->socket, &m, MSG_NOSIGNAL);
+        while (n < 0 && errno == EINTR);
+        return n < 0 ? error_errno(error, "asking the zygote (process %d) for a worker", (int)z->pid) : 0;
+}
+
+void zygote_kill(struct zygote *z, pid_t pid)
+{
+        struct request request = {.kind = REQUEST_KILL, .pid = pid};
+        while (send(z->socket, &request, sizeof(request), MSG_NOSIGNAL) < 0 && errno == EINTR)
+                ;
+}
+
+int zygote_fd(const struct zygote *z)
+{
+        return z->socket;
+}
+
+pid_t zygote_pid(const struct zygote *z)
+{
+        return z->pid;
+}
+
+void zygote_free(struct zygote *z)
+{
+        if (!z)
+                return;
+        int saved = errno;
+        close(z->socket);
+        while (waitpid(z->pid, NULL, 0) < 0 && errno == EINTR)
+                ;
+        free(z);
+        errno = saved;
+}

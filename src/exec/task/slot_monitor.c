@@ -1,0 +1,149 @@
+/* See slot_watch.h. Memory beyond the limit: first what is cached goes, then the task that holds most is failed. */
+#include "exec/task/slot_monitor.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "exec/exec_env.h"
+#include "exec/guard/memory_limit.h"
+#include "exec/slot.h"
+#include "exec/task/task_reaper.h"
+#include "shuffle/shuffle_store.h"
+#include "store/block_store.h"
+#include "store/page.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define LOOK_NS INT64_C(250000000)
+enum { PATIENCE = 8 }; /* looks that a task has to end */
+
+struct slot_watch {
+        struct slot_watch_options o;
+        struct memory_limit *limit;
+        struct task_reaper *reaper; /* NULL: none is wanted */
+        int64_t look_at;
+};
+
+/* --------------------------------------------------------------------------------------------------- the reaper */
+
+static void describe(void *owner, int slot, int64_t task_id, bool stack, char *text, unsigned size)
+{
+        struct slot_watch *w = owner;
+        struct slot_activity a;
+        slot_activity(w->o.slots[slot], &a);
+        if (a.task_id != task_id)
+                snprintf(text, size, "It waits in slot %d for the tasks before it", slot);
+        else if (a.worker_pid)
+                snprintf(text, size, "It is in %s, in worker process %d", a.function[0] ? a.function : "the engine",
+                         a.worker_pid);
+        else
+                snprintf(text, size, "It is in %s, on thread %d", a.function[0] ? a.function : "the engine", a.thread);
+}
+
+static bool kill_worker(void *owner, int slot, int64_t task_id)
+{
+        struct slot_watch *w = owner;
+        if (!slot_is_isolated(w->o.slots[slot]))
+                return false;
+        slot_kill(w->o.slots[slot], task_id, true);
+        return true;
+}
+
+static void end_executor(void *owner, const char *reason)
+{
+        struct slot_watch *w = owner;
+        w->o.end_executor(w->o.owner, reason);
+}
+
+static const struct task_reaper_ops reaper_ops = {
+        .describe = describe, .kill_worker = kill_worker, .end_executor = end_executor};
+
+void slot_watch_killed(struct slot_watch *w, int slot, int64_t task_id, int64_t now)
+{
+        task_reaper_killed(w->reaper, slot, task_id, now);
+}
+
+void slot_watch_ended(struct slot_watch *w, int64_t task_id)
+{
+        task_reaper_ended(w->reaper, task_id);
+}
+
+/* ------------------------------------------------------------------------------------------------------- memory */
+
+static void evict(struct slot_watch *w, int64_t used, int64_t excess)
+{
+        size_t freed = w->o.env->blocks ? block_store_evict(w->o.env->blocks, (size_t)excess) : 0;
+        if (freed < (size_t)excess && w->o.env->shuffles)
+                freed += shuffle_store_evict(w->o.env->shuffles, (size_t)excess - freed);
+        page_pool_trim();
+        log_warn("Executor", "%" PRId64 " MiB of memory are in use, and %s allows %" PRId64 " MiB: gave %zu MiB back",
+                 used >> 20, memory_limit_origin(w->limit), memory_limit_bytes(w->limit) >> 20, freed >> 20);
+}
+
+/* The task that holds most is ended, by name, before the kernel ends all of them without one. */
+static void fail_largest(struct slot_watch *w, int64_t used)
+{
+        struct slot_activity largest = {.task_id = -1}, a;
+        int slot = -1;
+        for (int i = 0; i < w->o.n; i++) {
+                slot_activity(w->o.slots[i], &a);
+                if (a.task_id < 0 || (slot >= 0 && a.memory <= largest.memory))
+                        continue;
+                largest = a;
+                slot = i;
+        }
+        if (slot < 0)
+                return;
+        _cleanup_free_ char *message = mem_printf(
+                "task %" PRId64 "%s%s is ended for want of memory: it holds %" PRId64 " MiB, and this executor %" PRId64
+                " MiB, of the %" PRId64 " MiB that %s allows; raise spark.executor.memory or "
+                "spark.executor.memoryOverhead, or run fewer tasks at a time (spark.executor.cores)",
+                largest.task_id, largest.function[0] ? " in " : "", largest.function, largest.memory >> 20, used >> 20,
+                memory_limit_bytes(w->limit) >> 20, memory_limit_origin(w->limit));
+        log_error("Executor", "%s", message);
+        slot_fail(w->o.slots[slot], largest.task_id, message);
+}
+
+/* --------------------------------------------------------------------------------------------------------- life */
+
+int slot_watch_new(const struct slot_watch_options *options, struct slot_watch **watch, struct fst_error *error)
+{
+        struct slot_watch *w = new0(struct slot_watch);
+        w->o = *options;
+        int r = task_reaper_new(options->conf, &reaper_ops, w, &w->reaper, error);
+        if (r) {
+                free(w);
+                return r;
+        }
+        w->o.conf = NULL;
+        w->limit = memory_limit_new(&(struct memory_limit_options){.configured = options->memory_limit});
+        *watch = w;
+        return 0;
+}
+
+void slot_watch_free(struct slot_watch *w)
+{
+        if (!w)
+                return;
+        memory_limit_free(w->limit);
+        task_reaper_free(w->reaper);
+        free(w);
+}
+
+int64_t slot_watch_tick(struct slot_watch *w, int64_t now)
+{
+        if (w->look_at <= now) {
+                int64_t used, excess;
+                enum memory_verdict verdict = memory_limit_check(w->limit, PATIENCE, &used, &excess);
+                if (verdict == MEMORY_LIMIT_EVICT)
+                        evict(w, used, excess);
+                else if (verdict == MEMORY_LIMIT_FAIL)
+                        fail_largest(w, used);
+                w->look_at = now + LOOK_NS;
+        }
+        if (task_reaper_deadline(w->reaper) <= now)
+                task_reaper_tick(w->reaper, now);
+        int64_t reaper = task_reaper_deadline(w->reaper);
+        return MIN(w->look_at, reaper);
+}

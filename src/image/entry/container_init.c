@@ -1,0 +1,92 @@
+/*
+ * See container_init.h. The program gets a process group of its own, so that what the terminal sends it comes once, and
+ * this process is the reaper of what it leaves behind even where it is not number 1. Signals are waited for, not
+ * handled.
+ */
+#include "image/entry/container_init.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Faults are this process's own, and what stops or continues it is its keeper's. */
+static void signals_to_wait_for(sigset_t *set)
+{
+        static const int own[] = {SIGFPE, SIGILL, SIGSEGV, SIGBUS, SIGABRT, SIGTRAP, SIGSYS, SIGTTIN, SIGTTOU};
+        sigfillset(set);
+        for (unsigned i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+                sigdelset(set, own[i]);
+}
+
+static int start(const char *file, char *const *argv, const sigset_t *mask, pid_t *pid)
+{
+        posix_spawnattr_t attributes;
+        posix_spawnattr_init(&attributes);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+        posix_spawnattr_setsigmask(&attributes, mask);
+        posix_spawnattr_setpgroup(&attributes, 0);
+        int r = posix_spawnp(pid, file, NULL, &attributes, argv, environ);
+        posix_spawnattr_destroy(&attributes);
+        return -r;
+}
+
+/* Take in all that has ended; true when @pid is among them. */
+static bool reap(pid_t pid, int *status)
+{
+        bool ended = false;
+        int how;
+        for (pid_t one; (one = waitpid(-1, &how, WNOHANG)) > 0;) {
+                if (one != pid)
+                        continue;
+                ended = true;
+                *status = WIFSIGNALED(how) ? 128 + WTERMSIG(how) : WEXITSTATUS(how);
+        }
+        return ended;
+}
+
+int container_init_run(const char *file, char *const *argv, int *status, struct fst_error *error)
+{
+        sigset_t waited, before;
+        pid_t pid;
+        signals_to_wait_for(&waited);
+        sigprocmask(SIG_SETMASK, &waited, &before);
+        prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+        int r = start(file, argv, &before, &pid);
+        if (r == 0 && isatty(STDIN_FILENO))
+                tcsetpgrp(STDIN_FILENO, pid);
+        while (r == 0) {
+                int number = sigwaitinfo(&waited, NULL);
+                if (number == SIGCHLD && reap(pid, status))
+                        break;
+                if (number > 0 && number != SIGCHLD)
+                        kill(pid, number);
+        }
+        prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        return r ? error_set(error, r, "%s cannot be started: %s", argv[0], strerror(-r)) : 0;
+}
+
+int container_init_leave(int first, int signal, int ms, struct fst_error *error)
+{
+        int fd = (int)syscall(SYS_pidfd_open, first, 0);
+        if (kill(first, signal) < 0) {
+                int r = error_errno(error, "process %d cannot be sent SIG%s", first, sigabbrev_np(signal));
+                if (fd >= 0)
+                        close(fd);
+                return r;
+        }
+        struct pollfd end = {.fd = fd, .events = POLLIN}; /* without a descriptor it is waited for in vain */
+        poll(&end, 1, ms);
+        if (fd >= 0)
+                close(fd);
+        return 0;
+}

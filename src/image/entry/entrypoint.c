@@ -1,0 +1,211 @@
+/* See entrypoint.h. */
+#include "image/entry/entrypoint.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/string_prefix.h"
+#include "text/shell_words.h"
+
+#include <dirent.h>
+#include <stdio.h>
+
+#define JAVA_OPTION "SPARK_JAVA_OPT_"
+
+enum entrypoint_role entrypoint_role_of(const char *word)
+{
+        static const struct {
+                const char *word;
+                enum entrypoint_role role;
+        } roles[] = {
+                {"driver", ENTRYPOINT_DRIVER},     {"driver-py", ENTRYPOINT_DRIVER}, {"driver-r", ENTRYPOINT_DRIVER},
+                {"executor", ENTRYPOINT_EXECUTOR}, {"init", ENTRYPOINT_INIT},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
+                if (strcmp(roles[i].word, word) == 0)
+                        return roles[i].role;
+        return ENTRYPOINT_COMMAND;
+}
+
+static const char *variable(char *const *environment, const char *name)
+{
+        size_t n = strlen(name);
+        for (; *environment; environment++)
+                if (strncmp(*environment, name, n) == 0 && (*environment)[n] == '=')
+                        return *environment + n + 1;
+        return NULL;
+}
+
+static void add_pair(struct word_list *out, const char *option, const char *value)
+{
+        word_list_add(out, option);
+        word_list_add(out, value);
+}
+
+static void add_setting(struct word_list *out, const char *key, const char *value)
+{
+        word_list_add(out, "--conf");
+        word_list_take(out, mem_printf("%s=%s", key, value));
+}
+
+struct java_option {
+        long number;
+        const char *text;
+};
+
+static int by_number(const void *a, const void *b)
+{
+        const struct java_option *x = a, *y = b;
+        return (x->number > y->number) - (x->number < y->number);
+}
+
+/* -Dspark.KEY=VALUE, in the order of their numbers; other options are a virtual machine's. */
+static void add_java_options(char *const *environment, struct word_list *out)
+{
+        size_t most = 0, n = 0, prefix = strlen(JAVA_OPTION);
+        while (environment[most])
+                most++;
+        struct java_option *options = new_array(struct java_option, most + 1);
+        for (size_t i = 0; i < most; i++) {
+                const char *equals = strchr(environment[i], '=');
+                if (text_starts_with(environment[i], JAVA_OPTION) && equals)
+                        options[n++] = (struct java_option){strtol(environment[i] + prefix, NULL, 10), equals + 1};
+        }
+        qsort(options, n, sizeof(*options), by_number);
+        for (size_t i = 0; i < n; i++)
+                if (text_starts_with(options[i].text, "-Dspark.") && strchr(options[i].text, '='))
+                        add_pair(out, "--conf", options[i].text + 2);
+        free(options);
+}
+
+/* ------------------------------------------------------------------------------------------------------ driver */
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+        return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_module(const struct dirent *entry)
+{
+        return text_ends_with(entry->d_name, ".so");
+}
+
+/* The application in one entry of a class path: itself, or the first module of a folder ("/jars/" and a star). */
+static int find_application(const char *entry, size_t n, char **out, struct fst_error *error)
+{
+        _cleanup_free_ char *path = mem_strndup(entry, n);
+        if (text_ends_with(path, ".so") || text_ends_with(path, ".c") || text_ends_with(path, ".jar")) {
+                *out = steal(path);
+                return 0;
+        }
+        if (!text_ends_with(path, "/*"))
+                return 0;
+        path[n - 2] = '\0';
+        struct dirent **names;
+        int count = scandir(path, &names, is_module, by_name);
+        if (count < 0)
+                return errno == ENOENT ? 0 : error_errno(error, "SPARK_MOUNTED_CLASSPATH: %s", path);
+        if (count > 0)
+                *out = mem_printf("%s/%s", path, names[0]->d_name);
+        for (int i = 0; i < count; i++)
+                free(names[i]);
+        free(names);
+        return 0;
+}
+
+static int add_older_driver(char *const *environment, struct word_list *out, struct fst_error *error)
+{
+        const char *class = variable(environment, "SPARK_DRIVER_CLASS");
+        const char *memory = variable(environment, "SPARK_DRIVER_MEMORY");
+        const char *path = variable(environment, "SPARK_MOUNTED_CLASSPATH");
+        _cleanup_free_ char *application = NULL;
+        struct option_words arguments = {0};
+        int r = 0;
+        for (const char *at = path ? path : ""; *at && !application && r == 0;) {
+                size_t n = strcspn(at, ":");
+                r = find_application(at, n, &application, error);
+                at += n + (at[n] == ':');
+        }
+        if (r == 0 && !application)
+                r = error_set(error, -EINVAL,
+                              "no application is found: SPARK_MOUNTED_CLASSPATH (%s) names no shared object",
+                              path ? path : "not set");
+        if (r == 0)
+                r = option_string_split(variable(environment, "SPARK_DRIVER_ARGS"), &arguments, error);
+        if (r == 0) {
+                add_java_options(environment, out);
+                add_pair(out, "--class", class);
+                if (memory && *memory)
+                        add_pair(out, "--driver-memory", memory);
+                word_list_add(out, application);
+                for (size_t i = 0; i < arguments.len; i++)
+                        word_list_add(out, arguments.data[i]);
+        }
+        option_words_deinit(&arguments);
+        return r;
+}
+
+static int driver_command(int argc, char *const *argv, char *const *environment, struct word_list *out,
+                          struct fst_error *error)
+{
+        const char *address = variable(environment, "SPARK_DRIVER_BIND_ADDRESS");
+        if (!address || !*address)
+                return error_set(error, -EINVAL,
+                                 "SPARK_DRIVER_BIND_ADDRESS is not set: the pod's address is to be in it");
+        word_list_add(out, "spark-submit");
+        add_setting(out, "spark.driver.bindAddress", address);
+        add_setting(out, "spark.executorEnv.SPARK_DRIVER_POD_IP", address);
+        add_pair(out, "--deploy-mode", "client");
+        if (argc == 1 && variable(environment, "SPARK_DRIVER_CLASS"))
+                return add_older_driver(environment, out, error);
+        if (argc == 1)
+                return error_set(error, -EINVAL,
+                                 "the driver is given no application: neither words nor "
+                                 "SPARK_DRIVER_CLASS");
+        for (int i = 1; i < argc; i++)
+                word_list_add(out, argv[i]);
+        return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------- executor */
+
+static int executor_command(char *const *environment, struct word_list *out, struct fst_error *error)
+{
+        static const struct {
+                const char *option, *variable;
+                int needed;
+        } parts[] = {
+                {"--driver-url", "SPARK_DRIVER_URL", 1},    {"--executor-id", "SPARK_EXECUTOR_ID", 1},
+                {"--cores", "SPARK_EXECUTOR_CORES", 1},     {"--app-id", "SPARK_APPLICATION_ID", 1},
+                {"--hostname", "SPARK_EXECUTOR_POD_IP", 1}, {"--resourceProfileId", "SPARK_RESOURCE_PROFILE_ID", 0},
+        };
+        add_pair(out, "firesteel", "executor");
+        for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+                const char *value = variable(environment, parts[i].variable);
+                if (value && *value)
+                        add_pair(out, parts[i].option, value);
+                else if (parts[i].needed)
+                        return error_set(error, -EINVAL, "%s is not set: an executor needs it in its environment",
+                                         parts[i].variable);
+        }
+        add_java_options(environment, out);
+        return 0;
+}
+
+int entrypoint_command(int argc, char *const *argv, char *const *environment, struct word_list *out,
+                       struct fst_error *error)
+{
+        if (argc == 0)
+                return error_set(error, -EINVAL,
+                                 "this container is given nothing to do: its first argument is driver, executor, init, "
+                                 "or a command such as 'firesteel master'");
+        switch (entrypoint_role_of(argv[0])) {
+        case ENTRYPOINT_DRIVER:
+                return driver_command(argc, argv, environment, out, error);
+        case ENTRYPOINT_EXECUTOR:
+                return executor_command(environment, out, error);
+        default:
+                for (int i = 0; i < argc; i++)
+                        word_list_add(out, argv[i]);
+                return 0;
+        }
+}

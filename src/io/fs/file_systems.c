@@ -1,0 +1,175 @@
+/*
+ * See file_systems.h. Applications are a stack: a process has one at a time, but a test may start a second before the
+ * first has stopped.
+ */
+#include "io/fs/file_systems.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/strmap.h"
+#include "io/fs/hadoop_conf.h"
+#include "io/fs/local_fs.h"
+#include "io/fs/path.h"
+#include "io/fs/remote_fs.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPARK_PREFIX "spark.hadoop."
+#define DEFAULT_FS_KEY "fs.defaultFS"
+
+struct application {
+        struct application *older;
+        const void *owner;
+        struct strmap spark; /* spark.hadoop.* */
+        bool loaded;         /* conf has been read */
+        struct hadoop_conf conf;
+        struct remote_fs *remote; /* NULL: no path has needed it yet */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct application *current; /* under lock */
+
+static const char *environment(const char *name)
+{
+        return getenv(name);
+}
+
+void file_systems_use(const void *owner, const struct strmap *spark)
+{
+        struct application *a = new0(struct application);
+        a->owner = owner;
+        for (struct strmap_entry *e = NULL; (e = strmap_next(spark, e));)
+                if (strncmp(e->key, SPARK_PREFIX, strlen(SPARK_PREFIX)) == 0)
+                        strmap_set(&a->spark, e->key, e->value);
+        pthread_mutex_lock(&lock);
+        a->older = current;
+        current = a;
+        pthread_mutex_unlock(&lock);
+}
+
+void file_systems_leave(const void *owner)
+{
+        pthread_mutex_lock(&lock);
+        struct application **at = &current;
+        while (*at && (*at)->owner != owner)
+                at = &(*at)->older;
+        struct application *a = *at;
+        if (a)
+                *at = a->older;
+        pthread_mutex_unlock(&lock);
+        if (!a)
+                return;
+        remote_fs_free(a->remote);
+        if (a->loaded)
+                hadoop_conf_deinit(&a->conf);
+        strmap_deinit(&a->spark);
+        free(a);
+}
+
+/* The configuration that counts, read if it was not yet. The caller holds the lock. */
+static int load_conf(struct application *a, struct fst_error *error)
+{
+        struct hadoop_conf conf = {0};
+        if (a->loaded)
+                return 0;
+        hadoop_conf_init(&conf, environment);
+        int r = hadoop_conf_load(&conf, &a->spark, error);
+        if (r < 0) {
+                hadoop_conf_deinit(&conf);
+                return r;
+        }
+        a->conf = conf;
+        a->loaded = true;
+        return 0;
+}
+
+/* The caller holds the lock. */
+static int remote_of(struct application *a, const char *path, const struct file_system **fs, struct fst_error *error)
+{
+        int r = load_conf(a, error);
+        if (r == 0 && !a->remote)
+                r = remote_fs_new(&a->conf, &a->remote, error);
+        return r < 0 ? r : remote_fs_of(a->remote, path, fs, error);
+}
+
+int file_system_of(const char *path, const struct file_system **fs, struct fst_error *error)
+{
+        size_t n = path_scheme_len(path);
+        if (n == strlen(local_fs.scheme) && memcmp(path, local_fs.scheme, n) == 0) {
+                *fs = &local_fs;
+                return 0;
+        }
+        pthread_mutex_lock(&lock);
+        bool known = current && remote_fs_knows(path);
+        int r = known ? remote_of(current, path, fs, error) : 0;
+        const char *there = current ? "are: file, hdfs, webhdfs, swebhdfs, s3a, s3, s3n" : "is: file";
+        pthread_mutex_unlock(&lock);
+        if (!known)
+                return error_set(error, -EPROTONOSUPPORT, "No FileSystem for scheme \"%.*s\" (of %s); there %s", (int)n,
+                                 path, path, there);
+        return r < 0 ? error_wrap(error, r, "%s", path) : 0;
+}
+
+/* "hdfs://depot" of fs.defaultFS, owned by the caller, or NULL where paths are local; *@home is the user's there. */
+static int default_fs(char **root, char **home, struct fst_error *error)
+{
+        *root = *home = NULL;
+        pthread_mutex_lock(&lock);
+        int r = current ? load_conf(current, error) : 0;
+        char *said = r == 0 && current ? hadoop_conf_get(&current->conf, DEFAULT_FS_KEY) : NULL;
+        _cleanup_free_ char *user = said ? hadoop_conf_user(&current->conf) : NULL;
+        pthread_mutex_unlock(&lock);
+        size_t n = said ? path_scheme_len(said) : 0;
+        if (n == 0 || (n == 4 && memcmp(said, "file", 4) == 0)) {
+                free(said);
+                return r;
+        }
+        const char *authority = said[n + 1] == '/' && said[n + 2] == '/' ? said + n + 3 : "";
+        *root = mem_printf("%.*s://%.*s", (int)n, said, (int)strcspn(authority, "/"), authority);
+        *home = mem_printf("/user/%s", user);
+        free(said);
+        return 0;
+}
+
+int file_system_resolve(const char *text, char **path, const struct file_system **fs, struct fst_error *error)
+{
+        _cleanup_free_ char *full = NULL, *root = NULL, *home = NULL, *named = NULL;
+        const struct file_system *found = NULL;
+        size_t n = path_scheme_len(text);
+        bool no_host = n > 0 && text[n + 1] == '/' && (text[n + 2] != '/' || text[n + 3] == '/');
+        int r = 0;
+        if (*text && *text != ':' && (n == 0 || (no_host && remote_fs_knows(text))))
+                r = default_fs(&root, &home, error);
+        if (root && n == 0)
+                named = *text == '/' ? mem_printf("%s%s", root, text) : mem_printf("%s%s/%s", root, home, text);
+        else if (root && strncmp(root, text, n + 1) == 0)
+                named = mem_printf("%s%s", root, text + n + 1 + strspn(text + n + 1, "/") - 1);
+        if (r == 0)
+                r = path_resolve(named ? named : text, &full, error);
+        if (r == 0)
+                r = file_system_of(full, &found, error);
+        if (r < 0)
+                return r;
+        *path = steal(full);
+        *fs = found;
+        return 0;
+}
+
+int file_systems_describe(struct strmap *out, struct fst_error *error)
+{
+        _cleanup_(hadoop_conf_deinit) struct hadoop_conf conf = {0};
+        hadoop_conf_init(&conf, environment);
+        int r = hadoop_conf_load(&conf, NULL, error);
+        for (struct strmap_entry *e = NULL; r == 0 && (e = strmap_next(&conf.values, e));) {
+                _cleanup_free_ char *key = mem_printf(SPARK_PREFIX "%s", e->key);
+                _cleanup_free_ char *value = hadoop_conf_get(&conf, e->key);
+                if (value)
+                        strmap_set_if_missing(out, key, value);
+        }
+        _cleanup_free_ char *user = hadoop_conf_user(&conf);
+        if (r == 0)
+                strmap_set_if_missing(out, SPARK_PREFIX HADOOP_CONF_USER, user);
+        return r;
+}

@@ -1,0 +1,309 @@
+/*
+ * Hadoop's file patterns (see glob.h).
+ *
+ * Braces are expanded before anything is matched, so that matching has only stars to go back to, and needs time
+ * proportional to pattern times name at most. Expansion is what could explode; it is counted and stopped.
+ *
+ * Departs from Hadoop only in patterns that are mistakes: there `*` inside brackets becomes part of a regular
+ * expression, here it is a star.
+ */
+#include "io/fs/glob.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <string.h>
+
+#define MAX_PATTERNS 10000
+#define MAX_STEPS 100000
+
+void glob_words_deinit(struct glob_words *words)
+{
+        for (size_t i = 0; i < words->len; i++)
+                free(words->data[i]);
+        vec_deinit(words);
+}
+
+void glob_split_list(const char *text, struct glob_words *words)
+{
+        const char *word = text;
+        size_t depth = 0;
+        for (const char *p = text;; p++) {
+                if (*p == '{') {
+                        depth++;
+                } else if (*p == '}' && depth > 0) {
+                        depth--;
+                } else if (!*p || (*p == ',' && depth == 0)) {
+                        vec_push(words, mem_strndup(word, (size_t)(p - word)));
+                        if (!*p)
+                                return;
+                        word = p + 1;
+                } else if (*p == '\\' && p[1]) {
+                        p++;
+                }
+        }
+}
+
+/* The first brace from @at on, or the end; *@close is its partner, NULL if there is none. */
+static const char *find_brace(const char *at, const char **close, bool *slash)
+{
+        const char *open = at;
+        while (*open && *open != '{')
+                open += *open == '\\' && open[1] ? 2 : 1;
+        *close = NULL;
+        *slash = false;
+        if (!*open)
+                return open;
+        size_t depth = 1;
+        for (const char *p = open + 1; *p; p++) {
+                if (*p == '\\' && p[1])
+                        p++;
+                else if (*p == '/')
+                        *slash = true;
+                else if (*p == '{')
+                        depth++;
+                else if (*p == '}' && --depth == 0) {
+                        *close = p;
+                        break;
+                }
+        }
+        return open;
+}
+
+struct expansion {
+        bool only_with_slash;
+        size_t steps;
+        struct glob_words *words;
+        struct fst_error *error;
+};
+
+static int expand(struct expansion *x, const char *pattern, size_t at)
+{
+        const char *close;
+        bool slash;
+        const char *open = find_brace(pattern + at, &close, &slash);
+        while (*open && close && x->only_with_slash && !slash)
+                open = find_brace(close + 1, &close, &slash);
+
+        if (++x->steps > MAX_STEPS || x->words->len > MAX_PATTERNS)
+                return error_set(x->error, -E2BIG, "Illegal file pattern: its braces stand for more than %d patterns",
+                                 MAX_PATTERNS);
+        /* A component of its own, glob_check says what is wrong with it. */
+        if (!*open || (!close && x->only_with_slash)) {
+                vec_push(x->words, mem_strdup(pattern));
+                return 0;
+        }
+        if (!close)
+                return error_set(x->error, -EINVAL, "Illegal file pattern: Unclosed group: `%s`", pattern);
+
+        size_t head = (size_t)(open - pattern), depth = 0;
+        const char *alternative = open + 1;
+        for (const char *p = open + 1; p <= close; p++) {
+                if (*p == '\\' && p < close) {
+                        p++;
+                } else if (*p == '{') {
+                        depth++;
+                } else if (*p == '}' && p < close) {
+                        depth--;
+                } else if (p == close || (*p == ',' && depth == 0)) {
+                        _cleanup_free_ char *one = mem_printf("%.*s%.*s%s", (int)head, pattern, (int)(p - alternative),
+                                                              alternative, close + 1);
+                        int r = expand(x, one, head);
+                        if (r < 0)
+                                return r;
+                        alternative = p + 1;
+                }
+        }
+        return 0;
+}
+
+int glob_expand(const char *pattern, bool only_with_slash, struct glob_words *words, struct fst_error *error)
+{
+        struct glob_words found = {0};
+        struct expansion x = {.only_with_slash = only_with_slash, .words = &found, .error = error};
+        int r = expand(&x, pattern, 0);
+        for (size_t i = 0; r == 0 && i < found.len; i++)
+                vec_push(words, steal(found.data[i]));
+        glob_words_deinit(&found);
+        return r;
+}
+
+/* The end of a bracket's set that opens at @p: behind its ']', or NULL. */
+static const char *set_end(const char *p)
+{
+        p++;
+        if (*p == '^' || *p == '!')
+                p++;
+        for (const char *first = p; *p; p++) {
+                if (*p == ']' && p > first)
+                        return p + 1;
+                if (*p == '\\' && !*++p)
+                        break;
+        }
+        return NULL;
+}
+
+/* Hadoop makes a regular expression of each component, and says which one was wrong. */
+static int unclosed(const char *what, const char *pattern, const char *at, struct fst_error *error)
+{
+        while (at > pattern && at[-1] != '/')
+                at--;
+        size_t n = strcspn(at, "/");
+        return error_set(error, -EINVAL, "Illegal file pattern: error parsing regexp: %s at pos %zu: `%.*s`", what, n,
+                         (int)n, at);
+}
+
+/*
+ * The length of the escape at @p, behind its `\\`, if the regular expressions that Hadoop makes of components (RE2)
+ * know no such; 0 if they do, or if it stands for a character that is no letter or digit.
+ */
+static size_t unknown_escape(const char *p)
+{
+        bool octal = p[0] >= '1' && p[0] <= '7' && p[1] >= '0' && p[1] <= '7';
+        if (!isalnum((unsigned char)*p) || octal || strchr("0AbBzQpPdDsSwWafnrtv", *p))
+                return 0;
+        if (*p != 'x' || !p[1])
+                return 1;
+        if (p[1] == '{' || (isxdigit((unsigned char)p[1]) && isxdigit((unsigned char)p[2])))
+                return 0;
+        return p[2] ? 3 : 2;
+}
+
+int glob_check(const char *pattern, struct fst_error *error)
+{
+        const char *close;
+        bool slash;
+        for (const char *p = find_brace(pattern, &close, &slash); *p; p = find_brace(close + 1, &close, &slash))
+                if (!close)
+                        return unclosed("Unclosed group", pattern, p, error);
+        for (const char *p = pattern; *p; p++) {
+                if (*p == '\\') {
+                        size_t unknown = unknown_escape(++p);
+                        if (!*p)
+                                return error_set(error, -EINVAL,
+                                                 "Illegal file pattern: Missing escaped character: `%s`", pattern);
+                        if (unknown)
+                                return error_set(error, -EINVAL,
+                                                 "Illegal file pattern: error parsing regexp: invalid escape sequence: "
+                                                 "`%.*s`",
+                                                 (int)unknown + 1, p - 1);
+                } else if (*p == '[') {
+                        const char *end = set_end(p);
+                        if (!end)
+                                return unclosed("Unclosed character class", pattern, p, error);
+                        p = end - 1;
+                }
+        }
+        return 0;
+}
+
+bool glob_has_magic(const char *pattern)
+{
+        for (const char *p = pattern; *p; p++) {
+                if (*p == '\\' && p[1])
+                        p++;
+                else if (strchr("*?[{", *p))
+                        return true;
+        }
+        return false;
+}
+
+char *glob_unquote(const char *pattern)
+{
+        char *name = mem_strdup(pattern), *out = name;
+        for (const char *p = pattern; *p; p++) {
+                if (*p == '\\' && p[1])
+                        p++;
+                *out++ = *p;
+        }
+        *out = '\0';
+        return name;
+}
+
+/* One character of UTF-8 (or a byte that is none), as a number; *@p moves behind it. */
+static uint32_t next_char(const char **p)
+{
+        const unsigned char *s = (const unsigned char *)*p;
+        size_t more = s[0] >= 0xf0 && s[0] < 0xf8 ? 3 : s[0] >= 0xe0 && s[0] < 0xf0 ? 2 : s[0] >= 0xc2 && s[0] < 0xe0;
+        uint32_t c = more ? s[0] & (0x3fu >> more) : s[0];
+        for (size_t i = 1; i <= more; i++) {
+                if ((s[i] & 0xc0) != 0x80) {
+                        *p += 1;
+                        return s[0] | 0x80000000u; /* never equal to a real character */
+                }
+                c = c << 6 | (s[i] & 0x3f);
+        }
+        *p += 1 + more;
+        return more == 0 && c >= 0x80 ? c | 0x80000000u : c;
+}
+
+static bool set_has(const char *set, const char *end, uint32_t c)
+{
+        bool negated = *set == '^' || *set == '!';
+        bool found = false;
+        set += negated;
+        while (set < end) {
+                if (*set == '\\' && set + 1 < end)
+                        set++;
+                uint32_t low = next_char(&set), high = low;
+                if (set + 1 < end && *set == '-') {
+                        set++;
+                        if (*set == '\\' && set + 1 < end)
+                                set++;
+                        high = next_char(&set);
+                }
+                found |= c >= low && c <= high;
+        }
+        return found != negated;
+}
+
+/* Match one pattern item, not a star, at the front of the name; both move on. */
+static bool match_one(const char **pattern, const char **name)
+{
+        const char *p = *pattern;
+        if (*p == '?') {
+                *pattern = p + 1;
+                next_char(name);
+                return true;
+        }
+        if (*p == '[') {
+                const char *end = set_end(p);
+                if (!end)
+                        return false;
+                *pattern = end;
+                return set_has(p + 1, end - 1, next_char(name));
+        }
+        /* What stands for itself does so byte by byte: a `\` may stand within what is no UTF-8. */
+        if (*p == '\\' && p[1])
+                p++;
+        *pattern = p + 1;
+        return *(*name)++ == *p;
+}
+
+bool glob_match(const char *pattern, const char *name)
+{
+        const char *star = NULL, *star_name = NULL;
+        for (;;) {
+                if (*pattern == '*') {
+                        star = ++pattern;
+                        star_name = name;
+                        continue;
+                }
+                if (!*name && !*pattern)
+                        return true;
+                const char *p = pattern, *n = name;
+                if (*name && *pattern && match_one(&p, &n)) {
+                        pattern = p;
+                        name = n;
+                        continue;
+                }
+                if (!star || !*star_name)
+                        return false;
+                next_char(&star_name);
+                pattern = star;
+                name = star_name;
+        }
+}

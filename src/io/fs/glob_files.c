@@ -1,0 +1,127 @@
+/*
+ * See glob_files.h. A pattern is walked down component by component; a component without magic is looked up, one with
+ * magic is looked for among the directory's entries. Braces that hold slashes are expanded before.
+ */
+#include "io/fs/glob_files.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "io/fs/glob.h"
+#include "io/fs/path.h"
+
+#include <string.h>
+
+static bool matches_any(const struct glob_words *patterns, const char *name)
+{
+        for (size_t i = 0; i < patterns->len; i++)
+                if (glob_match(patterns->data[i], name))
+                        return true;
+        return false;
+}
+
+/* Go one component down from each of @from, into @to. */
+static int match_component(const struct file_system *fs, const char *component, bool last, struct file_list *from,
+                           struct file_list *to, struct fst_error *error)
+{
+        _cleanup_(glob_words_deinit) struct glob_words patterns = {0};
+        bool magic = glob_has_magic(component);
+        int r = glob_check(component, error);
+        if (r == 0 && magic)
+                r = glob_expand(component, false, &patterns, error);
+        _cleanup_free_ char *plain = glob_unquote(component);
+
+        for (size_t i = 0; r == 0 && i < from->len; i++) {
+                if (!magic) {
+                        _cleanup_free_ char *path = path_join(from->data[i].path, plain);
+                        struct file_status status;
+                        r = fs->stat(fs, path, &status, error);
+                        if (r == 0)
+                                vec_push(to, status);
+                        else if (r == -ENOENT)
+                                r = 0; /* then nothing matches */
+                        if (r == 0)
+                                error_deinit(error);
+                        continue;
+                }
+                if (!from->data[i].directory)
+                        continue;
+                struct file_list entries = {0};
+                r = fs->list(fs, from->data[i].path, &entries, error);
+                if (r == -ENOENT || r == -ENOTDIR) {
+                        error_deinit(error);
+                        r = 0;
+                }
+                for (size_t k = 0; k < entries.len; k++) {
+                        if (matches_any(&patterns, path_name(entries.data[k].path)) &&
+                            (last || entries.data[k].directory))
+                                vec_push(to, entries.data[k]);
+                        else
+                                file_status_deinit(&entries.data[k]);
+                }
+                vec_deinit(&entries);
+        }
+        return r;
+}
+
+/* What one brace-free pattern matches, appended to @found. */
+static int match_path(const struct file_system *fs, const char *pattern, struct file_list *found,
+                      struct fst_error *error)
+{
+        const char *rest = path_local(pattern);
+        struct file_list at = {0};
+        struct file_status root = {.path = mem_strndup(pattern, (size_t)(rest - pattern) + 1), .directory = true};
+        vec_push(&at, root);
+
+        int r = 0;
+        while (r == 0 && at.len > 0) {
+                rest += strspn(rest, "/");
+                if (!*rest)
+                        break;
+                size_t n = strcspn(rest, "/");
+                _cleanup_free_ char *component = mem_strndup(rest, n);
+                rest += n;
+                struct file_list next = {0};
+                /* A path without any pattern is one look-up, however deep. */
+                if (at.len == 1 && !glob_has_magic(component) && strchr(rest, '/') && !strchr(component, '\\')) {
+                        char *path = path_join(at.data[0].path, component);
+                        free(at.data[0].path);
+                        at.data[0].path = path;
+                        continue;
+                }
+                r = match_component(fs, component, !*rest, &at, &next, error);
+                file_list_deinit(&at);
+                at = next;
+        }
+        for (size_t i = 0; i < at.len; i++) {
+                if (r < 0)
+                        file_status_deinit(&at.data[i]);
+                else
+                        vec_push(found, at.data[i]);
+        }
+        vec_deinit(&at);
+        return r;
+}
+
+static int compare_status(const void *a, const void *b)
+{
+        return strcmp(((const struct file_status *)a)->path, ((const struct file_status *)b)->path);
+}
+
+int glob_files(const struct file_system *fs, const char *pattern, struct file_list *found, struct fst_error *error)
+{
+        _cleanup_(glob_words_deinit) struct glob_words patterns = {0};
+        struct file_list matched = {0};
+        int r = glob_expand(pattern, true, &patterns, error);
+        for (size_t i = 0; r == 0 && i < patterns.len; i++)
+                r = match_path(fs, patterns.data[i], &matched, error);
+        if (r < 0) {
+                file_list_deinit(&matched);
+                return r;
+        }
+        if (matched.len > 1)
+                qsort(matched.data, matched.len, sizeof(*matched.data), compare_status);
+        for (size_t i = 0; i < matched.len; i++)
+                vec_push(found, matched.data[i]);
+        vec_deinit(&matched);
+        return 0;
+}

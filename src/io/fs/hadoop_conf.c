@@ -1,0 +1,350 @@
+/*
+ * See hadoop_conf.h. The parser is expat's; entity declarations are refused, so that a small file stays small.
+ */
+#include "io/fs/hadoop_conf.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <expat.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_INCLUDES 8 /* deep */
+#define MAX_SUBSTITUTIONS 20
+#define MAX_VALUE (1 << 20)
+
+/* Older names; the newer is what counts. */
+static const char *const renamed[][2] = {
+        {"fs.default.name", "fs.defaultFS"},
+        {"dfs.http.address", "dfs.namenode.http-address"},
+        {"dfs.https.address", "dfs.namenode.https-address"},
+        {"dfs.federation.nameservices", "dfs.nameservices"},
+};
+
+static const char *new_name(const char *key)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(renamed); i++)
+                if (strcmp(key, renamed[i][0]) == 0)
+                        return renamed[i][1];
+        return key;
+}
+
+void hadoop_conf_init(struct hadoop_conf *conf, const char *(*env)(const char *name))
+{
+        *conf = (struct hadoop_conf){.env = env};
+}
+
+void hadoop_conf_deinit(struct hadoop_conf *conf)
+{
+        strmap_deinit(&conf->values);
+        strmap_deinit(&conf->final);
+}
+
+void hadoop_conf_set(struct hadoop_conf *conf, const char *key, const char *value)
+{
+        strmap_set(&conf->values, new_name(key), value);
+}
+
+enum field { FIELD_NONE, FIELD_NAME, FIELD_VALUE, FIELD_FINAL, N_FIELDS };
+
+/* One file while it is read. */
+struct reader {
+        struct hadoop_conf *conf;
+        XML_Parser parser;
+        const char *name;
+        int includes; /* how deep this one is */
+        bool in_property, entity;
+        enum field field;
+        struct buf text[N_FIELDS];
+        bool has[N_FIELDS];
+        int result; /* of an include */
+        struct fst_error *error;
+};
+
+static int read_file(struct hadoop_conf *conf, const char *path, int includes, struct fst_error *error);
+
+static enum field field_of(const char *name)
+{
+        return strcmp(name, "name") == 0    ? FIELD_NAME
+               : strcmp(name, "value") == 0 ? FIELD_VALUE
+               : strcmp(name, "final") == 0 ? FIELD_FINAL
+                                            : FIELD_NONE;
+}
+
+static void include(struct reader *r, const char **attributes)
+{
+        const char *href = NULL;
+        for (int i = 0; attributes[i]; i += 2)
+                if (strcmp(attributes[i], "href") == 0)
+                        href = attributes[i + 1];
+        const char *slash = r->name ? strrchr(r->name, '/') : NULL;
+        if (!href || !r->name || r->result < 0)
+                return;
+        if (r->includes >= MAX_INCLUDES) {
+                r->result = error_set(r->error, -EINVAL, "%s: more than %d files include each other", r->name,
+                                      MAX_INCLUDES);
+        } else {
+                const char *file = strncmp(href, "file:", 5) == 0 ? href + 5 : href;
+                _cleanup_free_ char *path = slash && *file != '/'
+                                                    ? mem_printf("%.*s/%s", (int)(slash - r->name), r->name, file)
+                                                    : mem_strdup(file);
+                r->result = read_file(r->conf, path, r->includes + 1, r->error);
+        }
+        if (r->result < 0)
+                XML_StopParser(r->parser, XML_FALSE);
+}
+
+static void start_element(void *data, const XML_Char *name, const XML_Char **attributes)
+{
+        struct reader *r = data;
+        const char *colon = strchr(name, ':');
+        if (strcmp(colon ? colon + 1 : name, "include") == 0) {
+                include(r, attributes);
+        } else if (strcmp(name, "property") == 0) {
+                r->in_property = true;
+                for (int i = 0; i < N_FIELDS; i++) {
+                        buf_reset(&r->text[i]);
+                        r->has[i] = false;
+                }
+                for (int i = 0; attributes[i]; i += 2) {
+                        enum field field = field_of(attributes[i]);
+                        r->has[field] = true;
+                        buf_reset(&r->text[field]);
+                        buf_puts(&r->text[field], attributes[i + 1]);
+                }
+        } else if (r->in_property && field_of(name) != FIELD_NONE) {
+                r->field = field_of(name);
+                r->has[r->field] = true;
+                buf_reset(&r->text[r->field]);
+        }
+}
+
+static void characters(void *data, const XML_Char *text, int length)
+{
+        struct reader *r = data;
+        if (r->field != FIELD_NONE)
+                buf_append(&r->text[r->field], text, (size_t)length);
+}
+
+/* @text without the blanks around it, in place. */
+static char *trim(char *text)
+{
+        text += strspn(text, " \t\r\n\f\v");
+        size_t n = strlen(text);
+        while (n > 0 && strchr(" \t\r\n\f\v", text[n - 1]))
+                n--;
+        text[n] = '\0';
+        return text;
+}
+
+static void end_property(struct reader *r)
+{
+        _cleanup_free_ char *name_text = buf_steal(&r->text[FIELD_NAME]);
+        _cleanup_free_ char *final_text = buf_steal(&r->text[FIELD_FINAL]);
+        const char *key = new_name(trim(name_text));
+        if (!*key || strmap_get(&r->conf->final, key))
+                return;
+        if (r->has[FIELD_VALUE])
+                strmap_set(&r->conf->values, key, buf_text(&r->text[FIELD_VALUE]));
+        if (strcmp(trim(final_text), "true") == 0)
+                strmap_set(&r->conf->final, key, "");
+}
+
+static void end_element(void *data, const XML_Char *name)
+{
+        struct reader *r = data;
+        if (strcmp(name, "property") == 0 && r->in_property) {
+                end_property(r);
+                r->in_property = false;
+        }
+        r->field = FIELD_NONE;
+}
+
+static void entity_declared(void *data, const XML_Char *name, int is_parameter, const XML_Char *value, int length,
+                            const XML_Char *base, const XML_Char *system, const XML_Char *public_id,
+                            const XML_Char *notation)
+{
+        struct reader *r = data;
+        r->entity = true;
+        XML_StopParser(r->parser, XML_FALSE);
+}
+
+static int parse(struct hadoop_conf *conf, const char *text, size_t len, const char *name, int includes, bool beside,
+                 struct fst_error *error)
+{
+        if (len > HADOOP_CONF_MAX_FILE)
+                return error_set(error, -EINVAL, "%s: it has %zu bytes, more than %d; is it the right file?", name, len,
+                                 HADOOP_CONF_MAX_FILE);
+        struct reader r = {.conf = conf, .name = beside ? name : NULL, .includes = includes, .error = error};
+        r.parser = XML_ParserCreate(NULL);
+        if (!r.parser)
+                return error_set(error, -ENOMEM, "no memory to read %s", name);
+        XML_SetUserData(r.parser, &r);
+        XML_SetElementHandler(r.parser, start_element, end_element);
+        XML_SetCharacterDataHandler(r.parser, characters);
+        XML_SetEntityDeclHandler(r.parser, entity_declared);
+        bool good = XML_Parse(r.parser, text, (int)len, XML_TRUE) == XML_STATUS_OK;
+        if (r.result == 0 && !good)
+                r.result = error_set(error, -EINVAL, "error parsing conf %s: line %lu: %s", name,
+                                     XML_GetCurrentLineNumber(r.parser),
+                                     r.entity ? "entity declarations are not accepted; remove the DOCTYPE"
+                                              : XML_ErrorString(XML_GetErrorCode(r.parser)));
+        XML_ParserFree(r.parser);
+        for (int i = 0; i < N_FIELDS; i++)
+                buf_deinit(&r.text[i]);
+        return r.result;
+}
+
+int hadoop_conf_parse(struct hadoop_conf *conf, const char *text, size_t len, const char *name, struct fst_error *error)
+{
+        return parse(conf, text, len, name, 0, false, error);
+}
+
+static int read_file(struct hadoop_conf *conf, const char *path, int includes, struct fst_error *error)
+{
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        char piece[8192];
+        ssize_t n = -1;
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        while (fd >= 0 && (n = read(fd, piece, sizeof(piece))) > 0 && text.len <= HADOOP_CONF_MAX_FILE)
+                buf_append(&text, piece, (size_t)n);
+        int r = n < 0 ? error_errno(error, "reading %s", path) : 0;
+        if (fd >= 0)
+                close(fd);
+        return r < 0 ? r : parse(conf, buf_text(&text), text.len, path, includes, true, error);
+}
+
+/* The first of the folders of Spark's class path that has @file. */
+static int load_file(struct hadoop_conf *conf, const char *file, struct fst_error *error)
+{
+        const char *home = conf->env("SPARK_HOME"), *said = conf->env("SPARK_CONF_DIR");
+        _cleanup_free_ char *at_home = home && *home ? mem_printf("%s/conf", home) : NULL;
+        const char *const folders[] = {said && *said ? said : at_home, conf->env("HADOOP_CONF_DIR"),
+                                       conf->env("YARN_CONF_DIR")};
+        for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+                if (!folders[i] || !*folders[i])
+                        continue;
+                _cleanup_free_ char *path = mem_printf("%s/%s", folders[i], file);
+                if (access(path, F_OK) == 0)
+                        return read_file(conf, path, 0, error);
+        }
+        return 0;
+}
+
+static void set_from_environment(struct hadoop_conf *conf, const char *name, const char *const *keys)
+{
+        const char *value = conf->env(name);
+        for (; value && *keys; keys++)
+                hadoop_conf_set(conf, *keys, value);
+}
+
+static void load_aws(struct hadoop_conf *conf)
+{
+        static const char *const id[] = {"fs.s3.awsAccessKeyId", "fs.s3n.awsAccessKeyId", "fs.s3a.access.key", NULL};
+        static const char *const secret[] = {"fs.s3.awsSecretAccessKey", "fs.s3n.awsSecretAccessKey",
+                                             "fs.s3a.secret.key", NULL};
+        static const char *const endpoint[] = {"fs.s3a.endpoint", NULL}, *const token[] = {"fs.s3a.session.token",
+                                                                                           NULL};
+        if (!conf->env("AWS_ACCESS_KEY_ID") || !conf->env("AWS_SECRET_ACCESS_KEY"))
+                return;
+        set_from_environment(conf, "AWS_ACCESS_KEY_ID", id);
+        set_from_environment(conf, "AWS_SECRET_ACCESS_KEY", secret);
+        set_from_environment(conf, "AWS_ENDPOINT_URL", endpoint);
+        set_from_environment(conf, "AWS_SESSION_TOKEN", token);
+}
+
+int hadoop_conf_load(struct hadoop_conf *conf, const struct strmap *spark, struct fst_error *error)
+{
+        int r = load_file(conf, "core-site.xml", error);
+        r = r < 0 ? r : load_file(conf, "hdfs-site.xml", error);
+        if (r < 0)
+                return r;
+        load_aws(conf);
+        for (struct strmap_entry *e = NULL; spark && (e = strmap_next(spark, e));)
+                if (strncmp(e->key, "spark.hadoop.", 13) == 0)
+                        hadoop_conf_set(conf, e->key + 13, e->value);
+        return 0;
+}
+
+char *hadoop_conf_user(const struct hadoop_conf *conf)
+{
+        const char *told = strmap_get(&conf->values, HADOOP_CONF_USER), *said = conf->env("HADOOP_USER_NAME");
+        struct passwd entry, *found = NULL;
+        char text[4096];
+        if (told && *told)
+                return mem_strdup(told);
+        if (said && *said)
+                return mem_strdup(said);
+        if (getpwuid_r(geteuid(), &entry, text, sizeof(text), &found) == 0 && found)
+                return mem_strdup(found->pw_name);
+        said = conf->env("USER");
+        return mem_strdup(said && *said ? said : "nobody");
+}
+
+/* What ${NAME} stands for, owned by the caller, or NULL. */
+static char *variable(const struct hadoop_conf *conf, const char *name)
+{
+        const char *value;
+        if (strncmp(name, "env.", 4) == 0) {
+                const char *text = strchr(name, '-');
+                bool or_empty = text && text > name + 4 && text[-1] == ':';
+                _cleanup_free_ char *key =
+                        mem_strndup(name + 4, text ? (size_t)(text - name - 4 - or_empty) : strlen(name + 4));
+                value = conf->env(key);
+                if (text && (!value || (or_empty && !*value)))
+                        value = text + 1;
+        } else if (strcmp(name, "user.name") == 0) {
+                return hadoop_conf_user(conf);
+        } else if (strcmp(name, "user.home") == 0) {
+                value = conf->env("HOME");
+        } else if (strcmp(name, "java.io.tmpdir") == 0) {
+                value = "/tmp";
+        } else {
+                value = strmap_get(&conf->values, new_name(name));
+        }
+        return value ? mem_strdup(value) : NULL;
+}
+
+/* The innermost "${…}" of @text: where it starts and how long its name is; NULL if there is none. */
+static const char *find_variable(const char *text, size_t *n)
+{
+        for (const char *at = text; (at = strstr(at, "${")); at += 2) {
+                *n = strcspn(at + 2, "}$ ");
+                if (at[2 + *n] == '}' && *n > 0)
+                        return at;
+        }
+        return NULL;
+}
+
+char *hadoop_conf_get(const struct hadoop_conf *conf, const char *key)
+{
+        const char *raw = strmap_get(&conf->values, new_name(key));
+        if (!raw)
+                return NULL;
+        char *text = mem_strdup(raw);
+        const char *at;
+        size_t n;
+        for (int i = 0; i < MAX_SUBSTITUTIONS && (at = find_variable(text, &n)); i++) {
+                _cleanup_free_ char *name = mem_strndup(at + 2, n), *value = variable(conf, name);
+                if (!value || strlen(text) + strlen(value) > MAX_VALUE)
+                        break;
+                char *next = mem_printf("%.*s%s%s", (int)(at - text), text, value, at + n + 3);
+                free(text);
+                text = next;
+        }
+        return text;
+}
+
+bool hadoop_conf_flag(const struct hadoop_conf *conf, const char *key, bool otherwise)
+{
+        _cleanup_free_ char *value = hadoop_conf_get(conf, key);
+        if (!value)
+                return otherwise;
+        const char *text = trim(value);
+        return strcasecmp(text, "true") == 0 ? true : strcasecmp(text, "false") == 0 ? false : otherwise;
+}

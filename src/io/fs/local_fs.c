@@ -1,0 +1,286 @@
+/*
+ * Local files as a file system.
+ *
+ * Matches Hadoop's RawLocalFileSystem where users can tell: 32 MiB blocks, directories made on create, messages that
+ * name "file:/…". Departs from LocalFileSystem, which is a ChecksumFileSystem: no .crc files are written or read.
+ *
+ * Reading is pread(2), so one descriptor serves any position; the kernel is told that reading is sequential.
+ */
+#include "io/fs/local_fs.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "io/fs/path.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOCAL_BLOCK ((uint64_t)32 << 20)
+
+void file_status_deinit(struct file_status *status)
+{
+        free(status->path);
+        status->path = NULL;
+}
+
+void file_list_deinit(struct file_list *list)
+{
+        for (size_t i = 0; i < list->len; i++)
+                file_status_deinit(&list->data[i]);
+        vec_deinit(list);
+}
+
+void block_list_deinit(struct block_list *list)
+{
+        for (size_t i = 0; i < list->len; i++)
+                free(list->data[i].hosts);
+        vec_deinit(list);
+}
+
+static void status_fill(struct file_status *status, const struct stat *st)
+{
+        status->size = S_ISDIR(st->st_mode) ? 0 : (uint64_t)st->st_size;
+        status->block_size = LOCAL_BLOCK;
+        status->modified_ms = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
+        status->directory = S_ISDIR(st->st_mode);
+}
+
+static int local_stat(const struct file_system *fs, const char *path, struct file_status *status,
+                      struct fst_error *error)
+{
+        struct stat st;
+        if (stat(path_local(path), &st) < 0) {
+                if (errno == ENOENT || errno == ENOTDIR)
+                        return error_set(error, -ENOENT, "File %s does not exist", path);
+                return error_errno(error, "looking up %s", path);
+        }
+        status_fill(status, &st);
+        status->path = mem_strdup(path);
+        return 0;
+}
+
+static int compare_status(const void *a, const void *b)
+{
+        return strcmp(((const struct file_status *)a)->path, ((const struct file_status *)b)->path);
+}
+
+static void close_dir(DIR **dir)
+{
+        if (*dir)
+                closedir(*dir);
+}
+
+static int local_list(const struct file_system *fs, const char *path, struct file_list *list, struct fst_error *error)
+{
+        _cleanup_(close_dir) DIR *dir = opendir(path_local(path));
+        if (!dir)
+                return error_errno(error, "listing %s", path);
+
+        struct file_list found = {0};
+        int r = 0;
+        for (;;) {
+                errno = 0;
+                struct dirent *entry = readdir(dir);
+                if (!entry) {
+                        if (errno)
+                                r = error_errno(error, "listing %s", path);
+                        break;
+                }
+                if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+                        continue;
+                struct stat st;
+                if (fstatat(dirfd(dir), entry->d_name, &st, 0) < 0) {
+                        /* Removed meanwhile, or a link to nothing: Hadoop leaves these out too. */
+                        if (errno == ENOENT)
+                                continue;
+                        r = error_errno(error, "looking up %s/%s", path, entry->d_name);
+                        break;
+                }
+                struct file_status status = {.path = path_join(path, entry->d_name)};
+                status_fill(&status, &st);
+                vec_push(&found, status);
+        }
+        if (r < 0) {
+                file_list_deinit(&found);
+                return r;
+        }
+        if (found.len > 0)
+                qsort(found.data, found.len, sizeof(*found.data), compare_status);
+        for (size_t i = 0; i < found.len; i++)
+                vec_push(list, found.data[i]);
+        vec_deinit(&found);
+        return 0;
+}
+
+static int local_open(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error)
+{
+        int fd = open(path_local(path), O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+                return error_errno(error, "opening %s", path);
+        struct stat st;
+        if (fstat(fd, &st) < 0) {
+                int r = error_errno(error, "opening %s", path);
+                close(fd);
+                return r;
+        }
+        if (S_ISDIR(st.st_mode)) {
+                close(fd);
+                return error_set(error, -EISDIR, "opening %s: it is a directory", path);
+        }
+        posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+        *file = (struct open_file){.fs = fs, .path = (char *)path, .size = (uint64_t)st.st_size, .fd = fd};
+        return 0;
+}
+
+static ssize_t local_read_at(struct open_file *file, void *data, size_t size, uint64_t offset, struct fst_error *error)
+{
+        ssize_t n;
+        do
+                n = pread(file->fd, data, size, (off_t)offset);
+        while (n < 0 && errno == EINTR);
+        if (n < 0)
+                return error_errno(error, "reading %s at byte %llu", file->path, (unsigned long long)offset);
+        return n;
+}
+
+static int local_mkdirs(const struct file_system *fs, const char *path, struct fst_error *error)
+{
+        _cleanup_free_ char *name = mem_strdup(path);
+        char *local = (char *)path_local(name);
+
+        if (mkdir(local, 0777) == 0)
+                return 0;
+        struct stat st;
+        if (errno == EEXIST) {
+                if (stat(local, &st) == 0 && S_ISDIR(st.st_mode))
+                        return 0;
+                return error_set(error, -ENOTDIR, "Parent path is not a directory: %s", path);
+        }
+        if (errno == ENOTDIR || errno == ENOENT) {
+                _cleanup_free_ char *parent = path_parent(path);
+                if (parent) {
+                        int r = local_mkdirs(fs, parent, error);
+                        if (r < 0)
+                                return r;
+                        if (mkdir(local, 0777) == 0 || errno == EEXIST)
+                                return 0;
+                }
+        }
+        return error_errno(error, "making directory %s", path);
+}
+
+static int local_create(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error)
+{
+        int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+        int fd = open(path_local(path), flags, 0666);
+        if (fd < 0 && errno == ENOENT) {
+                _cleanup_free_ char *parent = path_parent(path);
+                int r = parent ? local_mkdirs(fs, parent, error) : 0;
+                if (r < 0)
+                        return error_wrap(error, r, "creating %s", path);
+                fd = open(path_local(path), flags, 0666);
+        }
+        if (fd < 0)
+                return error_errno(error, "creating %s", path);
+        *file = (struct open_file){.fs = fs, .path = (char *)path, .fd = fd};
+        return 0;
+}
+
+static int local_write(struct open_file *file, const void *data, size_t size, struct fst_error *error)
+{
+        const char *p = data;
+        while (size > 0) {
+                ssize_t n = write(file->fd, p, size);
+                if (n < 0) {
+                        if (errno == EINTR)
+                                continue;
+                        return error_errno(error, "writing %s", file->path);
+                }
+                p += n;
+                size -= (size_t)n;
+        }
+        return 0;
+}
+
+static int local_close(struct open_file *file, struct fst_error *error)
+{
+        int fd = file->fd;
+        const char *path = file->path;
+        *file = OPEN_FILE_INIT;
+        /* Linux has released the descriptor even when close answers EINTR. */
+        if (fd >= 0 && close(fd) < 0 && errno != EINTR)
+                return error_errno(error, "closing %s", path);
+        return 0;
+}
+
+static void local_discard(struct open_file *file)
+{
+        local_close(file, NULL);
+}
+
+static int local_rename(const struct file_system *fs, const char *from, const char *to, struct fst_error *error)
+{
+        if (rename(path_local(from), path_local(to)) == 0)
+                return 0;
+        if (errno == EEXIST) /* POSIX allows either for a directory with content */
+                errno = ENOTEMPTY;
+        return error_errno(error, "renaming %s to %s", from, to);
+}
+
+/* Remove what @name of directory @dir is. Recursion is as deep as the tree; a descriptor is held for each level. */
+static int remove_at(int dir, const char *name)
+{
+        if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
+                return 0;
+        if (errno != EISDIR && errno != EPERM)
+                return -errno;
+        int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+                return errno == ENOENT ? 0 : -errno;
+        DIR *entries = fdopendir(fd);
+        if (!entries) {
+                int r = -errno;
+                close(fd);
+                return r;
+        }
+        int r = 0;
+        for (struct dirent *entry; r == 0 && (entry = readdir(entries));)
+                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+                        r = remove_at(fd, entry->d_name);
+        closedir(entries);
+        if (r == 0 && unlinkat(dir, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+                r = -errno;
+        return r;
+}
+
+static int local_remove(const struct file_system *fs, const char *path, struct fst_error *error)
+{
+        int r = remove_at(AT_FDCWD, path_local(path));
+        if (r == -ENOTDIR)
+                return 0;
+        if (r < 0) {
+                errno = -r;
+                return error_errno(error, "removing %s", path);
+        }
+        return 0;
+}
+
+const struct file_system local_fs = {
+        .scheme = "file",
+        .stat = local_stat,
+        .list = local_list,
+        .open = local_open,
+        .read_at = local_read_at,
+        .create = local_create,
+        .write = local_write,
+        .close = local_close,
+        .discard = local_discard,
+        .mkdirs = local_mkdirs,
+        .rename = local_rename,
+        .remove = local_remove,
+};

@@ -1,0 +1,409 @@
+/*
+ * What is asked of a namenode and of an S3 store, which are played here, and what their answers become. Against real
+ * ones: `make check-hdfs`, `make check-s3`.
+ */
+#include "io/fs/remote_fs.h"
+
+#include "base/error.h"
+#include "base/strmap.h"
+#include "base/string_prefix.h"
+#include "io/fs/hadoop_conf.h"
+#include "net/http/http_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static struct http_fixture server;
+static struct hadoop_conf conf;
+static struct remote_fs *remote;
+static struct fst_error error;
+static struct buf asked; /* what matters of each request, in order, a line each */
+
+static const char *environment(const char *name)
+{
+        return strcmp(name, "HADOOP_USER_NAME") == 0 ? "me" : NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------- what is played */
+
+static struct strmap objects; /* of the store: "/bucket/key" → content */
+static bool no_delete;        /* of many at once */
+static const char *namenode_says;
+static int namenode_status;
+static _Atomic int gets; /* of objects, or parts of them */
+
+/* Each key below @prefix; with a delimiter as directories. */
+static void list_objects(struct fixture_exchange *x, const char *prefix, bool deep)
+{
+        _cleanup_(buf_deinit) struct buf out = BUF_INIT;
+        _cleanup_free_ struct strmap_entry **sorted = strmap_sorted(&objects);
+        _cleanup_free_ char *last = NULL;
+        buf_puts(&out, "<ListBucketResult>");
+        for (size_t i = 0; i < objects.count; i++) {
+                const char *key = sorted[i]->key + strlen("/bucket/");
+                if (!text_starts_with(key, prefix))
+                        continue;
+                const char *slash = deep ? NULL : strchr(key + strlen(prefix), '/');
+                if (!slash) {
+                        buf_printf(&out, "<Contents><Key>%s</Key><Size>%zu</Size></Contents>", key,
+                                   strlen(sorted[i]->value));
+                        continue;
+                }
+                char *folder = mem_strndup(key, (size_t)(slash + 1 - key));
+                if (!last || strcmp(last, folder) != 0)
+                        buf_printf(&out, "<CommonPrefixes><Prefix>%s</Prefix></CommonPrefixes>", folder);
+                free(last);
+                last = folder;
+        }
+        buf_puts(&out, "</ListBucketResult>");
+        fixture_answer(x, 200, "", buf_text(&out));
+}
+
+static void serve_store(struct fixture_exchange *x)
+{
+        char source[256], range[64];
+        char *query = strchr(x->target, '?');
+        if (query)
+                *query++ = '\0';
+        if (query && strcmp(query, "delete=") == 0) {
+                if (no_delete)
+                        return fixture_answer(x, 501, "", "");
+                for (const char *p = x->body, *end; (p = strstr(p, "<Key>")); p = end) {
+                        end = strstr(p, "</Key>");
+                        _cleanup_free_ char *name = mem_printf("/bucket/%.*s", (int)(end - p - 5), p + 5);
+                        strmap_remove(&objects, name);
+                }
+                return fixture_answer(x, 200, "", "<DeleteResult></DeleteResult>");
+        }
+        if (query && strstr(query, "list-type=2")) {
+                _cleanup_(buf_deinit) struct buf prefix = BUF_INIT;
+                for (const char *p = strstr(query, "prefix=") + 7; *p; p++)
+                        if (text_starts_with(p, "%2F"))
+                                buf_putc(&prefix, '/'), p += 2;
+                        else
+                                buf_putc(&prefix, *p);
+                return list_objects(x, buf_text(&prefix), !strstr(query, "delimiter"));
+        }
+        const char *found = strmap_get(&objects, x->target);
+        if (strcmp(x->method, "PUT") == 0) {
+                bool copied = fixture_header(x, "x-amz-copy-source", source, sizeof(source));
+                const char *content = copied ? strmap_get(&objects, source) : x->body;
+                if (!content)
+                        return fixture_answer(x, 404, "", "");
+                _cleanup_free_ char *kept = mem_strdup(content);
+                strmap_set(&objects, x->target, kept);
+                return fixture_answer(x, 200, "ETag: \"1\"\r\n", "");
+        }
+        if (strcmp(x->method, "DELETE") == 0) {
+                strmap_remove(&objects, x->target);
+                return fixture_answer(x, 204, "", "");
+        }
+        if (!found)
+                return fixture_answer(x, 404, "", "<Error><Message>no such key</Message></Error>");
+        int from, to;
+        gets += strcmp(x->method, "GET") == 0;
+        if (fixture_header(x, "Range", range, sizeof(range)) && sscanf(range, "bytes=%d-%d", &from, &to) == 2)
+                return fixture_answer_bytes(x, 206, "", found + from, (size_t)to - (size_t)from + 1);
+        fixture_answer(x, 200, "", found);
+}
+
+static void serve_namenode(struct fixture_exchange *x)
+{
+        _cleanup_free_ char *location = mem_printf("Location: %s/datanode?delegation=abc&x y\r\n", server.url);
+        buf_printf(&asked, "%s %s%s%s\n", x->method, x->target, *x->body ? " " : "", x->body);
+        if (text_starts_with(x->target, "/datanode"))
+                return fixture_answer(x, namenode_status == 307 ? 201 : namenode_status, "", namenode_says);
+        fixture_answer(x, namenode_status, namenode_status == 307 ? location : "",
+                       namenode_status == 307 ? "" : namenode_says);
+}
+
+static void serve(struct fixture_exchange *x)
+{
+        if (text_starts_with(x->target, "/bucket"))
+                serve_store(x);
+        else
+                serve_namenode(x);
+}
+
+/* ------------------------------------------------------------------------------------------------------- what is done
+ */
+
+static const struct file_system *system_of(const char *path)
+{
+        const struct file_system *fs;
+        assert_int_equal(remote_fs_of(remote, path, &fs, &error), 0);
+        return fs;
+}
+
+static void done(int r)
+{
+        if (r < 0)
+                fail_msg("%s", error_message(&error));
+}
+
+static int put(const char *path, const char *content)
+{
+        const struct file_system *fs = system_of(path);
+        struct open_file file = OPEN_FILE_INIT;
+        int r = fs->create(fs, path, &file, &error);
+        if (r == 0)
+                r = fs->write(&file, content, strlen(content), &error);
+        if (r < 0) {
+                if (file.fs)
+                        fs->discard(&file);
+                return r;
+        }
+        return fs->close(&file, &error);
+}
+
+/* All keys of the store, as "a b/c". */
+static void assert_store(const char *keys)
+{
+        _cleanup_(buf_deinit) struct buf all = BUF_INIT;
+        _cleanup_free_ struct strmap_entry **sorted = strmap_sorted(&objects);
+        for (size_t i = 0; i < objects.count; i++)
+                buf_printf(&all, "%s%s", i ? " " : "", sorted[i]->key + strlen("/bucket/"));
+        assert_string_equal(buf_text(&all), keys);
+}
+
+static void objects_are_files(void **state)
+{
+        const struct file_system *fs = system_of("s3a://bucket/x");
+        struct open_file file;
+        char part[8];
+        done(put("s3a://bucket/a/b", "content"));
+        done(put("s3a://bucket/a/c", ""));
+        assert_store("a/b a/c");
+        done(fs->open(fs, "s3a://bucket/a/b", &file, &error));
+        assert_int_equal(file.size, 7);
+        assert_int_equal(fs->read_at(&file, part, sizeof(part), 3, &error), 4);
+        assert_memory_equal(part, "tent", 4);
+        assert_int_equal(fs->read_at(&file, part, sizeof(part), 7, &error), 0);
+        done(fs->close(&file, &error));
+        assert_int_equal(fs->open(fs, "s3a://bucket/a", &file, &error), -EISDIR);
+        assert_int_equal(fs->open(fs, "s3a://bucket/z", &file, &error), -ENOENT);
+        done(fs->create(fs, "s3a://bucket/never", &file, &error));
+        done(fs->write(&file, "x", 1, &error));
+        fs->discard(&file);
+        assert_store("a/b a/c");
+        done(fs->remove(fs, "s3a://bucket/a", &error));
+        assert_store("");
+        done(fs->remove(fs, "s3a://bucket/a", &error));
+        assert_int_equal(fs->remove(fs, "s3a://bucket/", &error), -EINVAL);
+}
+
+/* Lines are looked for a little at a time; requests are few. */
+static void reading_asks_for_much_at_a_time(void **state)
+{
+        const struct file_system *fs = system_of("s3a://bucket/x");
+        struct open_file file;
+        size_t size = (size_t)5 << 20, at = 0;
+        char *content = mem_alloc(size + 1), piece[10000];
+        for (size_t i = 0; i < size; i++)
+                content[i] = "abcdefghijklmnopq"[i % 17];
+        content[size] = '\0';
+        done(put("s3a://bucket/large", content));
+        done(fs->open(fs, "s3a://bucket/large", &file, &error));
+        file.wanted = size;
+        gets = 0;
+        for (ssize_t n; (n = fs->read_at(&file, piece, sizeof(piece), at, &error)) != 0; at += (size_t)n) {
+                assert_true(n > 0);
+                assert_memory_equal(piece, content + at, n);
+        }
+        assert_int_equal(at, size);
+        assert_int_equal(gets, 2);
+        /* What lies beyond what is wanted, and what is read here and there, is little. */
+        file.wanted = 1000;
+        gets = 0;
+        assert_int_equal(fs->read_at(&file, piece, 5000, 17, &error), 5000);
+        assert_memory_equal(piece, content, 5000);
+        assert_int_equal(fs->read_at(&file, piece, 5000, 5017, &error), 5000);
+        assert_int_equal(gets, 1);
+        assert_int_equal(fs->read_at(&file, piece, 17, (uint64_t)17 << 16, &error), 17);
+        assert_memory_equal(piece, content, 17);
+        assert_int_equal(gets, 2);
+        done(fs->close(&file, &error));
+        done(fs->remove(fs, "s3a://bucket/large", &error));
+        free(content);
+}
+
+static void blocks_have_sizes(void **state)
+{
+        struct file_status status;
+        const struct file_system *fs = system_of("s3a://bucket/x");
+        done(put("s3a://bucket/x", "1"));
+        done(fs->stat(fs, "s3a://bucket/x", &status, &error));
+        assert_int_equal(status.block_size, 32 << 20);
+        file_status_deinit(&status);
+        hadoop_conf_set(&conf, "fs.s3a.bucket.bucket.block.size", "1M");
+        done(fs->stat(fs, "s3a://bucket/x", &status, &error));
+        assert_int_equal(status.block_size, 1 << 20);
+        file_status_deinit(&status);
+        hadoop_conf_set(&conf, "fs.s3a.bucket.bucket.block.size", "much");
+        assert_int_equal(fs->stat(fs, "s3a://bucket/x", &status, &error), -EINVAL);
+        assert_non_null(strstr(error_message(&error), "fs.s3a.block.size"));
+        hadoop_conf_set(&conf, "fs.s3a.bucket.bucket.block.size", "");
+        done(fs->remove(fs, "s3a://bucket/x", &error));
+}
+
+static void directories_of_objects_are_renamed(void **state)
+{
+        const struct file_system *fs = system_of("s3a://bucket/x");
+        done(fs->mkdirs(fs, "s3a://bucket/new/empty", &error));
+        done(fs->mkdirs(fs, "s3a://bucket/new/empty", &error));
+        done(put("s3a://bucket/new/one", "1"));
+        done(put("s3a://bucket/new/deep/two", "2"));
+        assert_store("new/deep/two new/empty/ new/one");
+        done(fs->rename(fs, "s3a://bucket/new", "s3a://bucket/old", &error));
+        assert_store("old/deep/two old/empty/ old/one");
+        assert_string_equal(strmap_get(&objects, "/bucket/old/deep/two"), "2");
+        done(fs->rename(fs, "s3a://bucket/old/one", "s3a://bucket/old/deep/two", &error));
+        assert_store("old/deep/two old/empty/");
+        assert_string_equal(strmap_get(&objects, "/bucket/old/deep/two"), "1");
+        assert_int_equal(fs->rename(fs, "s3a://bucket/old/deep/two", "s3a://bucket/old", &error), -ENOTEMPTY);
+        assert_int_equal(fs->rename(fs, "s3a://bucket/none", "s3a://bucket/x", &error), -ENOENT);
+        assert_int_equal(fs->mkdirs(fs, "s3a://bucket/old/deep/two", &error), -ENOTDIR);
+        done(fs->remove(fs, "s3a://bucket/old", &error));
+        assert_store("");
+        for (no_delete = false;; no_delete = true) {
+                char path[64];
+                for (int i = 0; i < 3; i++) {
+                        snprintf(path, sizeof(path), "s3a://bucket/many/%d", i);
+                        done(put(path, "x"));
+                }
+                done(fs->remove(fs, "s3a://bucket/many", &error));
+                assert_store("");
+                if (no_delete)
+                        break;
+        }
+}
+
+/* Let the namenode answer this, and forget what was asked. */
+static const char *hdfs(int status, const char *says)
+{
+        static char path[64];
+        namenode_status = status;
+        namenode_says = says;
+        buf_reset(&asked);
+        snprintf(path, sizeof(path), "webhdfs://127.0.0.1:%d/dir/a b", server.port);
+        return path;
+}
+
+static void namenodes_are_asked(void **state)
+{
+        const char *path = hdfs(307, "");
+        const struct file_system *fs = system_of(path);
+        done(put(path, "content"));
+        assert_string_equal(buf_text(&asked), "PUT /webhdfs/v1/dir/a%20b?op=CREATE&overwrite=true&user.name=me\n"
+                                              "PUT /datanode?delegation=abc&x%20y content\n");
+        hdfs(200, "{\"boolean\": true}");
+        done(fs->mkdirs(fs, path, &error));
+        done(fs->remove(fs, path, &error));
+        done(fs->rename(fs, path, "hdfs://h/new&name", &error));
+        assert_string_equal(buf_text(&asked),
+                            "PUT /webhdfs/v1/dir/a%20b?op=MKDIRS&user.name=me\n"
+                            "DELETE /webhdfs/v1/dir/a%20b?op=DELETE&recursive=true&user.name=me\n"
+                            "PUT /webhdfs/v1/dir/a%20b?op=RENAME&renameoptions=OVERWRITE&destination=/new%26name&"
+                            "user.name=me\n");
+        hdfs(200, "{\"boolean\": false}");
+        done(fs->remove(fs, path, &error));
+        assert_int_equal(fs->mkdirs(fs, path, &error), -EIO);
+}
+
+static void namenodes_know_blocks_and_hosts(void **state)
+{
+        _cleanup_(block_list_deinit) struct block_list blocks = {0};
+        struct file_status status;
+        const char *path = hdfs(200, "{\"FileStatus\":{\"type\":\"FILE\",\"length\":7,\"blockSize\":65536}}");
+        const struct file_system *fs = system_of(path);
+        done(fs->stat(fs, path, &status, &error));
+        assert_int_equal(status.block_size, 65536);
+        file_status_deinit(&status);
+        hdfs(200, "{\"BlockLocations\":{\"BlockLocation\":["
+                  "{\"offset\":0,\"length\":5,\"hosts\":[\"one\",\"two\"]},"
+                  "{\"offset\":5,\"length\":2,\"hosts\":[]}]}}");
+        done(fs->hosts(fs, path, &blocks, &error));
+        assert_string_equal(buf_text(&asked), "GET /webhdfs/v1/dir/a%20b?op=GETFILEBLOCKLOCATIONS&user.name=me\n");
+        assert_int_equal(blocks.len, 2);
+        assert_string_equal(blocks.data[0].hosts, "one\ntwo\n");
+        assert_int_equal(blocks.data[1].offset, 5);
+        assert_int_equal(blocks.data[1].length, 2);
+        assert_string_equal(blocks.data[1].hosts, "");
+        /* A namenode of Hadoop 2 does not know this question. */
+        hdfs(400,
+             "{\"RemoteException\":{\"exception\":\"IllegalArgumentException\",\"message\":\"No enum constant\"}}");
+        done(fs->hosts(fs, path, &blocks, &error));
+        hdfs(404, "{\"RemoteException\":{\"exception\":\"FileNotFoundException\",\"message\":\"gone\"}}");
+        assert_int_equal(fs->hosts(fs, path, &blocks, &error), -ENOENT);
+        hdfs(200, "{\"BlockLocations\":{\"BlockLocation\":[{\"offset\":-1,\"length\":5}]}}");
+        assert_int_equal(fs->hosts(fs, path, &blocks, &error), -EPROTO);
+        assert_int_equal(blocks.len, 2);
+}
+
+static void what_namenodes_refuse_has_its_number(void **state)
+{
+        static const struct {
+                const char *says;
+                int result;
+        } cases[] = {
+                {"{'exception':'AccessControlException','message':'Permission denied: user=me'}", -EACCES},
+                {"{'exception':'FileAlreadyExistsException','message':'/dir is a file'}", -EEXIST},
+                {"{'exception':'ParentNotDirectoryException','message':'no'}", -ENOTDIR},
+                {"{'exception':'DSQuotaExceededException','message':'The DiskSpace quota is exceeded'}", -EDQUOT},
+                {"{'exception':'IOException','message':'rename destination directory is not empty: /x'}", -ENOTEMPTY},
+                {"{'exception':'FileNotFoundException','message':'gone'}", -ENOENT},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_free_ char *text = mem_printf("{\"RemoteException\":%s}", cases[i].says);
+                for (char *p = text; (p = strchr(p, '\'')); p++)
+                        *p = '"';
+                const char *path = hdfs(403, text);
+                const struct file_system *fs = system_of(path);
+                assert_int_equal(fs->rename(fs, path, "hdfs://h/x", &error), cases[i].result);
+                assert_non_null(strstr(error_message(&error), "dir/a b"));
+                assert_int_equal(put(path, "content"), cases[i].result);
+        }
+        const char *path = hdfs(200, "<html>");
+        const struct file_system *fs = system_of(path);
+        assert_int_equal(fs->mkdirs(fs, path, &error), -EPROTO);
+        assert_int_equal(put(path, "x"), -EIO);
+        assert_int_equal(remote_fs_of(remote, "gs://b/x", &fs, &error), -EPROTONOSUPPORT);
+}
+
+static int start(void **state)
+{
+        http_fixture_start(&server, serve);
+        hadoop_conf_init(&conf, environment);
+        hadoop_conf_set(&conf, "fs.s3a.endpoint", server.url);
+        hadoop_conf_set(&conf, "fs.s3a.access.key", "me");
+        hadoop_conf_set(&conf, "fs.s3a.secret.key", "mine");
+        return remote_fs_new(&conf, &remote, &error) < 0;
+}
+
+static int stop(void **state)
+{
+        remote_fs_free(remote);
+        remote_fs_free(NULL);
+        hadoop_conf_deinit(&conf);
+        http_fixture_stop(&server);
+        strmap_deinit(&objects);
+        buf_deinit(&asked);
+        error_deinit(&error);
+        return 0;
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(objects_are_files),
+                cmocka_unit_test(reading_asks_for_much_at_a_time),
+                cmocka_unit_test(blocks_have_sizes),
+                cmocka_unit_test(directories_of_objects_are_renamed),
+                cmocka_unit_test(namenodes_are_asked),
+                cmocka_unit_test(namenodes_know_blocks_and_hosts),
+                cmocka_unit_test(what_namenodes_refuse_has_its_number),
+        };
+        return cmocka_run_group_tests(tests, start, stop);
+}

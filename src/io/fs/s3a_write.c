@@ -1,0 +1,434 @@
+/*
+ * What changes an S3 store: PUT, parts of large objects (multipart uploads), copies and DELETE. A part is gathered in
+ * memory because its SHA-256 and its length go before it.
+ */
+#include "base/base64.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/string_prefix.h"
+#include "conf/units.h"
+#include "io/fs/path.h"
+#include "io/fs/remote_fs_internal.h"
+#include "io/fs/uri.h"
+#include "net/crypto.h"
+
+#include <inttypes.h>
+
+#define MIB ((uint64_t)1 << 20)
+#define LEAST_PART (5 * MIB) /* of all but the last: a rule of S3's */
+#define OUR_PART (8 * MIB)
+#define MOST_COPIED ((int64_t)5 << 30) /* in one request: another */
+#define COPY_LIMIT_KEY "firesteel.s3a.copy.limit"
+#define MAX_PARTS 10000
+#define MOST_REMOVED 1000 /* by one request */
+#define DOUBLED_EACH 1000
+
+/* The name of an upload in parts, and what is known of its parts. */
+struct multipart {
+        char *id;         /* quoted; NULL: not begun */
+        struct buf parts; /* XML that tells of those that are there */
+        int n;
+};
+
+struct s3a_file {
+        struct remote_file file; /* first */
+        uint64_t part_size, filled;
+        char *part;
+        struct multipart multipart;
+        int failed; /* the first error of writing */
+};
+
+/* ------------------------------------------------------------------------------------------------- uploads in parts */
+
+/* What stands between <NAME> and </NAME> of the answer, or NULL. */
+static char *element(const struct http_answer *answer, const char *name)
+{
+        _cleanup_free_ char *open = mem_printf("<%s>", name), *close = mem_printf("</%s>", name);
+        const char *start = strstr(buf_text(&answer->body), open);
+        const char *end = start ? strstr(start, close) : NULL;
+        return end ? mem_strndup(start + strlen(open), (size_t)(end - start) - strlen(open)) : NULL;
+}
+
+static int ask_good(struct remote_call *c, const char *path, const struct s3a_question *q, struct fst_error *error)
+{
+        int r = s3a_ask(c, path, q, error);
+        if (r == 0 && c->answer.status / 100 != 2)
+                r = s3a_refusal(&c->answer, path, error);
+        return r;
+}
+
+static void multipart_deinit(struct multipart *m)
+{
+        free(steal(m->id));
+        buf_deinit(&m->parts);
+}
+
+static int multipart_begin(struct remote_call *c, const char *path, struct multipart *m, struct fst_error *error)
+{
+        struct buf quoted = BUF_INIT;
+        int r = ask_good(c, path, &(struct s3a_question){.method = "POST", .key = s3a_key(path), .query = "uploads="},
+                         error);
+        if (r < 0)
+                return r;
+        _cleanup_free_ char *id = element(&c->answer, "UploadId");
+        if (!id)
+                return error_set(error, -EPROTO, "%s: the object store's answer names no upload", path);
+        uri_put_quoted(&quoted, id, "");
+        m->id = buf_steal(&quoted);
+        return 0;
+}
+
+static int multipart_put(struct remote_call *c, const char *path, struct multipart *m, const void *body, size_t len,
+                         struct fst_error *error)
+{
+        if (m->n == MAX_PARTS)
+                return error_set(error, -EFBIG, "%s: larger than an object can be", path);
+        _cleanup_free_ char *query = mem_printf("partNumber=%d&uploadId=%s", m->n + 1, m->id);
+        int r = ask_good(c, path,
+                         &(struct s3a_question){
+                                 .method = "PUT", .key = s3a_key(path), .query = query, .body = body, .body_len = len},
+                         error);
+        if (r < 0)
+                return r;
+        _cleanup_free_ char *tag = http_answer_header(&c->answer, "ETag");
+        if (!tag)
+                return error_set(error, -EPROTO, "%s: the object store does not say what it has stored", path);
+        m->n++;
+        buf_printf(&m->parts, "<Part><PartNumber>%d</PartNumber><ETag>%s</ETag></Part>", m->n, tag);
+        return 0;
+}
+
+static int multipart_complete(struct remote_call *c, const char *path, struct multipart *m, struct fst_error *error)
+{
+        _cleanup_free_ char *query = mem_printf("uploadId=%s", m->id);
+        _cleanup_free_ char *body =
+                mem_printf("<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">%s"
+                           "</CompleteMultipartUpload>",
+                           buf_text(&m->parts));
+        int r = ask_good(
+                c, path,
+                &(struct s3a_question){
+                        .method = "POST", .key = s3a_key(path), .query = query, .body = body, .body_len = strlen(body)},
+                error);
+        /* It answers 200 before it knows. */
+        if (r == 0 && strstr(buf_text(&c->answer.body), "<Error>"))
+                r = s3a_refusal(&c->answer, path, error);
+        return r;
+}
+
+static void multipart_abort(struct remote_call *c, const char *path, struct multipart *m)
+{
+        if (!m->id)
+                return;
+        _cleanup_free_ char *query = mem_printf("uploadId=%s", m->id);
+        s3a_ask(c, path, &(struct s3a_question){.method = "DELETE", .key = s3a_key(path), .query = query}, NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------------ one new file
+ */
+
+int s3a_create(struct remote_call *c, const char *path, struct open_file *file, struct fst_error *error)
+{
+        _cleanup_free_ char *bucket = remote_authority(path), *said = s3a_option(c->conf, bucket, "multipart.size");
+        int64_t part_size = OUR_PART;
+        if (!*s3a_key(path))
+                return error_set(error, -EISDIR, "%s is a bucket, not a file", path);
+        int r = said ? units_parse_bytes(said, UNIT_B, UNIT_B, &part_size, error) : 0;
+        if (r < 0)
+                return error_wrap(error, r, "fs.s3a.multipart.size");
+        struct s3a_file *f = new0(struct s3a_file);
+        f->file = (struct remote_file){.written = true, .call = c};
+        f->part_size = (uint64_t)MAX(part_size, (int64_t)LEAST_PART);
+        file->state = f;
+        return 0;
+}
+
+static int send_part(struct s3a_file *f, const char *path, struct fst_error *error)
+{
+        struct multipart *m = &f->multipart;
+        int r = m->id ? 0 : multipart_begin(f->file.call, path, m, error);
+        if (r == 0)
+                r = multipart_put(f->file.call, path, m, f->part, f->filled, error);
+        if (r < 0)
+                return r;
+        f->filled = 0;
+        if (m->n % DOUBLED_EACH == 0) {
+                f->part_size *= 2;
+                mem_freep(&f->part), f->part = NULL;
+        }
+        return 0;
+}
+
+int s3a_write(struct open_file *file, const void *data, size_t size, struct fst_error *error)
+{
+        struct s3a_file *f = file->state;
+        const char *from = data;
+        while (size > 0) {
+                if (f->filled == f->part_size && (f->failed = send_part(f, file->path, error)) < 0)
+                        return f->failed;
+                if (!f->part && !(f->part = malloc(f->part_size)))
+                        return f->failed = error_set(error, -ENOMEM, "%s: no memory for a part of %" PRIu64 " MiB",
+                                                     file->path, f->part_size / MIB);
+                size_t n = MIN(size, (size_t)(f->part_size - f->filled));
+                memcpy(f->part + f->filled, from, n);
+                f->filled += n;
+                from += n;
+                size -= n;
+        }
+        return 0;
+}
+
+static int finish(struct s3a_file *f, const char *path, struct fst_error *error)
+{
+        if (!f->multipart.id)
+                return ask_good(f->file.call, path,
+                                &(struct s3a_question){.method = "PUT",
+                                                       .key = s3a_key(path),
+                                                       .body = f->part ? f->part : "",
+                                                       .body_len = f->filled},
+                                error);
+        int r = f->filled > 0 ? send_part(f, path, error) : 0;
+        return r < 0 ? r : multipart_complete(f->file.call, path, &f->multipart, error);
+}
+
+int s3a_close(struct open_file *file, bool keep, struct fst_error *error)
+{
+        struct s3a_file *f = file->state;
+        int r = 0;
+        if (keep && f->failed < 0)
+                r = error_set(error, f->failed, "%s: writing it has failed", file->path);
+        else if (keep)
+                r = finish(f, file->path, error);
+        if (!keep || r < 0)
+                multipart_abort(f->file.call, file->path, &f->multipart);
+        *file = OPEN_FILE_INIT;
+        multipart_deinit(&f->multipart);
+        remote_call_end(&f->file.call);
+        free(f->part);
+        free(f);
+        return r;
+}
+
+/* -------------------------------------------------------------------------------------- names, where there are none */
+
+int s3a_mkdirs(struct remote_call *c, const char *path, struct fst_error *error)
+{
+        struct file_status status = {0};
+        const char *key = s3a_key(path);
+        if (!*key)
+                return 0;
+        int r = s3a_stat(c, path, &status, NULL);
+        if (r == 0) {
+                bool directory = status.directory;
+                file_status_deinit(&status);
+                return directory ? 0 : error_set(error, -ENOTDIR, "Parent path is not a directory: %s", path);
+        }
+        _cleanup_free_ char *marker = mem_printf("%s/", key);
+        return ask_good(c, path, &(struct s3a_question){.method = "PUT", .key = marker, .body = ""}, error);
+}
+
+static int write_piece(void *context, const char *data, size_t n)
+{
+        return s3a_write(context, data, n, NULL);
+}
+
+/*
+ * Too large for one request. Copying ranges on the server takes the headers x-amz-copy-source and …-source-range, which
+ * curl before 8 signs in the wrong order: so the bytes come here and go back.
+ */
+static int copy_through_here(struct remote_call *c, const char *from, const char *to, struct fst_error *error)
+{
+        struct open_file file = {.path = (char *)to, .fd = -1};
+        struct remote_call *writer;
+        int r = remote_call_begin(c->fs, &writer, error);
+        if (r < 0)
+                return r;
+        r = s3a_create(writer, to, &file, error);
+        if (r < 0) {
+                remote_call_end(&writer);
+                return r;
+        }
+        r = s3a_fetch(c, from, write_piece, &file, error);
+        int closed = s3a_close(&file, r == 0, r == 0 ? error : NULL);
+        return r < 0 ? r : closed;
+}
+
+static int copy(struct remote_call *c, const char *from, const char *to, uint64_t size, struct fst_error *error)
+{
+        _cleanup_(buf_deinit) struct buf source = BUF_INIT;
+        _cleanup_free_ char *bucket = remote_authority(from), *said = hadoop_conf_get(c->conf, COPY_LIMIT_KEY);
+        bool marker = text_ends_with(to, "/");
+        int64_t most = MOST_COPIED;
+        int r = said ? units_parse_bytes(said, UNIT_B, UNIT_B, &most, error) : 0;
+        if (r < 0)
+                return error_wrap(error, r, COPY_LIMIT_KEY);
+        if ((int64_t)size > most)
+                return copy_through_here(c, from, to, error);
+        buf_printf(&source, "x-amz-copy-source: /%s/", bucket);
+        uri_put_quoted(&source, s3a_key(from), "/");
+        r = ask_good(
+                c, to,
+                &(struct s3a_question){
+                        .method = "PUT", .key = s3a_key(to), .body = "", .header = marker ? NULL : buf_text(&source)},
+                error);
+        /* A copy is answered with 200 before it is made. */
+        if (r == 0 && strstr(buf_text(&c->answer.body), "<Error>"))
+                r = s3a_refusal(&c->answer, to, error);
+        return r;
+}
+
+/* DELETE, which is done too when there was nothing. */
+static int remove_key(struct remote_call *c, const char *path, const char *key, struct fst_error *error)
+{
+        int r = s3a_ask(c, path, &(struct s3a_question){.method = "DELETE", .key = key}, error);
+        if (r == 0 && c->answer.status / 100 != 2 && c->answer.status != 404)
+                r = s3a_refusal(&c->answer, path, error);
+        return r;
+}
+
+static int remove_marker(struct remote_call *c, const char *path, struct fst_error *error)
+{
+        _cleanup_free_ char *marker = mem_printf("%s/", s3a_key(path));
+        return remove_key(c, path, marker, error);
+}
+
+static void put_xml(struct buf *out, const char *text)
+{
+        for (; *text; text++)
+                if (strchr("<>&\"'", *text) || (unsigned char)*text < ' ')
+                        buf_printf(out, "&#%d;", *text);
+                else
+                        buf_putc(out, *text);
+}
+
+/* What S3 wants of this request alone. */
+static int put_md5(const struct buf *body, struct buf *header, struct fst_error *error)
+{
+        const struct crypto_ops *crypto;
+        uint8_t digest[DIGEST_MAX];
+        size_t n;
+        int r = crypto_load(&crypto, error);
+        if (r == 0 && crypto->digest("md5", buf_text(body), body->len, digest, &n) < 0)
+                r = error_set(error, -EIO, "MD5 is not to be had");
+        if (r == 0) {
+                buf_puts(header, "Content-MD5: ");
+                base64_put(header, digest, n);
+        }
+        return r;
+}
+
+/* Remove list[from, to) by one request. -ENOSYS: the store does not know it. */
+static int remove_many(struct remote_call *c, const struct file_list *list, size_t from, size_t to,
+                       struct fst_error *error)
+{
+        _cleanup_(buf_deinit) struct buf body = BUF_INIT, header = BUF_INIT;
+        const char *path = list->data[from].path;
+        buf_puts(&body, "<Delete><Quiet>true</Quiet>");
+        for (size_t i = to; i > from; i--) {
+                buf_puts(&body, "<Object><Key>");
+                put_xml(&body, s3a_key(list->data[i - 1].path));
+                buf_puts(&body, "</Key></Object>");
+        }
+        buf_puts(&body, "</Delete>");
+        int r = put_md5(&body, &header, error);
+        if (r == 0)
+                r = s3a_ask(c, path,
+                            &(struct s3a_question){.method = "POST",
+                                                   .key = "",
+                                                   .query = "delete=",
+                                                   .body = buf_text(&body),
+                                                   .body_len = body.len,
+                                                   .header = buf_text(&header)},
+                            error);
+        if (r < 0)
+                return r;
+        if (c->answer.status == 400 || c->answer.status == 405 || c->answer.status == 501)
+                return -ENOSYS;
+        return c->answer.status / 100 == 2 && !strstr(buf_text(&c->answer.body), "<Error>")
+                       ? 0
+                       : s3a_refusal(&c->answer, path, error);
+}
+
+/*
+ * What is below goes from the end of the list on, a thousand at a time: a store that keeps directories removes only
+ * empty ones. Stores that know no such request, Google's among them, are asked for each.
+ */
+static int remove_below(struct remote_call *c, const struct file_list *list, struct fst_error *error)
+{
+        bool many = list->len > 1;
+        int r = 0;
+        for (size_t to = list->len, from; r == 0 && to > 0; to = from) {
+                from = many && to > MOST_REMOVED ? to - MOST_REMOVED : many ? 0 : to - 1;
+                r = many ? remove_many(c, list, from, to, error)
+                         : remove_key(c, list->data[from].path, s3a_key(list->data[from].path), error);
+                if (r == -ENOSYS) {
+                        many = false;
+                        from = to;
+                        r = 0;
+                }
+        }
+        return r;
+}
+
+/* -ENOTEMPTY if @to is a directory with something in it. */
+static int check_free(struct remote_call *c, const char *to, struct fst_error *error)
+{
+        struct file_list there = {0};
+        int r = s3a_list(c, to, &there, error);
+        if (r == 0 && there.len > 0)
+                r = error_set(error, -ENOTEMPTY, "%s is a directory that is not empty", to);
+        file_list_deinit(&there);
+        return r;
+}
+
+static int rename_below(struct remote_call *c, const char *from, const char *to, struct fst_error *error)
+{
+        struct file_list list = {0};
+        int r = s3a_list_deep(c, from, &list, error);
+        for (size_t i = 0; r == 0 && i < list.len; i++) {
+                _cleanup_free_ char *target = mem_printf("%s%s", to, list.data[i].path + strlen(from));
+                r = copy(c, list.data[i].path, target, list.data[i].size, error);
+        }
+        if (r == 0 && list.len == 0)
+                r = s3a_mkdirs(c, to, error);
+        if (r == 0)
+                r = remove_below(c, &list, error);
+        if (r == 0)
+                r = remove_marker(c, from, error);
+        file_list_deinit(&list);
+        return r;
+}
+
+int s3a_rename(struct remote_call *c, const char *from, const char *to, struct fst_error *error)
+{
+        struct file_status status = {0};
+        int r = s3a_stat(c, from, &status, error);
+        if (r == 0)
+                r = check_free(c, to, error);
+        if (r == 0 && status.directory)
+                r = rename_below(c, from, to, error);
+        else if (r == 0) {
+                r = copy(c, from, to, status.size, error);
+                if (r == 0)
+                        r = remove_key(c, from, s3a_key(from), error);
+        }
+        file_status_deinit(&status);
+        return r < 0 ? error_wrap(error, r, "renaming %s to %s", from, to) : 0;
+}
+
+int s3a_remove(struct remote_call *c, const char *path, struct fst_error *error)
+{
+        struct file_list list = {0};
+        if (!*s3a_key(path))
+                return error_set(error, -EINVAL, "%s is a bucket, which is not removed here", path);
+        int r = s3a_list_deep(c, path, &list, error);
+        if (r == 0)
+                r = remove_below(c, &list, error);
+        if (r == 0)
+                r = remove_marker(c, path, error);
+        if (r == 0)
+                r = remove_key(c, path, s3a_key(path), error);
+        file_list_deinit(&list);
+        return r;
+}

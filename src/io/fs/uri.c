@@ -1,0 +1,176 @@
+/* See uri.h. Each character class is named as in RFC 2396; "beyond ASCII" is Java's class "other". */
+#include "io/fs/uri.h"
+
+#include "base/mem.h"
+
+#include <ctype.h>
+
+#define UNRESERVED "_-!.~'()*"
+#define NAME_MARKS UNRESERVED "$,;:@&=+"
+#define PATH_MARKS UNRESERVED ":@&=+$,;/"
+#define URI_MARKS PATH_MARKS "?[]"
+
+/* The byte that two hexadecimal digits stand for, or -1. */
+static int hex_byte(const char *digits)
+{
+        if (!isxdigit((unsigned char)digits[0]) || !isxdigit((unsigned char)digits[1]))
+                return -1;
+        char two[3] = {digits[0], digits[1], 0};
+        return (int)strtol(two, NULL, 16);
+}
+
+static bool is_one_of(unsigned char c, const char *marks)
+{
+        return isalnum(c) || c >= 0x80 || (c && strchr(marks, c));
+}
+
+/* Letters, digits, @marks, %XX and what is beyond ASCII. */
+static bool is_made_of(struct uri_part part, const char *marks)
+{
+        for (size_t i = 0; i < part.len; i++) {
+                if (part.text[i] == '%' && i + 2 < part.len && hex_byte(part.text + i + 1) >= 0)
+                        i += 2;
+                else if (!is_one_of((unsigned char)part.text[i], marks))
+                        return false;
+        }
+        return true;
+}
+
+static struct uri_part part_of(const char *from, const char *to)
+{
+        return (struct uri_part){.text = from, .len = (size_t)(to - from)};
+}
+
+/* "user@[::1]:80": an address in brackets, a zone behind a "%" in it, and a port. */
+static bool is_bracketed_host(struct uri_part authority)
+{
+        const char *p = authority.text, *stop = p + authority.len;
+        const char *at = memchr(p, '@', authority.len), *end = memchr(p, ']', authority.len);
+        if (at) {
+                if (!is_made_of(part_of(p, at), NAME_MARKS))
+                        return false;
+                p = at + 1;
+        }
+        if (!end || p >= end || *p != '[' || end == p + 1)
+                return false;
+        for (p++; p < end && *p != '%'; p++) {
+                if (!isxdigit((unsigned char)*p) && *p != ':' && *p != '.')
+                        return false;
+        }
+        if (end + 1 == stop)
+                return true;
+        for (p = end + 2; p < stop && isdigit((unsigned char)*p); p++)
+                ;
+        return end[1] == ':' && p == stop;
+}
+
+/* From @p to @stop: [//authority][path][?query]. */
+static bool parse_hierarchical(const char *p, const char *stop, struct uri *out)
+{
+        if (stop - p >= 2 && p[0] == '/' && p[1] == '/') {
+                const char *end = p += 2;
+                while (end < stop && !strchr("/?", *end))
+                        end++;
+                if (end == p && end == stop && !out->fragment.text)
+                        return false;
+                if (end > p)
+                        out->authority = part_of(p, end);
+                if (end > p && !is_made_of(out->authority, NAME_MARKS) && !is_bracketed_host(out->authority))
+                        return false;
+                p = end;
+        }
+        const char *query = memchr(p, '?', (size_t)(stop - p));
+        out->path = part_of(p, query ? query : stop);
+        if (query)
+                out->query = part_of(query + 1, stop);
+        return is_made_of(out->path, PATH_MARKS) && is_made_of(out->query, URI_MARKS);
+}
+
+static bool is_scheme(struct uri_part part)
+{
+        for (size_t i = 0; i < part.len; i++) {
+                unsigned char c = (unsigned char)part.text[i];
+                if (!isalpha(c) && (i == 0 || (!isdigit(c) && !strchr("+-.", c))))
+                        return false;
+        }
+        return part.len > 0;
+}
+
+bool uri_parse(const char *text, struct uri *out)
+{
+        const char *stop = text + strcspn(text, "#"), *p = text + strcspn(text, ":/?#");
+        struct uri u = {0};
+        if (*stop == '#') {
+                u.fragment = part_of(stop + 1, stop + strlen(stop));
+                if (!is_made_of(u.fragment, URI_MARKS))
+                        return false;
+        }
+        if (*p != ':') {
+                p = text;
+        } else {
+                u.scheme = part_of(text, p++);
+                if (!is_scheme(u.scheme) || p == stop)
+                        return false;
+                u.opaque = *p != '/';
+        }
+        if (u.opaque ? !is_made_of(part_of(p, stop), URI_MARKS) : !parse_hierarchical(p, stop, &u))
+                return false;
+        *out = u;
+        return true;
+}
+
+bool uri_has_scheme(const struct uri *u, const char *name)
+{
+        return u->scheme.text && u->scheme.len == strlen(name) && memcmp(u->scheme.text, name, u->scheme.len) == 0;
+}
+
+char *uri_decode(struct uri_part part)
+{
+        struct buf out = BUF_INIT;
+        for (size_t i = 0; i < part.len; i++) {
+                int byte = part.text[i] == '%' && i + 2 < part.len ? hex_byte(part.text + i + 1) : -1;
+                i += byte >= 0 ? 2 : 0;
+                buf_putc(&out, byte >= 0 ? (char)byte : part.text[i]);
+        }
+        return buf_steal(&out);
+}
+
+static void put(struct buf *out, const char *text, const char *marks)
+{
+        for (; *text; text++) {
+                unsigned char c = (unsigned char)*text;
+                if (is_one_of(c, marks))
+                        buf_putc(out, (char)c);
+                else
+                        buf_printf(out, "%%%02X", c);
+        }
+}
+
+char *uri_local_path(const char *name)
+{
+        struct uri uri;
+        if (!uri_parse(name, &uri) || !uri.scheme.text)
+                return mem_strdup(name);
+        return uri_has_scheme(&uri, "file") ? uri_decode(uri.path) : NULL;
+}
+
+void uri_put_path(struct buf *out, const char *path)
+{
+        put(out, path, PATH_MARKS);
+}
+
+void uri_put_fragment(struct buf *out, const char *text)
+{
+        put(out, text, URI_MARKS);
+}
+
+void uri_put_quoted(struct buf *out, const char *text, const char *also)
+{
+        for (; *text; text++) {
+                unsigned char c = (unsigned char)*text;
+                if (c < 0x80 && (isalnum(c) || strchr("-._~", c) || strchr(also, c)))
+                        buf_putc(out, (char)c);
+                else
+                        buf_printf(out, "%%%02X", c);
+        }
+}

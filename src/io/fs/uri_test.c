@@ -1,0 +1,89 @@
+/* What java.net.URI takes and refuses; asked of Java 17. */
+#include "io/fs/uri.h"
+
+#include "base/mem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static void assert_part(struct uri_part part, const char *expected)
+{
+        assert_int_equal(part.text != NULL, expected != NULL);
+        if (!expected)
+                return;
+        _cleanup_free_ char *text = mem_strndup(part.text, part.len);
+        assert_string_equal(text, expected);
+}
+
+static void parts_are_found(void **state)
+{
+        static const struct {
+                const char *text, *scheme, *authority, *path, *query, *fragment;
+        } cases[] = {
+                {"http://u@h:80/a%20b.jar?x=1&y#z", "http", "u@h:80", "/a%20b.jar", "x=1&y", "z"},
+                {"hdfs:///a/b", "hdfs", NULL, "/a/b", NULL, NULL},
+                {"file:/a#b?c", "file", NULL, "/a", NULL, "b?c"},
+                {"a/b.zip#env", NULL, NULL, "a/b.zip", NULL, "env"},
+                {"//h/x", NULL, "h", "/x", NULL, NULL},
+                {"k8s://[fe80::1%eth0]:6443", "k8s", "[fe80::1%eth0]:6443", "", NULL, NULL},
+                {"http://h?q[]", "http", "h", "", "q[]", NULL},
+                {"\xc3\xa9.jar", NULL, NULL, "\xc3\xa9.jar", NULL, NULL},
+                {"", NULL, NULL, "", NULL, NULL},
+                {"x#", NULL, NULL, "x", NULL, ""},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct uri u;
+                assert_true(uri_parse(cases[i].text, &u));
+                assert_part(u.scheme, cases[i].scheme);
+                assert_part(u.authority, cases[i].authority);
+                assert_part(u.path, cases[i].path);
+                assert_part(u.query, cases[i].query);
+                assert_part(u.fragment, cases[i].fragment);
+                assert_false(u.opaque);
+        }
+        struct uri u;
+        assert_true(uri_parse("local:x.jar", &u));
+        assert_true(u.opaque && uri_has_scheme(&u, "local") && !u.path.text);
+        assert_false(uri_has_scheme(&u, "loca"));
+}
+
+static void what_is_no_uri(void **state)
+{
+        static const char *const refused[] = {
+                "a b.jar",     "x#a#b",      "http://h/%zz",   "http://h/a b", "http:", "://x",
+                "1http://x",   "http://",    "a[1]",           "C:\\x",        "%4",    "a\"b",
+                "http://[::1", "http://[]/", "http://[::1]x/", "a{b}",
+        };
+        struct uri u = {.opaque = true};
+        for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+                if (uri_parse(refused[i], &u))
+                        fail_msg("%s was taken", refused[i]);
+        }
+        assert_true(u.opaque);
+}
+
+static void quoting(void **state)
+{
+        struct buf out = BUF_INIT;
+        uri_put_path(&out, "/a b/100%/#[x]/\xc3\xa9;,=");
+        assert_string_equal(buf_text(&out), "/a%20b/100%25/%23%5Bx%5D/\xc3\xa9;,=");
+        buf_reset(&out);
+        uri_put_fragment(&out, "a b[c]%?");
+        assert_string_equal(buf_text(&out), "a%20b[c]%25?");
+        buf_deinit(&out);
+        _cleanup_free_ char *text = uri_decode((struct uri_part){.text = "a%20b%4", .len = 7});
+        assert_string_equal(text, "a b%4");
+        _cleanup_free_ char *none = uri_decode((struct uri_part){0});
+        assert_string_equal(none, "");
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(parts_are_found),
+                cmocka_unit_test(what_is_no_uri),
+                cmocka_unit_test(quoting),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

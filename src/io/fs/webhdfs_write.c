@@ -1,0 +1,145 @@
+/*
+ * What changes HDFS, over WebHDFS: CREATE, MKDIRS, RENAME and DELETE. The namenode names a datanode for a new file, and
+ * that one takes the bytes as they come; the ticket that it wants is part of the address that the namenode gave.
+ */
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "io/fs/path.h"
+#include "io/fs/remote_fs_internal.h"
+#include "io/fs/uri.h"
+#include "net/http/http_upload.h"
+
+#include <jansson.h>
+
+struct hdfs_file {
+        struct remote_file file; /* first */
+        char *url;               /* of the datanode */
+        struct http_upload *upload;
+        int failed; /* the first error of writing */
+};
+
+/* The namenode quotes not all of the address that it sends us to. */
+static char *quoted(const char *location)
+{
+        struct buf url = BUF_INIT;
+        for (const char *p = location; *p; p++)
+                if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
+                        buf_printf(&url, "%%%02X", (unsigned char)*p);
+                else
+                        buf_putc(&url, *p);
+        return buf_steal(&url);
+}
+
+/* HttpFS sends back to itself, and asks who it is again; a datanode's ticket is in the query. */
+static bool needs_ticket(const struct remote_call *c, const char *url)
+{
+        _cleanup_free_ char *how = hadoop_conf_get(c->conf, "hadoop.security.authentication");
+        return how && strcmp(how, "kerberos") == 0 && !strstr(url, "delegation=");
+}
+
+static int not_sent(const struct hdfs_file *f, const char *path, int r, struct fst_error *error)
+{
+        _cleanup_free_ char *where = http_printable_url(f->url);
+        return error_wrap(
+                error, r,
+                "%s: its bytes cannot be sent to the datanode %.*s, which must be reachable from this machine", path,
+                (int)strcspn(strstr(where, "://") + 3, "/"), strstr(where, "://") + 3);
+}
+
+static void file_free(struct hdfs_file *f)
+{
+        remote_call_end(&f->file.call);
+        free(f->url);
+        free(f);
+}
+
+int webhdfs_create(struct remote_call *c, const char *path, struct open_file *file, struct fst_error *error)
+{
+        int r = webhdfs_ask(
+                c, path,
+                &(struct webhdfs_question){.method = "PUT", .operation = "CREATE&overwrite=true", .expected = 307},
+                error);
+        if (r < 0)
+                return r;
+        _cleanup_free_ char *location = http_answer_header(&c->answer, "Location");
+        if (!location || !strstr(location, "://"))
+                return error_set(error, -EPROTO, "%s: the namenode names no datanode to write to", path);
+        struct hdfs_file *f = new0(struct hdfs_file);
+        f->url = quoted(location);
+        struct http_request request = {.url = f->url, .negotiate = needs_ticket(c, f->url)};
+        r = http_upload_begin(c->http, &request, &f->upload, error);
+        if (r < 0) {
+                r = not_sent(f, path, r, error);
+                file_free(f);
+                return r;
+        }
+        f->file = (struct remote_file){.written = true, .call = c};
+        file->state = f;
+        return 0;
+}
+
+int webhdfs_write(struct open_file *file, const void *data, size_t size, struct fst_error *error)
+{
+        struct hdfs_file *f = file->state;
+        int r = http_upload_write(f->upload, data, size, error);
+        if (r < 0)
+                f->failed = r = not_sent(f, file->path, r, error);
+        return r;
+}
+
+int webhdfs_close(struct open_file *file, bool keep, struct fst_error *error)
+{
+        struct hdfs_file *f = file->state;
+        const char *path = file->path;
+        struct remote_call *c = f->file.call;
+        bool whole = keep && f->failed == 0;
+        *file = OPEN_FILE_INIT;
+        int r = http_upload_end(f->upload, whole ? 0 : -ECANCELED, &c->answer, error);
+        if (!whole && keep)
+                r = error_set(error, f->failed, "%s: writing it has failed", path);
+        else if (keep && r < 0)
+                r = not_sent(f, path, r, error);
+        else if (keep && c->answer.status != 201)
+                r = webhdfs_refusal(&c->answer, path, "the datanode", error);
+        file_free(f);
+        return keep ? r : 0;
+}
+
+/* Ask for what is answered with {"boolean": …}: 0 or 1. */
+static int ask_whether(struct remote_call *c, const char *path, const char *method, const char *operation,
+                       struct fst_error *error)
+{
+        int r = webhdfs_ask(c, path, &(struct webhdfs_question){.method = method, .operation = operation}, error);
+        if (r < 0)
+                return r;
+        json_t *root = json_loadb(buf_text(&c->answer.body), c->answer.body.len, 0, NULL);
+        json_t *said = json_object_get(root, "boolean");
+        r = json_is_boolean(said) ? json_is_true(said)
+                                  : error_set(error, -EPROTO, "%s: the namenode's answer cannot be read", path);
+        json_decref(root);
+        return r;
+}
+
+int webhdfs_mkdirs(struct remote_call *c, const char *path, struct fst_error *error)
+{
+        int r = ask_whether(c, path, "PUT", "MKDIRS", error);
+        if (r == -EEXIST || r == -ENOTDIR)
+                return error_set(error, -ENOTDIR, "Parent path is not a directory: %s", path);
+        return r == 0 ? error_set(error, -EIO, "%s: the namenode has not made this directory", path) : MIN(r, 0);
+}
+
+int webhdfs_rename(struct remote_call *c, const char *from, const char *to, struct fst_error *error)
+{
+        _cleanup_(buf_deinit) struct buf operation = BUF_INIT;
+        buf_puts(&operation, "RENAME&renameoptions=OVERWRITE&destination=");
+        uri_put_quoted(&operation, path_local(to), "/");
+        int r = webhdfs_ask(c, from, &(struct webhdfs_question){.method = "PUT", .operation = buf_text(&operation)},
+                            error);
+        return r < 0 ? error_wrap(error, r, "renaming %s to %s", from, to) : 0;
+}
+
+int webhdfs_remove(struct remote_call *c, const char *path, struct fst_error *error)
+{
+        return MIN(ask_whether(c, path, "DELETE", "DELETE&recursive=true", error), 0);
+}

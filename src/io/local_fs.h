@@ -1,6 +1,0 @@
-/* Local files as a file system. */
-#pragma once
-
-#include "io/file_system.h"
-
-extern const struct file_system local_fs;

@@ -1,0 +1,816 @@
+/*
+ * See pom.h. The order in which things are looked up is Ivy's: the environment ("env.X") and system properties, then
+ * the parent's version and group, then properties, then the project's own name. A managed dependency or an inherited
+ * one is looked at again with the child's properties.
+ */
+#include "ivy/pom.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/string_prefix.h"
+#include "text/xml_tree.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define MAX_EXPANDED 65536 /* bytes of one text with its properties put in */
+#define MAX_DEPTH 32       /* of properties within properties */
+#define MAX_PUT_IN 10000   /* properties into one text: they may be many without making it long */
+#define JAVA_VERSION "17"
+
+struct managed {
+        struct module_name *module;
+        const struct xml_node *element; /* is read with the properties of whoever asks; NULL: imported */
+        const char *version, *scope;    /* an imported one's */
+        const struct xml_node *exclusions;
+        struct managed *next;
+};
+
+struct reader {
+        struct names *names;
+        const struct pom_source *source;
+        struct pom *pom;
+        const char *parent_group, *parent_version; /* NULL until known */
+        const char *group, *artifact, *version;
+        bool named; /* the project.* properties are there */
+        int put_in; /* properties into the text that is being read */
+        struct fst_error *error;
+};
+
+/*
+ * A version made of a variable is asked of the repository, which so learns its value. Who writes a POM is not trusted
+ * with passwords: it is told where programs lie, of what version they are, and who the user is.
+ */
+static bool may_be_told(const char *variable)
+{
+        return text_ends_with(variable, "_HOME") || text_ends_with(variable, "_VERSION") ||
+               strcmp(variable, "HOME") == 0 || strcmp(variable, "USER") == 0;
+}
+
+static const char *system_property(struct reader *r, const char *name)
+{
+        static struct utsname system;
+        if (strncmp(name, "env.", 4) == 0)
+                return may_be_told(name + 4) ? getenv(name + 4) : NULL;
+        if (system.sysname[0] == '\0')
+                uname(&system);
+        if (strcmp(name, "os.name") == 0)
+                return system.sysname;
+        if (strcmp(name, "os.version") == 0)
+                return system.release;
+        if (strcmp(name, "os.arch") == 0)
+                return strcmp(system.machine, "x86_64") == 0 ? "amd64" : system.machine;
+        if (strcmp(name, "user.home") == 0)
+                return getenv("HOME");
+        if (strcmp(name, "file.separator") == 0)
+                return "/";
+        if (strcmp(name, "path.separator") == 0)
+                return ":";
+        if (strcmp(name, "line.separator") == 0)
+                return "\n";
+        if (strcmp(name, "java.version") == 0 || strcmp(name, "java.specification.version") == 0)
+                return JAVA_VERSION;
+        return NULL;
+}
+
+static const char *own_name(const struct reader *r, const char *name)
+{
+        if (!r->named)
+                return NULL;
+        if (strncmp(name, "project.", 8) == 0)
+                name += 8;
+        else if (strncmp(name, "pom.", 4) == 0)
+                name += 4;
+        if (strcmp(name, "groupId") == 0)
+                return r->group;
+        if (strcmp(name, "artifactId") == 0)
+                return r->artifact;
+        return strcmp(name, "version") == 0 ? r->version : NULL;
+}
+
+static const char *property(struct reader *r, const char *name)
+{
+        const char *value = system_property(r, name);
+        const char *parent = strncmp(name, "project.", 8) == 0 ? name + 8 : name;
+        if (!value && strcmp(parent, "parent.version") == 0)
+                value = r->parent_version;
+        if (!value && strcmp(parent, "parent.groupId") == 0)
+                value = r->parent_group;
+        if (!value)
+                value = strmap_get(&r->pom->properties, name);
+        return value ? value : own_name(r, name);
+}
+
+static int expand(struct reader *r, const char *text, struct buf *out, const char **within, int depth)
+{
+        for (const char *at = text; *at;) {
+                const char *start = strstr(at, "${"), *end = start ? strchr(start, '}') : NULL;
+                if (!end) {
+                        buf_puts(out, at);
+                        break;
+                }
+                buf_append(out, at, (size_t)(start - at));
+                _cleanup_free_ char *name = mem_strndup(start + 2, (size_t)(end - start - 2));
+                const char *value = property(r, name);
+                if (!value)
+                        buf_append(out, start, (size_t)(end - start + 1));
+                for (int i = 0; value && i < depth; i++)
+                        if (strcmp(within[i], name) == 0)
+                                return error_set(r->error, -EINVAL, "cyclic variable definition: ${%s}", name);
+                if (value && depth == MAX_DEPTH)
+                        return error_set(r->error, -EINVAL, "properties are nested too deeply: ${%s}", name);
+                if (value && ++r->put_in > MAX_PUT_IN)
+                        return error_set(r->error, -EINVAL, "too many properties within each other: ${%s}", name);
+                within[depth < MAX_DEPTH ? depth : 0] = name;
+                int e = value ? expand(r, value, out, within, depth + 1) : 0;
+                if (e < 0)
+                        return e;
+                if (out->len > MAX_EXPANDED)
+                        return error_set(r->error, -EFBIG, "${%s} becomes too long", name);
+                at = end + 1;
+        }
+        return 0;
+}
+
+static const char *trimmed(struct names *n, const char *text)
+{
+        while (*text && (unsigned char)*text <= ' ')
+                text++;
+        size_t len = strlen(text);
+        while (len > 0 && (unsigned char)text[len - 1] <= ' ')
+                len--;
+        return arena_copy(&n->arena, text, len);
+}
+
+/* The text with its properties, without white space around it; NULL stays NULL. */
+static int value_of(struct reader *r, const char *text, const char **out)
+{
+        const char *within[MAX_DEPTH + 1];
+        *out = NULL;
+        if (!text)
+                return 0;
+        if (!strstr(text, "${")) {
+                *out = trimmed(r->names, text);
+                return 0;
+        }
+        _cleanup_(buf_deinit) struct buf b = BUF_INIT;
+        r->put_in = 0;
+        int e = expand(r, text, &b, within, 0);
+        if (e == 0)
+                *out = trimmed(r->names, buf_text(&b));
+        return e;
+}
+
+static int child_value(struct reader *r, const struct xml_node *node, const char *name, const char **out)
+{
+        return value_of(r, xml_child_text(node, name), out);
+}
+
+/* The project's own element, else the parent element's; for the parent, the other way round. */
+static int either_value(struct reader *r, const struct xml_node *first, const struct xml_node *second, const char *name,
+                        const char **out)
+{
+        const char *text = xml_child_text(first, name);
+        return value_of(r, text ? text : xml_child_text(second, name), out);
+}
+
+static bool is_true(const char *text)
+{
+        return text && strcasecmp(text, "true") == 0;
+}
+
+/* Dotted numbers, as far as they are numbers. */
+static int compare_dotted(const char *a, const char *b)
+{
+        for (;;) {
+                char *a_end, *b_end;
+                long x = strtol(a, &a_end, 10), y = strtol(b, &b_end, 10);
+                if (x != y)
+                        return x < y ? -1 : 1;
+                a = *a_end == '.' ? a_end + 1 : "";
+                b = *b_end == '.' ? b_end + 1 : "";
+                if (!*a && !*b)
+                        return 0;
+        }
+}
+
+/* "[1.8,)", "17", "(,9)", "!1.8": one range, or several after each other. */
+static bool jdk_matches(const char *range)
+{
+        _cleanup_free_ char *text = mem_strdup(range);
+        bool found = false, negate = false;
+        char *at = text + strspn(text, " \t\r\n");
+        if (*at == '!') {
+                negate = true;
+                at++;
+        }
+        while (*at && !found) {
+                at += strspn(at, " \t\r\n,");
+                bool open_low = *at == '(', open_high;
+                at += *at == '(' || *at == '[';
+                size_t low_len = strcspn(at, ",)]");
+                _cleanup_free_ char *low = mem_strndup(at, low_len), *high = NULL;
+                at += low_len;
+                if (*at == ',') {
+                        size_t len = strcspn(++at, ")],");
+                        high = mem_strndup(at, len);
+                        at += len;
+                } else {
+                        high = mem_strdup(low);
+                }
+                open_high = *at == ')';
+                at += *at == ')' || *at == ']';
+                if (!low[strspn(low, " ")] && !high[strspn(high, " ")])
+                        continue;
+                int below = low[strspn(low, " ")] ? compare_dotted(low, JAVA_VERSION) : -1;
+                int above = high[strspn(high, " ")] ? compare_dotted(JAVA_VERSION, high) : -1;
+                found = (below < 0 || (below == 0 && !open_low)) && (above < 0 || (above == 0 && !open_high));
+        }
+        return found != negate;
+}
+
+static bool os_matches(struct reader *r, const struct xml_node *os)
+{
+        static const char *const parts[][2] = {{"name", "os.name"}, {"arch", "os.arch"}, {"version", "os.version"}};
+        bool any = false;
+        for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+                const char *text = xml_child_text(os, parts[i][0]);
+                if (!text)
+                        continue;
+                any = true;
+                if (strcmp(trimmed(r->names, text), system_property(r, parts[i][1])) != 0)
+                        return false;
+        }
+        const char *family = xml_child_text(os, "family");
+        if (family && !strstr(system_property(r, "os.name"), trimmed(r->names, family)))
+                return false;
+        return any || family;
+}
+
+static bool file_matches(struct reader *r, const struct xml_node *file)
+{
+        const char *missing = xml_child_text(file, "missing"), *exists = xml_child_text(file, "exists");
+        if (missing && access(trimmed(r->names, missing), F_OK) == 0)
+                return false;
+        if (exists && access(trimmed(r->names, exists), F_OK) != 0)
+                return false;
+        return missing || exists;
+}
+
+static bool property_matches(struct reader *r, const struct xml_node *rule)
+{
+        const char *name = xml_child_text(rule, "name"), *wanted = xml_child_text(rule, "value");
+        bool negate = name && *name == '!';
+        if (negate)
+                name++;
+        if (!name || !*name)
+                return false;
+        const char *is = property(r, name);
+        bool matched = wanted && *wanted ? is && strcmp(is, wanted) == 0 : is != NULL;
+        return matched != negate;
+}
+
+static bool profile_is_active(struct reader *r, const struct xml_node *profile)
+{
+        const struct xml_node *activation = xml_child(profile, "activation");
+        if (!activation)
+                return false;
+        const struct xml_node *os = xml_child(activation, "os"), *file = xml_child(activation, "file");
+        const char *jdk = xml_child_text(activation, "jdk");
+        return is_true(xml_child_text(activation, "activeByDefault")) ||
+               property_matches(r, xml_child(activation, "property")) || (os && os_matches(r, os)) ||
+               (jdk && jdk_matches(jdk)) || (file && file_matches(r, file));
+}
+
+static void add_properties(struct pom *pom, const struct xml_node *of)
+{
+        xml_each(p, xml_child(of, "properties")) strmap_set_if_missing(&pom->properties, p->name, p->text);
+}
+
+/* Which of a project's profiles are active is decided once: later properties must not change it. */
+struct profiles {
+        const struct xml_node *data[64];
+        size_t len;
+};
+
+static void read_profiles(struct reader *r, struct profiles *active)
+{
+        xml_each(profile, xml_child(r->pom->project, "profiles")) if (strcmp(profile->name, "profile") == 0 &&
+                                                                      active->len < ARRAY_SIZE(active->data) &&
+                                                                      profile_is_active(r, profile))
+        {
+                active->data[active->len++] = profile;
+                add_properties(r->pom, profile);
+        }
+}
+
+static struct managed *find_managed(const struct pom *pom, const struct module_name *module)
+{
+        for (struct managed *m = pom->managed; m; m = m->next)
+                if (m->module == module)
+                        return m;
+        return NULL;
+}
+
+static int managed_version(struct reader *r, const struct managed *m, const char **version)
+{
+        *version = m->version;
+        return m->element ? child_value(r, m->element, "version", version) : 0;
+}
+
+static void set_override(struct reader *r, struct module_name *module, const char *version)
+{
+        for (struct override *o = r->pom->module->overrides; o; o = o->next)
+                if (o->module == module) {
+                        if (version)
+                                o->revision = version;
+                        return;
+                }
+        struct override *o = module_new(r->names, struct override);
+        *o = (struct override){module, version, r->pom->module->overrides};
+        r->pom->module->overrides = o;
+}
+
+static int add_managed(struct reader *r, struct managed what)
+{
+        const char *version;
+        int e = managed_version(r, &what, &version);
+        if (e < 0)
+                return e;
+        struct managed *m = find_managed(r->pom, what.module);
+        if (m) {
+                what.next = m->next;
+                *m = what;
+        } else {
+                m = module_new(r->names, struct managed);
+                *m = what;
+                m->next = NULL;
+                /* Kept newest first; order matters to nobody but the reader of a dump. */
+                m->next = r->pom->managed;
+                r->pom->managed = m;
+        }
+        set_override(r, what.module, version);
+        return 0;
+}
+
+static int module_of(struct reader *r, const struct xml_node *element, struct module_name **module)
+{
+        const char *group, *artifact;
+        int e = child_value(r, element, "groupId", &group);
+        if (e == 0)
+                e = child_value(r, element, "artifactId", &artifact);
+        if (e < 0)
+                return e;
+        if (!group || !artifact)
+                return error_set(r->error, -EINVAL, "a dependency without %s", group ? "artifactId" : "groupId");
+        *module = names_module(r->names, group, artifact);
+        return 0;
+}
+
+static const char *host_revision(struct reader *r)
+{
+        char host[256] = "localhost";
+        gethostname(host, sizeof(host) - 1);
+        return names_printf(r->names, "working@%s", host);
+}
+
+static int import_managed(struct reader *r, struct module_name *module, const char *version)
+{
+        const struct pom *other;
+        struct revision_name *id = names_revision(r->names, module, version ? version : host_revision(r));
+        int e = r->source->other(r->source->context, id, &other, r->error);
+        if (e < 0)
+                return error_wrap(r->error, e, "Impossible to import module. Import=%s", id->text);
+        struct reader theirs = {.names = r->names, .pom = (struct pom *)other, .error = r->error, .named = true};
+        theirs.group = other->module->id->module->organisation;
+        theirs.artifact = other->module->id->module->name;
+        theirs.version = other->module->id->revision;
+        if (other->parent) {
+                theirs.parent_group = other->parent->module->id->module->organisation;
+                theirs.parent_version = other->parent->module->id->revision;
+        }
+        for (const struct managed *m = other->managed; m && e == 0; m = m->next) {
+                struct managed copy = {.module = m->module, .scope = m->scope, .exclusions = m->exclusions};
+                e = managed_version(&theirs, m, &copy.version);
+                if (e == 0 && m->element) {
+                        e = child_value(&theirs, m->element, "scope", &copy.scope);
+                        copy.exclusions = xml_child(m->element, "exclusions");
+                }
+                if (e == 0)
+                        e = add_managed(r, copy);
+        }
+        return e;
+}
+
+static int read_managed(struct reader *r, const struct xml_node *of)
+{
+        xml_each(d, xml_child(xml_child(of, "dependencyManagement"), "dependencies"))
+        {
+                if (strcmp(d->name, "dependency") != 0)
+                        continue;
+                struct module_name *module;
+                const char *scope, *version;
+                int e = module_of(r, d, &module);
+                if (e == 0)
+                        e = child_value(r, d, "scope", &scope);
+                if (e == 0)
+                        e = child_value(r, d, "version", &version);
+                if (e == 0 && scope && strcmp(scope, "import") == 0)
+                        e = import_managed(r, module, version);
+                else if (e == 0)
+                        e = add_managed(r, (struct managed){.module = module, .element = d});
+                if (e < 0)
+                        return e;
+        }
+        return 0;
+}
+
+/* What Ivy maps a scope to; the first list is for optional dependencies. */
+static const struct {
+        const char *scope;
+        const char *optional[5];
+        const char *mapping[5][2];
+} scopes[] = {
+        {"compile",
+         {"compile(*)", "master(*)"},
+         {{"compile", "compile(*)"}, {"compile", "master(*)"}, {"runtime", "runtime(*)"}}},
+        {"provided",
+         {"compile(*)", "provided(*)", "runtime(*)", "master(*)"},
+         {{"provided", "compile(*)"},
+          {"provided", "provided(*)"},
+          {"provided", "runtime(*)"},
+          {"provided", "master(*)"}}},
+        {"runtime",
+         {"compile(*)", "provided(*)", "master(*)"},
+         {{"runtime", "compile(*)"}, {"runtime", "runtime(*)"}, {"runtime", "master(*)"}}},
+        {"test", {NULL}, {{"test", "runtime(*)"}, {"test", "master(*)"}}},
+        {"system", {NULL}, {{"system", "master(*)"}}},
+};
+
+static size_t scope_index(const char *scope)
+{
+        for (size_t i = 0; scope && i < ARRAY_SIZE(scopes); i++)
+                if (strcmp(scopes[i].scope, scope) == 0)
+                        return i;
+        return 0;
+}
+
+static void map_scope(struct names *n, struct dependency *d, size_t scope, bool optional)
+{
+        if (optional && scopes[scope].optional[0])
+                for (size_t i = 0; scopes[scope].optional[i]; i++)
+                        module_add_mapping(n, d, "optional", scopes[scope].optional[i]);
+        else
+                for (size_t i = 0; scopes[scope].mapping[i][0]; i++)
+                        module_add_mapping(n, d, scopes[scope].mapping[i][0], scopes[scope].mapping[i][1]);
+}
+
+static bool packed_as_jar(const char *packaging)
+{
+        static const char *const jars[] = {
+                "ejb",   "bundle", "maven-plugin", "eclipse-plugin", "jbi-component", "jbi-shared-library",
+                "orbit", "hk2-jar"};
+        for (size_t i = 0; i < ARRAY_SIZE(jars); i++)
+                if (strcmp(packaging, jars[i]) == 0)
+                        return true;
+        return false;
+}
+
+static void add_artifact(struct reader *r, struct dependency *d, const char *conf, const char *type,
+                         const char *classifier)
+{
+        struct artifact *a = module_new(r->names, struct artifact);
+        *a = (struct artifact){
+                .name = d->id->module->name, .type = type, .ext = type, .classifier = classifier, .conf = conf};
+        if (strcmp(type, "test-jar") == 0) {
+                a->ext = "jar";
+                if (!classifier)
+                        a->classifier = "tests";
+        } else if (packed_as_jar(type)) {
+                a->ext = "jar";
+        }
+        list_append(&d->artifacts, a);
+}
+
+/* Exclusions of a dependency; *all for "*:*", with which nothing that it needs is taken. */
+static bool has_exclusions(const struct xml_node *exclusions, bool *all)
+{
+        bool any = false;
+        *all = false;
+        xml_each(e, exclusions)
+        {
+                const char *group = xml_child_text(e, "groupId"), *artifact = xml_child_text(e, "artifactId");
+                if (strcmp(e->name, "exclusion") != 0 || !group || !artifact)
+                        continue;
+                any = true;
+                if (strcmp(group, "*") == 0 && strcmp(artifact, "*") == 0)
+                        *all = true;
+        }
+        return any;
+}
+
+static void add_exclusions(struct reader *r, struct dependency *d, const struct xml_node *exclusions)
+{
+        xml_each(e, exclusions)
+        {
+                const char *group = xml_child_text(e, "groupId"), *artifact = xml_child_text(e, "artifactId");
+                if (strcmp(e->name, "exclusion") != 0 || !group || !artifact ||
+                    (strcmp(group, "*") == 0 && strcmp(artifact, "*") == 0))
+                        continue;
+                struct texts confs = {0};
+                for (const struct mapping *m = d->mappings; m; m = m->next)
+                        texts_add(&confs, m->from);
+                for (size_t i = 0; i < confs.len; i++) {
+                        struct exclusion *rule = module_new(r->names, struct exclusion);
+                        *rule = (struct exclusion){.organisation = group, .name = artifact, .conf = confs.data[i]};
+                        list_append(&d->exclusions, rule);
+                }
+                free(confs.data);
+        }
+}
+
+static struct dependency *find_dependency(const struct module *m, const struct revision_name *id)
+{
+        for (struct dependency *d = m->dependencies; d; d = d->next)
+                if (d->id == id)
+                        return d;
+        return NULL;
+}
+
+/* What a dependency's element says, with what is managed. */
+struct need {
+        struct revision_name *id;
+        const char *type, *classifier;
+        size_t scope;
+        bool optional;
+        const struct xml_node *exclusions;
+        bool without_all;
+};
+
+static int read_need(struct reader *r, const struct xml_node *d, struct need *need)
+{
+        struct module_name *module;
+        const char *version, *scope;
+        int e = module_of(r, d, &module);
+        if (e == 0)
+                e = child_value(r, d, "version", &version);
+        if (e == 0)
+                e = child_value(r, d, "scope", &scope);
+        if (e == 0)
+                e = child_value(r, d, "type", &need->type);
+        if (e == 0)
+                e = child_value(r, d, "classifier", &need->classifier);
+        if (e < 0)
+                return e;
+        const struct managed *m = find_managed(r->pom, module);
+        if (m && (!version || !*version))
+                e = managed_version(r, m, &version);
+        if (e == 0 && m && (!scope || !*scope)) {
+                scope = m->scope;
+                if (m->element)
+                        e = child_value(r, m->element, "scope", &scope);
+        }
+        if (e < 0)
+                return e;
+        need->exclusions = xml_child(d, "exclusions");
+        if (!has_exclusions(need->exclusions, &need->without_all) && m) {
+                need->exclusions = m->element ? xml_child(m->element, "exclusions") : m->exclusions;
+                has_exclusions(need->exclusions, &need->without_all);
+        }
+        need->id = names_revision(r->names, module, version ? version : host_revision(r));
+        need->scope = scope_index(scope);
+        need->optional = is_true(xml_child_text(d, "optional"));
+        if (need->type && !*need->type)
+                need->type = NULL;
+        if (need->classifier && !*need->classifier)
+                need->classifier = NULL;
+        return 0;
+}
+
+static int add_dependency(struct reader *r, const struct xml_node *element)
+{
+        struct need need = {0};
+        int e = read_need(r, element, &need);
+        if (e < 0)
+                return e;
+        struct module *m = r->pom->module;
+        if (need.id->module == m->id->module)
+                return 0; /* some POMs need themselves */
+        struct dependency *d = find_dependency(m, need.id);
+        bool existing = d != NULL;
+        const char *conf = need.optional ? "optional" : scopes[need.scope].scope, *only = NULL;
+        if (!existing) {
+                d = module_new(r->names, struct dependency);
+                *d = (struct dependency){
+                        .of = m, .id = need.id, .force = true, .not_transitive = need.without_all, .source = element};
+                list_append(&m->dependencies, d);
+        }
+        for (const struct mapping *p = d->mappings; p; p = p->next)
+                only = !only || strcmp(only, p->from) == 0 ? p->from : conf;
+        map_scope(r->names, d, need.scope, need.optional);
+        if (need.classifier || (need.type && strcmp(need.type, "jar") != 0)) {
+                if (existing && !d->artifacts)
+                        add_artifact(r, d, only ? only : conf, "jar", NULL);
+                add_artifact(r, d, conf, need.type ? need.type : "jar", need.classifier);
+        } else if (existing) {
+                add_artifact(r, d, conf, "jar", NULL);
+        }
+        add_exclusions(r, d, need.exclusions);
+        return 0;
+}
+
+static int add_dependencies(struct reader *r, const struct xml_node *of)
+{
+        xml_each(d, xml_child(of, "dependencies"))
+        {
+                int e = strcmp(d->name, "dependency") == 0 ? add_dependency(r, d) : 0;
+                if (e < 0)
+                        return e;
+        }
+        return 0;
+}
+
+/* One that another POM made and that has no element of its own (a relocation). */
+static void copy_dependency(struct reader *r, const struct dependency *of)
+{
+        if (of->id->module == r->pom->module->id->module)
+                return;
+        struct dependency *d = module_new(r->names, struct dependency);
+        *d = *of;
+        d->next = NULL;
+        list_append(&r->pom->module->dependencies, d);
+}
+
+static int inherit_dependencies(struct reader *r)
+{
+        const struct dependency *d = r->pom->parent ? r->pom->parent->module->dependencies : NULL;
+        for (; d; d = d->next) {
+                if (!d->source) {
+                        copy_dependency(r, d);
+                        continue;
+                }
+                int e = add_dependency(r, d->source);
+                if (e < 0)
+                        return e;
+        }
+        return 0;
+}
+
+static int inherit_managed(struct reader *r)
+{
+        for (const struct managed *m = r->pom->parent ? r->pom->parent->managed : NULL; m; m = m->next) {
+                struct managed copy = *m;
+                int e = m->element ? module_of(r, m->element, &copy.module) : 0;
+                if (e == 0)
+                        e = add_managed(r, copy);
+                if (e < 0)
+                        return e;
+        }
+        return 0;
+}
+
+static int read_parent(struct reader *r, const struct xml_node *parent)
+{
+        const char *artifact;
+        int e = either_value(r, parent, r->pom->project, "groupId", &r->parent_group);
+        if (e == 0)
+                e = either_value(r, parent, r->pom->project, "version", &r->parent_version);
+        if (e == 0)
+                e = either_value(r, parent, r->pom->project, "artifactId", &artifact);
+        if (e < 0)
+                return e;
+        if (!r->parent_group || !artifact)
+                return error_set(r->error, -EINVAL, "its parent has no name");
+        struct revision_name *id = names_revision(r->names, names_module(r->names, r->parent_group, artifact),
+                                                  r->parent_version ? r->parent_version : host_revision(r));
+        e = r->source->other(r->source->context, id, &r->pom->parent, r->error);
+        if (e < 0)
+                return error_wrap(r->error, e, "Impossible to load parent. Parent=%s", id->text);
+        struct strmap_entry *p = NULL;
+        while ((p = strmap_next(&r->pom->parent->properties, p)))
+                strmap_set_if_missing(&r->pom->properties, p->key, p->value);
+        return 0;
+}
+
+static int read_name(struct reader *r, const struct xml_node *parent)
+{
+        int e = either_value(r, r->pom->project, parent, "groupId", &r->group);
+        if (e == 0)
+                e = either_value(r, r->pom->project, parent, "artifactId", &r->artifact);
+        if (e == 0)
+                e = either_value(r, r->pom->project, parent, "version", &r->version);
+        if (e < 0)
+                return e;
+        if (!r->group || !r->artifact)
+                return error_set(r->error, -EINVAL, "it has no %s", r->group ? "artifactId" : "groupId");
+        struct module *m = module_new(r->names, struct module);
+        m->id = names_revision(r->names, names_module(r->names, r->group, r->artifact),
+                               r->version ? r->version : host_revision(r));
+        size_t len = strlen(m->id->revision);
+        m->status = !r->version || (len >= 8 && strcmp(m->id->revision + len - 8, "SNAPSHOT") == 0) ? "integration"
+                                                                                                    : "release";
+        module_add_maven_configurations(r->names, m);
+        r->pom->module = m;
+        return 0;
+}
+
+/* It is now called otherwise: then that is all that it needs. Under another version: what that needs. */
+static int read_relocation(struct reader *r, const struct xml_node *relocation)
+{
+        const char *group = xml_child_text(relocation, "groupId"), *artifact = xml_child_text(relocation, "artifactId");
+        const char *version = xml_child_text(relocation, "version");
+        struct module_name *module =
+                names_module(r->names, group ? group : r->group, artifact ? artifact : r->artifact);
+        struct revision_name *id = names_revision(r->names, module, version ? version : r->pom->module->id->revision);
+        if (module == r->pom->module->id->module) {
+                const struct pom *other;
+                int e = r->source->other(r->source->context, id, &other, r->error);
+                if (e < 0)
+                        return error_wrap(r->error, e, "impossible to load module %s to which %s has been relocated",
+                                          id->text, r->pom->module->id->text);
+                for (const struct dependency *d = other->module->dependencies; d; d = d->next)
+                        copy_dependency(r, d);
+                return 0;
+        }
+        struct dependency *d = module_new(r->names, struct dependency);
+        *d = (struct dependency){.of = r->pom->module, .id = id, .force = true};
+        for (const struct configuration *c = r->pom->module->configurations; c; c = c->next)
+                module_add_mapping(r->names, d, c->name, c->name);
+        r->pom->module->dependencies = d;
+        return 0;
+}
+
+static int read_packaging(struct reader *r)
+{
+        const char *packaging;
+        int e = child_value(r, r->pom->project, "packaging", &packaging);
+        if (e < 0)
+                return e;
+        if (!packaging)
+                packaging = "jar";
+        struct artifact *a = module_new(r->names, struct artifact);
+        *a = (struct artifact){.name = r->artifact, .type = packaging, .ext = packaging, .conf = "master"};
+        if (strcmp(packaging, "pom") == 0) {
+                a->type = a->ext = "jar";
+                a->if_exists = true;
+        } else if (packed_as_jar(packaging)) {
+                a->ext = "jar";
+        } else if (strcmp(packaging, "pear") == 0) {
+                a->ext = "phar";
+        }
+        r->pom->module->artifacts = a;
+        return 0;
+}
+
+static int read_project(struct reader *r)
+{
+        const struct xml_node *project = r->pom->project, *parent = xml_child(project, "parent");
+        struct profiles active = {.len = 0};
+        add_properties(r->pom, project);
+        read_profiles(r, &active);
+        int e = parent ? read_parent(r, parent) : 0;
+        if (e == 0)
+                e = read_name(r, parent);
+        if (e < 0)
+                return e;
+        const struct xml_node *relocation = xml_child(xml_child(project, "distributionManagement"), "relocation");
+        if (relocation)
+                return read_relocation(r, relocation);
+        r->named = true;
+        e = inherit_managed(r);
+        if (e == 0)
+                e = read_managed(r, project);
+        if (e == 0)
+                e = add_dependencies(r, project);
+        for (size_t i = 0; i < active.len && e == 0; i++) {
+                e = read_managed(r, active.data[i]);
+                if (e == 0)
+                        e = add_dependencies(r, active.data[i]);
+        }
+        if (e == 0)
+                e = inherit_dependencies(r);
+        return e < 0 ? e : read_packaging(r);
+}
+
+int pom_read(struct names *n, const char *data, size_t len, const struct pom_source *source, struct pom *pom,
+             struct fst_error *error)
+{
+        struct xml_node *project;
+        int r = xml_parse(&n->arena, data, len, &project, error);
+        if (r < 0)
+                return r;
+        if (strcmp(project->name, "project") != 0 && strcmp(project->name, "model") != 0)
+                return error_set(error, -EINVAL, "project must be the root tag");
+        *pom = (struct pom){.project = project};
+        struct reader reader = {.names = n, .source = source, .pom = pom, .error = error};
+        r = read_project(&reader);
+        if (r < 0)
+                pom_deinit(pom);
+        return r;
+}
+
+void pom_deinit(struct pom *pom)
+{
+        strmap_deinit(&pom->properties);
+}

@@ -1,0 +1,763 @@
+/*
+ * Calls, their attempts and their ends; see kube_client.h.
+ *
+ * A call is in one list from begin to end. It is on its way (transfer), or it waits: for a moment (due >= 0), or for
+ * credentials that a program is making (due < 0). Every way out of an attempt goes through on_answer, which decides
+ * with the call's safety whether there is another one; every end goes through finish.
+ *
+ * Safety. Whether an attempt may have been carried out although no answer came (maybe_done) is remembered over all of
+ * them: a creation that meets "already exists" after that is looked at, a deletion that meets "not found" has happened.
+ */
+#include "kubernetes/api/kube_internal.h"
+
+#include "base/error.h"
+#include "base/read_file.h"
+#include "base/mem.h"
+#include "base/string_prefix.h"
+
+#include <strings.h>
+#include <unistd.h>
+
+#define FIRST_PAUSE_MS 100
+#define LONGEST_PAUSE_MS 10000
+#define LONGEST_TOKEN (1u << 20)
+#define RENEW_BEFORE_S 30
+
+/* ----------------------------------------------------------------------------------------------------------- calls */
+
+static void list_free(struct kube_list_state *l)
+{
+        if (!l)
+                return;
+        free(l->path);
+        free(l->base_query);
+        free(l->token);
+        json_items_deinit(&l->reader);
+        free(l);
+}
+
+static void unlink_call(struct kube_call *call)
+{
+        struct kube_client *c = call->client;
+        *(call->prev ? &call->prev->next : &c->first) = call->next;
+        *(call->next ? &call->next->prev : &c->last) = call->prev;
+        call->prev = call->next = NULL;
+        c->n--;
+        c->unlinked++;
+}
+
+static void call_free(struct kube_call *call)
+{
+        free(call->method);
+        free(call->path);
+        free(call->query);
+        free(call->content_type);
+        free(call->accept);
+        free(call->body);
+        json_decref(call->created);
+        json_decref(call->object);
+        error_deinit(&call->error);
+        list_free(call->list);
+        free(call);
+}
+
+static void set_timer(struct kube_client *c);
+static void attempt(struct kube_call *call);
+
+/* Nothing of @call is used afterwards. */
+static void finish(struct kube_call *call, int r, int status, json_t *object, const struct fst_error *error)
+{
+        unlink_call(call);
+        if (!call->done) {
+                call->over = true;
+                call->result = r;
+                call->object = json_incref(object);
+                if (r != 0)
+                        error_set(&call->error, r, "%s", error_message(error));
+                call->client = NULL;
+                return;
+        }
+        const char *reason = json_string_value(json_object_get(object, "reason"));
+        struct kube_answer answer = {.status = status,
+                                     .object = object,
+                                     .reason = r != 0 && reason ? reason : "",
+                                     .error = r != 0 ? error : NULL,
+                                     .retry_after_ms = call->retry_after_ms,
+                                     .attempts = call->attempts,
+                                     .throttled = call->throttled,
+                                     .maybe_done = r != 0 && call->maybe_done};
+        call->done(call->owner, call, r, &answer);
+        call_free(call);
+}
+
+/* ----------------------------------------------------------------------------------------------------- credentials */
+
+struct kube_refresh {
+        uv_work_t work;
+        struct kube_client *client; /* NULL: it was freed meanwhile */
+        struct kube_config config;  /* a copy: the program may run for longer than the client is there */
+        struct kube_credential credential;
+        struct fst_error error;
+        int result;
+};
+
+static void ask_program(uv_work_t *work)
+{
+        struct kube_refresh *f = work->data;
+        f->result = kube_exec_run(&f->config, KUBE_EXEC_TIMEOUT_MS, &f->credential, &f->error);
+}
+
+/* Transfers may still point to the certificate of the one before. */
+static void replace_credential(struct kube_client *c, struct kube_credential *fresh)
+{
+        if (c->credential.cert_data) {
+                c->old = mem_grow(c->old, (c->n_old + 1) * sizeof(*c->old));
+                c->old[c->n_old++] = c->credential;
+        } else {
+                kube_credential_deinit(&c->credential);
+        }
+        c->credential = *fresh;
+        *fresh = (struct kube_credential){0};
+        c->has_credential = true;
+}
+
+static void have_asked(uv_work_t *work, int status)
+{
+        struct kube_refresh *f = work->data;
+        struct kube_client *c = f->client;
+        if (c) {
+                c->refresh = NULL;
+                if (f->result == 0)
+                        replace_credential(c, &f->credential);
+                for (bool again = true; again && !c->dead;) {
+                        again = false;
+                        for (struct kube_call *call = c->first; call && !again; call = call->next) {
+                                if (call->transfer || call->due >= 0)
+                                        continue;
+                                again = true;
+                                call->due = 0;
+                                if (f->result == 0)
+                                        attempt(call);
+                                else
+                                        finish(call, f->result, 0, NULL, &f->error);
+                        }
+                }
+        }
+        kube_credential_deinit(&f->credential);
+        kube_config_deinit(&f->config);
+        error_deinit(&f->error);
+        free(f);
+}
+
+/* Whether the call has what it needs to be sent; if not it will be told. */
+static bool has_credential(struct kube_call *call)
+{
+        struct kube_client *c = call->client;
+        const struct kube_config *config = c->config;
+        if (!config->exec || config->token || config->token_file)
+                return true;
+        if (c->has_credential && (c->credential.expires == 0 || c->credential.expires > time(NULL) + RENEW_BEFORE_S))
+                return true;
+        call->due = -1;
+        if (c->refresh)
+                return false;
+        struct kube_refresh *f = new0(struct kube_refresh);
+        f->work.data = f;
+        f->client = c;
+        kube_config_copy_exec(config, &f->config);
+        c->refresh = f;
+        uv_queue_work(c->loop, &f->work, ask_program, have_asked);
+        return false;
+}
+
+/* The token's text, from a file that may have changed; NULL: none. The caller owns it. */
+static int read_token(const struct kube_client *c, char **token, struct fst_error *error)
+{
+        const struct kube_config *config = c->config;
+        *token = NULL;
+        if (!config->token_file) {
+                const char *said = config->token ? config->token : c->credential.token;
+                *token = said ? mem_strdup(said) : NULL;
+                return 0;
+        }
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        int r = file_text_read(config->token_file, LONGEST_TOKEN, &text, error);
+        if (r < 0)
+                return error_wrap(error, r, "the token for the API server");
+        const char *start = buf_text(&text) + strspn(buf_text(&text), " \t\r\n");
+        *token = mem_strndup(start, strcspn(start, " \t\r\n"));
+        explicit_bzero(text.data, text.len);
+        return 0;
+}
+
+/* -------------------------------------------------------------------------------------------------------- attempts */
+
+/* An item, or NULL: begun again. */
+static int on_item(void *owner, json_t *item)
+{
+        struct kube_call *call = owner;
+        int r = call->cancelled ? -ECANCELED : call->list->item(call->owner, item);
+        return call->cancelled ? -ECANCELED : r;
+}
+
+static int on_data(void *context, const char *data, size_t n)
+{
+        struct kube_call *call = context;
+        int r;
+        call->streamed += n;
+        call->reading = true;
+        if (call->list)
+                r = call->list->item_result = json_items_feed(&call->list->reader, data, n, &call->error);
+        else
+                r = call->sink(call->owner, data, n);
+        call->reading = false;
+        if (!call->cancelled)
+                return r;
+        call_free(call);
+        return -ECANCELED;
+}
+
+static void on_answer(void *owner, struct http_transfer *transfer, int r, struct http_answer *answer,
+                      const struct fst_error *error);
+
+static void send_it(struct kube_call *call, const char *token)
+{
+        struct kube_client *c = call->client;
+        const struct kube_config *config = c->config;
+        const char *headers[32];
+        size_t n = 0;
+        bool looks = call->looking;
+        const char *query = looks ? NULL : call->query;
+        const char *name = json_string_value(json_object_get(call->created, "name"));
+        _cleanup_free_ char *url = mem_printf("%s%s%s%s%s%s", config->server, call->path, looks ? "/" : "",
+                                              looks ? name : "", query && *query ? "?" : "", query ? query : "");
+        _cleanup_free_ char *agent = mem_printf("User-Agent: %s", c->user_agent);
+        _cleanup_free_ char *accept = mem_printf("Accept: %s", call->accept ? call->accept : "application/json");
+        _cleanup_free_ char *type =
+                mem_printf("Content-Type: %s", call->content_type ? call->content_type : "application/json");
+        headers[n++] = agent;
+        headers[n++] = accept;
+        if (call->body && !looks)
+                headers[n++] = type;
+        for (size_t i = 0; config->impersonate && config->impersonate[i] && n < ARRAY_SIZE(headers) - 1; i++)
+                headers[n++] = config->impersonate[i];
+        headers[n] = NULL;
+        _cleanup_free_ char *password =
+                !token && config->user ? mem_printf("%s:%s", config->user, config->password ? config->password : "")
+                                       : NULL;
+        const struct kube_credential *given = &c->credential;
+        bool stream = call->sink != NULL;
+        struct http_request q = {
+                .url = url,
+                .method = looks ? "GET" : call->method,
+                .headers = headers,
+                .body = looks ? NULL : call->body,
+                .body_len = looks ? 0 : call->body_len,
+                .connect_timeout_ms = config->connect_timeout_ms,
+                .timeout_ms = call->timeout_ms > 0             ? call->timeout_ms
+                              : stream || call->timeout_ms < 0 ? 0
+                                                               : config->request_timeout_ms,
+                .stall_timeout_ms = call->silence_ms > 0 ? call->silence_ms
+                                    : stream             ? -1
+                                                         : 0,
+                .user_password = password,
+                .bearer = token,
+                .proxy = config->proxy_url,
+                .insecure = config->insecure,
+                .ca_file = config->ca_file,
+                .ca_data = config->ca_file ? NULL : config->ca_data,
+                .ca_only = true,
+                .cert_file = given->cert_data ? NULL : config->cert_file,
+                .key_file = given->cert_data ? NULL : config->key_file,
+                .cert_data = given->cert_data    ? given->cert_data
+                             : config->cert_file ? NULL
+                                                 : config->cert_data,
+                .key_data = given->cert_data   ? given->key_data
+                            : config->key_file ? NULL
+                                               : config->key_data,
+                .tls_name = config->tls_server_name,
+                .fresh = call->fresh,
+                .sink = (call->sink || call->list) && !looks ? on_data : NULL,
+                .context = call,
+        };
+        call->fresh = false;
+        call->transfer = http_async_send(c->http, &q, on_answer, call);
+}
+
+static void attempt(struct kube_call *call)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        _cleanup_free_ char *token = NULL;
+        if (call->given_up) {
+                _cleanup_free_ char *deed = kube_deed(call->method, call->path);
+                error_set(&error, -ECANCELED, "cannot %s: it was given up", deed);
+                finish(call, -ECANCELED, 0, NULL, &error);
+                return;
+        }
+        if (!has_credential(call))
+                return;
+        int r = read_token(call->client, &token, &error);
+        call->attempts++;
+        if (r < 0) {
+                finish(call, r, 0, NULL, &error);
+                return;
+        }
+        send_it(call, token);
+        if (token)
+                explicit_bzero(token, strlen(token));
+}
+
+/* Sent when the timer looks next, which is never within the function that began it. */
+static void wait_for(struct kube_call *call, int64_t ms)
+{
+        call->due = (int64_t)uv_now(call->client->loop) + ms;
+        set_timer(call->client);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+        struct kube_client *c = timer->data;
+        int64_t now = (int64_t)uv_now(c->loop);
+        for (bool again = true; again && !c->dead;) {
+                again = false;
+                for (struct kube_call *call = c->first, *next; call && !c->dead; call = next) {
+                        next = call->next;
+                        if (call->transfer || call->due < 0 || call->due > now)
+                                continue;
+                        call->due = INT64_MAX;
+                        const uint64_t unlinked = c->unlinked;
+                        attempt(call);
+                        if (c->unlinked != unlinked) { /* it ended at once: the list is another */
+                                again = true;
+                                break;
+                        }
+                }
+        }
+        if (!c->dead)
+                set_timer(c);
+}
+
+static void set_timer(struct kube_client *c)
+{
+        int64_t first = INT64_MAX, now = (int64_t)uv_now(c->loop);
+        for (struct kube_call *call = c->first; call; call = call->next)
+                if (!call->transfer && call->due >= 0 && call->due < first)
+                        first = call->due;
+        if (first == INT64_MAX)
+                uv_timer_stop(&c->timer);
+        else
+                uv_timer_start(&c->timer, on_timer, first > now ? (uint64_t)(first - now) : 0, 0);
+}
+
+/* Between half of it and all of it: callers that failed together do not come back together. */
+static int64_t pause_of(struct kube_call *call)
+{
+        struct kube_client *c = call->client;
+        int64_t pause = c->first_pause;
+        for (int i = 1; i < call->attempts && pause < c->longest_pause; i++)
+                pause *= 2;
+        if (pause > c->longest_pause)
+                pause = c->longest_pause;
+        return MAX(pause / 2 + (int64_t)(rand_r(&c->seed) / (RAND_MAX / (pause / 2 + 1) + 1)), call->retry_after_ms);
+}
+
+static int64_t retry_after(const struct http_answer *answer)
+{
+        _cleanup_free_ char *text = http_answer_header(answer, "Retry-After");
+        char *end;
+        long seconds = text ? strtol(text, &end, 10) : 0;
+        return text && *text && !*end && seconds > 0 && seconds < 3600 ? seconds * 1000 : 0;
+}
+
+static bool connection_failed(int r)
+{
+        switch (r) {
+        case -EPROTO: /* a certificate that is not trusted stays so */
+        case -EINVAL:
+        case -EFBIG:
+        case -ENOMEM:
+        case -ECANCELED:
+                return false;
+        default:
+                return true;
+        }
+}
+
+/* Whether trying again could help and does not do anything twice. @maybe: this attempt may have been carried out. */
+static bool may_try_again(const struct kube_call *call, int r, int status, bool maybe)
+{
+        if (call->attempts >= call->attempts_most)
+                return false;
+        if (call->sink && call->streamed > 0)
+                return false;
+        if (r < 0 ? !connection_failed(r) : status != 429 && status != 408 && status < 500)
+                return false;
+        if (status == 501 || status == 505)
+                return false;
+        return call->safety != KUBE_ONCE || !maybe || status == 429;
+}
+
+/*
+ * What marks an object: its labels, its annotations, and the data of a config map or secret. Where one of them is
+ * another, it is somebody else's; an object without any cannot be told from another.
+ */
+static bool is_ours(const struct kube_call *call, const json_t *object)
+{
+        const json_t *metadata = json_object_get(object, "metadata");
+        const struct {
+                const char *name;
+                const json_t *there;
+        } maps[] = {{"labels", json_object_get(metadata, "labels")},
+                    {"annotations", json_object_get(metadata, "annotations")},
+                    {"data", json_object_get(object, "data")}};
+        size_t n = 0;
+        for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
+                json_t *sent = json_object_get(call->created, maps[i].name), *value;
+                const char *key;
+                json_object_foreach(sent, key, value)
+                        if (n++, !json_equal(json_object_get(maps[i].there, key), value))
+                                return false;
+        }
+        return n > 0 && !json_object_get(metadata, "deletionTimestamp");
+}
+
+void kube_list_begin(struct kube_call *call)
+{
+        json_items_deinit(&call->list->reader);
+        call->list->reader = (struct json_items){.item = on_item, .owner = call};
+}
+
+static void try_again(struct kube_call *call, int64_t ms)
+{
+        struct kube_list_state *l = call->list;
+        if (l) {
+                kube_list_begin(call);
+                error_deinit(&call->error);
+        }
+        if (l && l->restart) {
+                l->restart = false;
+                free(steal(l->token));
+                free(call->query);
+                call->query = mem_strdup(l->base_query);
+                call->reading = true;
+                on_item(call, NULL);
+                call->reading = false;
+                if (call->cancelled) {
+                        call_free(call);
+                        return;
+                }
+        }
+        wait_for(call, ms);
+}
+
+/* A page came whole: the next one, or the end. */
+static void next_page(struct kube_call *call)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        struct kube_list_state *l = call->list;
+        json_t *rest = NULL;
+        int r = json_items_end(&l->reader, &rest, &error);
+        const json_t *metadata = json_object_get(rest, "metadata");
+        const char *token = json_string_value(json_object_get(metadata, "continue"));
+        if (r < 0 || !token || !*token) {
+                finish(call, r, 200, rest, &error);
+                json_decref(rest);
+                return;
+        }
+        free(l->token);
+        l->token = mem_strdup(token);
+        free(call->query);
+        call->query = mem_strdup(l->base_query);
+        kube_query_add(&call->query, "continue", token);
+        kube_list_begin(call);
+        call->attempts = 0;
+        json_decref(rest);
+        wait_for(call, 0);
+}
+
+static void look(struct kube_call *call)
+{
+        call->looking = true;
+        wait_for(call, 0);
+}
+
+/* The answer about an object that exists already. */
+static void have_looked(struct kube_call *call, int status, json_t *object)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        call->looking = false;
+        if (status == 200 && is_ours(call, object)) {
+                finish(call, 0, 201, object, NULL);
+                return;
+        }
+        if (status != 200 && call->attempts < call->attempts_most) { /* it is gone again, or that is not known either */
+                wait_for(call, pause_of(call));
+                return;
+        }
+        _cleanup_free_ char *deed = kube_deed("POST", call->path);
+        const char *name = json_string_value(json_object_get(call->created, "name"));
+        int r = status == 200 ? FST_KUBE_E_ALREADY_EXISTS : FST_KUBE_E_UNAVAILABLE;
+        if (status == 200)
+                error_set(&error, r, "cannot %s: \"%s\" already exists, and is another's", deed, name);
+        else
+                error_set(&error, r, "cannot %s: \"%s\" existed already, and nobody says whose it is (HTTP %d)", deed,
+                          name, status);
+        finish(call, r, status == 200 ? 409 : status, NULL, &error);
+}
+
+/* No answer came. */
+static void on_failure(struct kube_call *call, int r, bool sent, const struct fst_error *why)
+{
+        struct kube_list_state *l = call->list;
+        if (l && l->item_result != 0) { /* an item ended it, or it is no list */
+                struct fst_error error = call->error;
+                _cleanup_free_ char *deed = kube_deed(call->method, call->path);
+                call->error = FST_ERROR_INIT;
+                error_wrap(&error, r, "cannot %s", deed);
+                finish(call, l->item_result, 200, NULL, &error);
+                error_deinit(&error);
+                return;
+        }
+        if (l)
+                l->restart = l->reader.count > 0;
+        call->maybe_done = call->maybe_done || (sent && !call->looking);
+        if (may_try_again(call, r, 0, sent && !call->looking)) {
+                call->fresh = r == -ETIMEDOUT;
+                try_again(call, pause_of(call));
+                return;
+        }
+        struct fst_error error = FST_ERROR_INIT;
+        _cleanup_free_ char *deed = kube_deed(call->method, call->path);
+        error_set(&error, r, "cannot %s: %s", deed, error_message(why));
+        finish(call, r, 0, NULL, &error);
+        error_deinit(&error);
+}
+
+static void on_answer(void *owner, struct http_transfer *transfer, int r, struct http_answer *answer,
+                      const struct fst_error *why)
+{
+        struct kube_call *call = owner;
+        struct kube_client *c = call->client;
+        bool sent = http_async_was_sent(transfer);
+        call->transfer = NULL;
+        call->due = INT64_MAX;
+        if (r < 0) {
+                on_failure(call, r, sent, why);
+                return;
+        }
+        int status = answer->status;
+        c->answers++;
+        if (status == 429)
+                call->throttled++;
+        call->retry_after_ms = retry_after(answer);
+        bool renewable = c->config->token_file || (c->config->exec && !c->config->token);
+        if (status == 401 && renewable && !call->renewed) {
+                call->renewed = true;
+                c->has_credential = c->has_credential && c->config->token_file;
+                wait_for(call, 0);
+                return;
+        }
+        call->maybe_done = call->maybe_done || (status >= 500 && !call->looking);
+        if (may_try_again(call, 0, status, true)) {
+                try_again(call, pause_of(call));
+                return;
+        }
+        if (call->list && status >= 200 && status < 300) {
+                next_page(call);
+                return;
+        }
+        json_t *object = json_loadb(buf_text(&answer->body), answer->body.len, 0, NULL);
+        if (call->looking) {
+                have_looked(call, status, object);
+                json_decref(object);
+                return;
+        }
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        int outcome = kube_outcome(call, status, object, buf_text(&answer->body), &error);
+        if (outcome == FST_KUBE_E_GONE && call->list && call->list->token &&
+            call->attempts < call->attempts_most) { /* the list grew too old between its pages */
+                call->list->restart = true;
+                try_again(call, 0);
+        } else if (outcome == FST_KUBE_E_CONFLICT && call->bears_conflicts && call->attempts < call->attempts_most) {
+                try_again(call, pause_of(call));
+        } else if (outcome == FST_KUBE_E_ALREADY_EXISTS && call->safety == KUBE_CREATION && call->maybe_done) {
+                look(call);
+        } else if (outcome == FST_KUBE_E_NOT_FOUND && strcmp(call->method, "DELETE") == 0 && call->maybe_done) {
+                finish(call, 0, 200, NULL, NULL);
+        } else {
+                finish(call, outcome, status, object, &error);
+        }
+        json_decref(object);
+}
+
+/* ------------------------------------------------------------------------------------------------------- interface */
+
+static int check_file(const char *path, const char *what, struct fst_error *error)
+{
+        return path && access(path, R_OK) != 0
+                       ? error_errno(error, "cannot read the %s %s for the API server", what, path)
+                       : 0;
+}
+
+int kube_client_new(uv_loop_t *loop, const struct kube_config *config, const char *user_agent, struct kube_client **out,
+                    struct fst_error *error)
+{
+        struct http_async *http;
+        int r = check_file(config->ca_file, "certificate", error);
+        if (r == 0)
+                r = check_file(config->cert_file, "client certificate", error);
+        if (r == 0)
+                r = check_file(config->key_file, "client key", error);
+        if (r == 0)
+                r = http_async_new(loop, &(struct http_async_options){0}, &http, error);
+        if (r < 0)
+                return r;
+        struct kube_client *c = new0(struct kube_client);
+        *c = (struct kube_client){.loop = loop,
+                                  .config = config,
+                                  .http = http,
+                                  .user_agent = mem_strdup(user_agent ? user_agent : "firesteel"),
+                                  .first_pause = FIRST_PAUSE_MS,
+                                  .longest_pause = LONGEST_PAUSE_MS,
+                                  .seed = (unsigned)uv_hrtime() ^ (unsigned)getpid()};
+        uv_timer_init(loop, &c->timer);
+        c->timer.data = c;
+        *out = c;
+        return 0;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+        struct kube_client *c = handle->data;
+        kube_credential_deinit(&c->credential);
+        for (size_t i = 0; i < c->n_old; i++)
+                kube_credential_deinit(&c->old[i]);
+        free(c->old);
+        free(c->user_agent);
+        free(c);
+}
+
+void kube_client_free(struct kube_client *c)
+{
+        if (!c)
+                return;
+        while (c->first)
+                kube_cancel(c->first);
+        c->dead = true;
+        if (c->refresh)
+                c->refresh->client = NULL; /* it ends by itself */
+        http_async_free(c->http);
+        uv_close((uv_handle_t *)&c->timer, on_closed);
+}
+
+uv_loop_t *kube_client_loop(const struct kube_client *c)
+{
+        return c->loop;
+}
+
+const struct kube_config *kube_client_config(const struct kube_client *c)
+{
+        return c->config;
+}
+
+size_t kube_client_pending(const struct kube_client *c)
+{
+        return c->n;
+}
+
+void kube_client_set_pause(struct kube_client *c, int64_t first_ms, int64_t longest_ms)
+{
+        c->first_pause = first_ms;
+        c->longest_pause = longest_ms;
+}
+
+uint64_t kube_client_answers(const struct kube_client *c)
+{
+        return c->answers;
+}
+
+struct kube_call *kube_begin(struct kube_client *c, const struct kube_request *q, enum kube_safety safety,
+                             kube_done *done, void *owner)
+{
+        struct kube_call *call = new0(struct kube_call);
+        call->client = c;
+        call->done = done;
+        call->owner = owner;
+        call->method = mem_strdup(q->method ? q->method : "GET");
+        call->path = mem_strdup(q->path);
+        call->query = q->query ? mem_strdup(q->query) : NULL;
+        call->content_type = q->content_type ? mem_strdup(q->content_type) : NULL;
+        call->accept = q->accept ? mem_strdup(q->accept) : NULL;
+        call->body = q->body ? json_dumps(q->body, JSON_COMPACT) : NULL;
+        call->body_len = call->body ? strlen(call->body) : 0;
+        call->timeout_ms = q->timeout_ms;
+        call->silence_ms = q->silence_ms;
+        call->sink = q->sink;
+        call->attempts_most = q->attempts > 0 ? q->attempts : KUBE_ATTEMPTS;
+        call->safety = safety;
+        call->prev = c->last;
+        *(c->last ? &c->last->next : &c->first) = call;
+        c->last = call;
+        c->n++;
+        call->due = (int64_t)uv_now(c->loop);
+        if (!uv_is_active((uv_handle_t *)&c->timer) || uv_timer_get_due_in(&c->timer) > 0)
+                uv_timer_start(&c->timer, on_timer, 0, 0);
+        return call;
+}
+
+struct kube_call *kube_send(struct kube_client *c, const struct kube_request *q, kube_done *done, void *owner)
+{
+        bool json_patch = q->content_type && strstr(q->content_type, "json-patch");
+        bool post = q->method && strcmp(q->method, "POST") == 0;
+        return kube_begin(c, q, post || json_patch ? KUBE_ONCE : KUBE_SAFE, done, owner);
+}
+
+void kube_cancel(struct kube_call *call)
+{
+        if (!call->client) { /* over, and not waited for */
+                call_free(call);
+                return;
+        }
+        unlink_call(call);
+        if (call->transfer)
+                http_async_cancel(call->transfer);
+        call->cancelled = true;
+        if (!call->reading)
+                call_free(call);
+}
+
+void kube_limit_attempts(struct kube_call *call, int n)
+{
+        call->attempts_most = MIN(call->attempts_most, n);
+}
+
+void kube_bear_conflicts(struct kube_call *call)
+{
+        call->bears_conflicts = true;
+}
+
+void kube_give_up(struct kube_call *call)
+{
+        if (!call->client)
+                return;
+        kube_limit_attempts(call, call->attempts > 0 ? call->attempts : 1);
+        if (call->transfer && http_async_was_sent(call->transfer))
+                return;
+        if (call->transfer)
+                http_async_cancel(steal(call->transfer));
+        call->given_up = true;
+        wait_for(call, 0);
+}
+
+int kube_wait(struct kube_client *c, struct kube_call *call, json_t **object, struct fst_error *error)
+{
+        while (!call->over)
+                uv_run(c->loop, UV_RUN_ONCE);
+        int r = call->result;
+        if (r != 0)
+                error_set(error, r, "%s", error_message(&call->error));
+        if (object)
+                *object = steal(call->object);
+        call_free(call);
+        return r;
+}

@@ -1,0 +1,352 @@
+/* kubeconfig files in all their forms, a pod's own files, Spark's keys over them, programs that give credentials. */
+#include "kubernetes/api/kube_config.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/remove_tree.h"
+#include "base/write_all.h"
+#include "conf/conf.h"
+#include "kubernetes/api/exec_credential.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static char folder[64];
+static struct kube_config config;
+static struct fst_error error;
+
+static char *in_folder(const char *name)
+{
+        return mem_printf("%s/%s", folder, name);
+}
+
+static void put(const char *name, const char *text, int mode)
+{
+        _cleanup_free_ char *path = in_folder(name);
+        int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+        assert_true(fd >= 0);
+        assert_int_equal(write_all(fd, text, strlen(text)), 0);
+        close(fd);
+}
+
+static void parse(const char *text, const char *context)
+{
+        kube_config_deinit(&config);
+        int r = kube_config_parse(text, strlen(text), "/etc/kube", context, &config, &error);
+        if (r < 0)
+                fail_msg("%s", error_message(&error));
+}
+
+static void assert_fails(const char *text, const char *context, const char *message)
+{
+        struct kube_config untouched = {.insecure = true};
+        assert_true(kube_config_parse(text, strlen(text), "/etc/kube", context, &untouched, &error) < 0);
+        assert_true(untouched.insecure && !untouched.server);
+        if (!strstr(error_message(&error), message))
+                fail_msg("%s", error_message(&error));
+}
+
+#define TWO                                                                                                            \
+        "apiVersion: v1\nkind: Config\ncurrent-context: one\n"                                                         \
+        "contexts:\n"                                                                                                  \
+        "- {name: one, context: {cluster: a, user: u, namespace: jobs}}\n"                                             \
+        "- {name: two, context: {cluster: b, user: v}}\n"                                                              \
+        "- {name: lost, context: {cluster: nowhere}}\n"                                                                \
+        "clusters:\n"                                                                                                  \
+        "- name: a\n  cluster:\n    server: https://10.0.0.1:6443/\n    certificate-authority: pki/ca.crt\n"           \
+        "- name: b\n  cluster:\n    server: https://b:443\n    insecure-skip-tls-verify: true\n"                       \
+        "    tls-server-name: api.b\n    proxy-url: http://proxy:3128\n    certificate-authority: /x\n"                \
+        "    certificate-authority-data: |\n      UEVN\n      IQ==\n"                                                  \
+        "users:\n"                                                                                                     \
+        "- {name: u, user: {client-certificate: /c.crt, client-key-data: S0VZ, tokenFile: token}}\n"                   \
+        "- {name: v, user: {username: me, password: secret, as: other, as-groups: [g, h], as-user-extra: {k: [v]}}}\n"
+
+static void contexts(void **state)
+{
+        parse(TWO, NULL);
+        assert_string_equal(config.server, "https://10.0.0.1:6443");
+        assert_string_equal(config.namespace, "jobs");
+        assert_string_equal(config.context, "one");
+        assert_string_equal(config.ca_file, "/etc/kube/pki/ca.crt");
+        assert_string_equal(config.cert_file, "/c.crt");
+        assert_string_equal(config.key_data, "KEY");
+        assert_string_equal(config.token_file, "/etc/kube/token");
+        assert_null(config.ca_data);
+        assert_false(config.insecure || config.namespace_is_default);
+        parse(TWO, "two");
+        assert_string_equal(config.ca_data, "PEM!");
+        assert_null(config.ca_file);
+        assert_true(config.insecure && config.namespace_is_default);
+        assert_string_equal(config.namespace, "default");
+        assert_string_equal(config.tls_server_name, "api.b");
+        assert_string_equal(config.proxy_url, "http://proxy:3128");
+        assert_string_equal(config.user, "me");
+        assert_string_equal(config.impersonate[0], "Impersonate-User: other");
+        assert_string_equal(config.impersonate[2], "Impersonate-Group: h");
+        assert_string_equal(config.impersonate[3], "Impersonate-Extra-k: v");
+        assert_null(config.impersonate[4]);
+        _cleanup_free_ char *text = kube_config_describe(&config);
+        assert_string_equal(text, "https://b:443, context two, user me, whose certificate is not checked");
+        parse("{}", NULL);
+        assert_null(config.server);
+}
+
+static void what_is_wrong_is_said(void **state)
+{
+        assert_fails(TWO, "three", "kubeconfig: there is no context \"three\"; there is: one, two, lost");
+        assert_fails(TWO, "lost", "there is no cluster \"nowhere\", which context \"lost\" names; there is: a, b");
+        assert_fails("[1]", NULL, "(text): this is no kubeconfig file");
+        assert_fails("a: [", NULL, "kubeconfig file (text): line ");
+        assert_fails("current-context: x\ncontexts: [{name: x, context: {user: u}}]\n"
+                     "users: [{name: u, user: {client-key-data: '*'}}]\n",
+                     NULL, "client-key-data is no base64 of PEM");
+        assert_fails(
+                "current-context: x\ncontexts: [{name: x, context: {user: u}}]\nusers: [{name: u, user: {exec: {}}}]",
+                NULL, "exec has no command");
+        /* Anything at all where something else is expected. */
+        parse("current-context: [1]\ncontexts: {a: b}\nclusters: 3\nusers: text\n", NULL);
+        parse("current-context: x\ncontexts: [1, {name: x, context: {cluster: [], user: {}}}]\n", NULL);
+        assert_null(config.server);
+}
+
+static void tokens_of_providers(void **state)
+{
+        parse("current-context: x\ncontexts: [{name: x, context: {user: u}}]\n"
+              "users: [{name: u, user: {auth-provider: {name: oidc, config: {id-token: t1}}}}]\n",
+              NULL);
+        assert_string_equal(config.token, "t1");
+}
+
+/* The first file that says a thing decides; paths are relative to the file that says them. */
+static void files_are_merged(void **state)
+{
+        _cleanup_free_ char *a = in_folder("a"), *b = in_folder("sub/b"), *sub = in_folder("sub");
+        _cleanup_free_ char *paths = mem_printf("/nowhere/at/all:%s::%s", a, b);
+        assert_int_equal(mkdir(sub, 0700), 0);
+        put("a", "contexts: [{name: x, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {token: first}}]\n",
+            0600);
+        put("sub/b",
+            "current-context: x\ncontexts: [{name: x, context: {cluster: other}}]\n"
+            "clusters: [{name: c, cluster: {server: 'https://c', certificate-authority: ca}}]\n"
+            "users: [{name: u, user: {token: second}}]\n",
+            0600);
+        struct kube_places places = {.kubeconfig = paths};
+        assert_int_equal(kube_config_read(&places, "", &config, &error), 0);
+        assert_string_equal(config.server, "https://c");
+        assert_string_equal(config.token, "first");
+        _cleanup_free_ char *ca = in_folder("sub/ca");
+        assert_string_equal(config.ca_file, ca);
+}
+
+static void a_pod_knows_by_itself(void **state)
+{
+        struct kube_places places = {.kubeconfig = "/nowhere",
+                                     .home = folder,
+                                     .service_account = folder,
+                                     .service_host = "fd00::1",
+                                     .service_port = "443"};
+        put("token", "t", 0600);
+        put("namespace", "ns-of-pod\n", 0600);
+        assert_int_equal(kube_config_read(&places, NULL, &config, &error), 0);
+        assert_string_equal(config.server, "https://[fd00::1]:443");
+        assert_string_equal(config.namespace, "ns-of-pod");
+        _cleanup_free_ char *token = in_folder("token");
+        assert_string_equal(config.token_file, token);
+        assert_null(config.ca_file);
+        assert_true(kube_config_read(&places, "ctx", &config, &error) < 0);
+        assert_non_null(strstr(error_message(&error), "there is no context \"ctx\": there is no kubeconfig file"));
+}
+
+static int from_conf(enum kube_client_kind kind, const char *master, const char *const *settings)
+{
+        _cleanup_(conf_deinit) struct fst_conf conf;
+        conf_init(&conf);
+        for (size_t i = 0; settings[i]; i += 2)
+                conf_set(&conf, settings[i], settings[i + 1]);
+        kube_config_deinit(&config);
+        error_deinit(&error);
+        return kube_config_from_conf(&conf, kind, master, &config, &error);
+}
+
+static void keys_are_put_over_files(void **state)
+{
+        _cleanup_free_ char *path = in_folder("config");
+        put("config", TWO, 0600);
+        assert_int_equal(setenv("KUBECONFIG", path, 1), 0);
+        const char *const submission[] = {"spark.kubernetes.context",
+                                          "two",
+                                          "spark.kubernetes.authenticate.submission.caCertFile",
+                                          "/my/ca",
+                                          "spark.kubernetes.authenticate.submission.oauthToken",
+                                          "tok",
+                                          "spark.kubernetes.authenticate.driver.caCertFile",
+                                          "/not/this",
+                                          "spark.kubernetes.submission.requestTimeout",
+                                          "1234",
+                                          "spark.kubernetes.driver.connectionTimeout",
+                                          "1",
+                                          NULL};
+        assert_int_equal(from_conf(KUBE_SUBMISSION, "k8s://https://other:1/", submission), 0);
+        assert_string_equal(config.server, "https://other:1");
+        assert_string_equal(config.context, "two");
+        assert_string_equal(config.ca_file, "/my/ca");
+        assert_null(config.ca_data);
+        assert_string_equal(config.token, "tok");
+        assert_int_equal(config.request_timeout_ms, 1234);
+        assert_int_equal(config.connect_timeout_ms, 10000);
+        const char *const driver[] = {"spark.kubernetes.authenticate.clientKeyFile",
+                                      "/k",
+                                      "spark.kubernetes.authenticate.clientCertFile",
+                                      "/c",
+                                      "spark.kubernetes.authenticate.oauthTokenFile",
+                                      "/t",
+                                      "spark.kubernetes.trust.certificates",
+                                      "true",
+                                      "spark.kubernetes.namespace",
+                                      "mine",
+                                      NULL};
+        assert_int_equal(from_conf(KUBE_CLIENT_DRIVER, NULL, driver), 0);
+        assert_string_equal(config.server, "https://10.0.0.1:6443");
+        assert_string_equal(config.key_file, "/k");
+        assert_null(config.key_data);
+        assert_string_equal(config.token_file, "/t");
+        assert_string_equal(config.namespace, "mine");
+        assert_true(config.insecure);
+        const char *const pod[] = {"spark.kubernetes.authenticate.driver.mounted.oauthTokenFile", "/mounted",
+                                   "spark.kubernetes.authenticate.oauthTokenFile", "/not/this", NULL};
+        assert_int_equal(from_conf(KUBE_POD_DRIVER, "kubernetes.default.svc", pod), 0);
+        assert_string_equal(config.server, "https://kubernetes.default.svc");
+        assert_string_equal(config.token_file, "/mounted");
+        const char *const both[] = {"spark.kubernetes.authenticate.oauthTokenFile", "/t",
+                                    "spark.kubernetes.authenticate.oauthToken", "tok", NULL};
+        assert_int_equal(from_conf(KUBE_CLIENT_DRIVER, NULL, both), -EINVAL);
+        assert_string_equal(error_message(&error), "requirement failed: Cannot specify OAuth token through both a file "
+                                                   "spark.kubernetes.authenticate.oauthTokenFile and a value "
+                                                   "spark.kubernetes.authenticate.oauthToken.");
+        const char *const strange[] = {"spark.kubernetes.submission.requestTimeout", "soon", NULL};
+        assert_int_equal(from_conf(KUBE_SUBMISSION, NULL, strange), -EINVAL);
+        assert_non_null(strstr(error_message(&error), "The value 'soon' in the config"));
+        /* The environment's, over files, under keys. */
+        assert_int_equal(setenv("KUBERNETES_AUTH_TOKEN", "env", 1), 0);
+        const char *const none[] = {NULL};
+        assert_int_equal(from_conf(KUBE_CLIENT_DRIVER, NULL, none), 0);
+        assert_string_equal(config.token, "env");
+        assert_null(config.token_file);
+        assert_int_equal(from_conf(KUBE_SUBMISSION, NULL, submission), 0);
+        assert_string_equal(config.token, "tok");
+        unsetenv("KUBERNETES_AUTH_TOKEN");
+        assert_int_equal(setenv("KUBECONFIG", "/nowhere", 1), 0);
+        assert_int_equal(from_conf(KUBE_SUBMISSION, NULL, none), -EINVAL);
+        assert_non_null(strstr(error_message(&error), "it is not known where the API server is"));
+}
+
+static void masters(void **state)
+{
+        static const char *const cases[][2] = {{"k8s://https://a:1", "https://a:1"},
+                                               {"k8s://a:1", "https://a:1"},
+                                               {"k8s://http://a/", "http://a"},
+                                               {"https://a/b/", "https://a/b"},
+                                               {"a", "https://a"}};
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_free_ char *server = kube_server_of_master(cases[i][0]);
+                assert_string_equal(server, cases[i][1]);
+        }
+}
+
+static void use_program(const char *script, const char *more)
+{
+        put("plugin", script, 0700);
+        _cleanup_free_ char *text =
+                mem_printf("current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"
+                           "clusters: [{name: c, cluster: {server: 'https://c', certificate-authority-data: UEVN}}]\n"
+                           "users:\n- name: u\n  user:\n    exec:\n      apiVersion: client.authentication.k8s.io/v1\n"
+                           "      command: ./plugin\n      args: [a b, c]\n      env: [{name: MINE, value: v}]\n"
+                           "      provideClusterInfo: true\n%s",
+                           more);
+        kube_config_deinit(&config);
+        assert_int_equal(kube_config_parse(text, strlen(text), folder, NULL, &config, &error), 0);
+}
+
+static void programs_give_credentials(void **state)
+{
+        struct kube_credential c = {0};
+        use_program(
+                "#!/bin/sh\n[ \"$1\" = 'a b' ] && [ \"$2\" = c ] && [ \"$MINE\" = v ] || exit 9\n"
+                "case \"$KUBERNETES_EXEC_INFO\" in *'\"certificate-authority-data\":\"UEVN\"'*) ;; *) exit 8;; esac\n"
+                "echo '{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",\"status\":"
+                "{\"token\":\"tok\",\"expirationTimestamp\":\"2026-11-22T10:30:00Z\"}}'\n",
+                "");
+        int r = kube_exec_run(&config, KUBE_EXEC_TIMEOUT_MS, &c, &error);
+        if (r < 0)
+                fail_msg("%s", error_message(&error));
+        assert_string_equal(c.token, "tok");
+        assert_int_equal(c.expires, 1795343400);
+        kube_credential_deinit(&c);
+
+        use_program("#!/bin/sh\necho '{\"kind\":\"ExecCredential\",\"status\":{\"clientCertificateData\":\"C\","
+                    "\"clientKeyData\":\"K\"}}'\n",
+                    "");
+        assert_int_equal(kube_exec_run(&config, KUBE_EXEC_TIMEOUT_MS, &c, &error), 0);
+        assert_string_equal(c.cert_data, "C");
+        assert_string_equal(c.key_data, "K");
+        assert_int_equal(c.expires, 0);
+        kube_credential_deinit(&c);
+
+        use_program("#!/bin/sh\necho secret-output; echo log in first >&2; exit 3\n", "");
+        assert_int_equal(kube_exec_run(&config, KUBE_EXEC_TIMEOUT_MS, &c, &error), -ECANCELED);
+        assert_non_null(strstr(error_message(&error), "plugin, which is to give credentials, ended with status 3: log "
+                                                      "in first"));
+        assert_null(strstr(error_message(&error), "secret-output"));
+        use_program("#!/bin/sh\necho hello\n", "");
+        assert_int_equal(kube_exec_run(&config, KUBE_EXEC_TIMEOUT_MS, &c, &error), -EINVAL);
+        use_program("#!/bin/sh\nexec sleep 1000\n", "");
+        assert_int_equal(kube_exec_run(&config, 50, &c, &error), -ETIMEDOUT);
+        use_program("", "      installHint: get it there\n");
+        _cleanup_free_ char *path = in_folder("plugin");
+        assert_int_equal(unlink(path), 0);
+        assert_int_equal(kube_exec_run(&config, 50, &c, &error), -ENOENT);
+        assert_non_null(strstr(error_message(&error), "is not there: get it there"));
+}
+
+static void times(void **state)
+{
+        assert_int_equal(kube_time_parse("1970-01-01T00:00:01Z"), 1);
+        assert_int_equal(kube_time_parse("2026-11-22T12:30:00.123456+02:00"), 1795343400);
+        assert_int_equal(kube_time_parse("2026-11-22T08:30:00-02:00"), 1795343400);
+        assert_int_equal(kube_time_parse("tomorrow"), -1);
+        assert_int_equal(kube_time_parse("2026-11-22T08:30:00"), -1);
+}
+
+static int begin(void **state)
+{
+        snprintf(folder, sizeof(folder), "/tmp/kube-config-XXXXXX");
+        unsetenv("KUBECONFIG");
+        return mkdtemp(folder) == NULL;
+}
+
+static int end(void **state)
+{
+        kube_config_deinit(&config);
+        error_deinit(&error);
+        remove_tree(folder);
+        return 0;
+}
+
+int main(void)
+{
+#define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
+        const struct CMUnitTest tests[] = {
+                CASE(contexts),         CASE(what_is_wrong_is_said),     CASE(tokens_of_providers),
+                CASE(files_are_merged), CASE(a_pod_knows_by_itself),     CASE(keys_are_put_over_files),
+                CASE(masters),          CASE(programs_give_credentials), CASE(times),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,95 @@
+/* Where objects lie in the API; see kube_client.h. */
+#include "kubernetes/api/kube_client.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/string_prefix.h"
+
+#include <ctype.h>
+
+static void put_encoded(struct buf *out, const char *text, const char *also)
+{
+        for (const unsigned char *p = (const unsigned char *)text; *p; p++)
+                if (isalnum(*p) || strchr("-._~", *p) || strchr(also, *p))
+                        buf_putc(out, (char)*p);
+                else
+                        buf_printf(out, "%%%02X", *p);
+}
+
+char *kube_path(const char *api, const char *namespace, const char *resource, const char *name)
+{
+        struct buf path = BUF_INIT;
+        buf_printf(&path, "/%s/", strchr(api, '/') ? "apis" : "api");
+        put_encoded(&path, api, "/");
+        if (namespace) {
+                buf_puts(&path, "/namespaces/");
+                put_encoded(&path, namespace, "");
+        }
+        buf_putc(&path, '/');
+        put_encoded(&path, resource, "/");
+        if (name) {
+                buf_putc(&path, '/');
+                put_encoded(&path, name, "/:");
+        }
+        return buf_steal(&path);
+}
+
+/* The plural that the API has of a kind: English with few exceptions, none of them among what is used here. */
+static char *plural_of(const char *kind)
+{
+        struct buf name = BUF_INIT;
+        for (const char *p = kind; *p; p++)
+                buf_putc(&name, (char)tolower((unsigned char)*p));
+        const char *text = buf_text(&name);
+        size_t n = name.len;
+        if (text_ends_with(text, "y") && n > 1 && !strchr("aeiou", text[n - 2])) {
+                buf_truncate(&name, n - 1);
+                buf_puts(&name, "ies");
+        } else if (text_ends_with(text, "s") || text_ends_with(text, "x") || text_ends_with(text, "ch")) {
+                buf_puts(&name, "es");
+        } else {
+                buf_putc(&name, 's');
+        }
+        return buf_steal(&name);
+}
+
+static bool has_namespace(const char *kind)
+{
+        static const char *const clusterwide[] = {
+                "Namespace",          "Node",         "PersistentVolume", "ClusterRole",
+                "ClusterRoleBinding", "StorageClass", "PriorityClass"};
+        for (size_t i = 0; i < ARRAY_SIZE(clusterwide); i++)
+                if (strcmp(kind, clusterwide[i]) == 0)
+                        return false;
+        return true;
+}
+
+char *kube_object_path(const json_t *object, const char *namespace, bool with_name)
+{
+        const json_t *metadata = json_object_get(object, "metadata");
+        const char *api = json_string_value(json_object_get(object, "apiVersion"));
+        const char *kind = json_string_value(json_object_get(object, "kind"));
+        const char *name = json_string_value(json_object_get(metadata, "name"));
+        const char *own = json_string_value(json_object_get(metadata, "namespace"));
+        kind = kind ? kind : "";
+        _cleanup_free_ char *resource = plural_of(kind);
+        return kube_path(api ? api : "v1",
+                         !has_namespace(kind) ? NULL
+                         : own && *own        ? own
+                                              : namespace,
+                         resource, with_name ? name ? name : "" : NULL);
+}
+
+void kube_query_add(char **query, const char *name, const char *value)
+{
+        if (!value)
+                return;
+        _cleanup_(buf_deinit) struct buf out = BUF_INIT;
+        if (*query && **query)
+                buf_printf(&out, "%s&", *query);
+        put_encoded(&out, name, "");
+        buf_putc(&out, '=');
+        put_encoded(&out, value, "");
+        free(*query);
+        *query = buf_steal(&out);
+}

@@ -1,0 +1,126 @@
+/*
+ * What an answer means, and how it is told to a person: what was tried, what the server says, and, where somebody can
+ * do something about it, what.
+ */
+#include "kubernetes/api/kube_internal.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/string_prefix.h"
+
+#include <stdio.h>
+
+char *kube_deed(const char *method, const char *path)
+{
+        static const char *const verbs[][2] = {
+                {"GET", "read"}, {"POST", "create"}, {"DELETE", "delete"}, {"PATCH", "change"}, {"PUT", "replace"}};
+        const char *verb = method;
+        char namespace[254] = "", resource[128] = "", name[254] = "";
+        for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+                if (strcmp(method, verbs[i][0]) == 0)
+                        verb = verbs[i][1];
+        const char *rest = path;
+        if (text_starts_with(path, "/api/"))
+                rest = strchr(path + 5, '/');
+        else if (text_starts_with(path, "/apis/"))
+                rest = strchr(path + 6, '/') ? strchr(strchr(path + 6, '/') + 1, '/') : NULL;
+        if (rest && sscanf(rest, "/namespaces/%253[^/]/%127[^/]/%253s", namespace, resource, name) < 2) {
+                namespace[0] = 0;
+                sscanf(rest, "/%127[^/]/%253s", resource, name);
+        }
+        if (!resource[0])
+                return mem_printf("%s %s", verb, path);
+        return mem_printf("%s %s%s%s%s%s%s%s", verb, resource, name[0] ? " \"" : "", name, name[0] ? "\"" : "",
+                          namespace[0] ? " in namespace \"" : "", namespace, namespace[0] ? "\"" : "");
+}
+
+/* What stands between @before and the next quotation mark, into @out. */
+static bool quoted(const char *text, const char *before, char *out, size_t size)
+{
+        const char *start = strstr(text, before);
+        if (!start)
+                return false;
+        start += strlen(before);
+        size_t n = strcspn(start, "\"");
+        if (start[n] != '"' || n >= size)
+                return false;
+        memcpy(out, start, n);
+        out[n] = 0;
+        return true;
+}
+
+/* `User "x" cannot create resource "pods" in API group "" in the namespace "y"`, as the server says it: the cure. */
+static char *cure(const char *said)
+{
+        char user[512], resource[256], namespace[256], verb[64] = "";
+        if (!quoted(said, "User \"", user, sizeof(user)) || !quoted(said, " resource \"", resource, sizeof(resource)))
+                return NULL;
+        bool inside = quoted(said, "in the namespace \"", namespace, sizeof(namespace));
+        const char *cannot = strstr(said, "\" cannot ");
+        if (cannot)
+                sscanf(cannot, "\" cannot %63s", verb);
+        struct buf out = BUF_INIT;
+        char *account = strrchr(user, ':');
+        buf_printf(&out, "%s \"%s\" may not %s %s %s%s%s. Who administers the cluster allows it with: kubectl create ",
+                   text_starts_with(user, "system:serviceaccount:") ? "The account" : "The user", user,
+                   verb[0] ? verb : "use", resource, inside ? "in the namespace \"" : "in the whole cluster",
+                   inside ? namespace : "", inside ? "\"" : "");
+        buf_printf(&out, "%s spark-edit --clusterrole=edit ", inside ? "rolebinding" : "clusterrolebinding");
+        if (text_starts_with(user, "system:serviceaccount:") && account > user + 22)
+                buf_printf(&out, "--serviceaccount=%s", user + 22);
+        else
+                buf_printf(&out, "--user=%s", user);
+        if (inside)
+                buf_printf(&out, " --namespace=%s", namespace);
+        return buf_steal(&out);
+}
+
+static int forbidden(const char *deed, const char *said, struct fst_error *error)
+{
+        if (strstr(said, "exceeded quota"))
+                return error_set(error, FST_KUBE_E_QUOTA,
+                                 "cannot %s: a quota of the namespace is used up: %s (see kubectl describe quota)",
+                                 deed, said);
+        _cleanup_free_ char *what = cure(said);
+        return error_set(error, FST_KUBE_E_FORBIDDEN, "cannot %s: %s%s%s", deed, said, what ? ". " : "",
+                         what ? what : "");
+}
+
+static int code_of(int status, const char *reason)
+{
+        switch (status) {
+        case 404:
+                return FST_KUBE_E_NOT_FOUND;
+        case 409:
+                return strcmp(reason, "AlreadyExists") == 0 ? FST_KUBE_E_ALREADY_EXISTS : FST_KUBE_E_CONFLICT;
+        case 410:
+                return FST_KUBE_E_GONE;
+        case 429:
+                return FST_KUBE_E_TOO_MANY;
+        default:
+                return status >= 500 ? FST_KUBE_E_UNAVAILABLE : FST_KUBE_E_INVALID;
+        }
+}
+
+int kube_outcome(const struct kube_call *call, int status, const json_t *object, const char *text,
+                 struct fst_error *error)
+{
+        if (status >= 200 && status < 300)
+                return 0;
+        const char *said = json_string_value(json_object_get(object, "message"));
+        const char *reason = json_string_value(json_object_get(object, "reason"));
+        char line[300];
+        snprintf(line, sizeof(line), "%.*s", (int)MIN(strcspn(text, "\r\n"), 250u), text);
+        _cleanup_free_ char *plain = mem_printf("HTTP %d%s%s", status, line[0] ? ": " : "", line);
+        _cleanup_free_ char *deed = kube_deed(call->method, call->path);
+        said = said && *said ? said : plain;
+        reason = reason ? reason : "";
+        if (status == 401)
+                return error_set(error, FST_KUBE_E_UNAUTHORIZED,
+                                 "cannot %s: %s does not know who asks (%s): the token or client certificate is wrong "
+                                 "or has expired (kubeconfig, spark.kubernetes.authenticate.*)",
+                                 deed, call->client->config->server, said);
+        if (status == 403)
+                return forbidden(deed, said, error);
+        return error_set(error, code_of(status, reason), "cannot %s: %s", deed, said);
+}

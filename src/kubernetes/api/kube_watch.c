@@ -1,0 +1,419 @@
+/*
+ * List and watch; see kube_watch.h. One call is under way, or the timer runs, never both:
+ *
+ *      LIST → (done) SYNCED → WATCH → (ended by itself, or broken) WATCH from the last version
+ *        ↑______ a while ______(failed)  ↓ (410 as status or event)
+ *        ↑_______________________________LIST
+ *
+ * What was told is kept by name in a table: the version, so that nothing is told twice, and the number of the list that
+ * saw it last, so that a later list tells what is gone. What a stream has begun to say and not finished is forgotten:
+ * the version that is asked for is that of the last whole event.
+ */
+#include "kubernetes/api/kube_watch.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "kubernetes/api/kube_internal.h"
+#include "base/hash_table.h"
+
+#include <stdio.h>
+
+#define DEFAULT_SILENCE_MS 150000
+#define LONGEST_LINE (16u << 20)
+
+struct known {
+        struct known *prev, *next;
+        char *uid, *version;
+        unsigned list; /* that saw it last */
+        char name[];   /* "NAMESPACE/NAME" */
+};
+
+struct kube_watch {
+        struct kube_client *client;
+        char *path, *labels, *fields;
+        int page;
+        int64_t timeout_s, silence_ms;
+        const struct kube_watch_ops *ops;
+        void *owner;
+
+        struct kube_call *call;
+        uv_timer_t timer;
+        bool listing; /* what the call is, or comes next */
+        bool dead;
+        unsigned list;
+        int failures; /* since something worked */
+        unsigned seed;
+        char *version;
+        struct buf line;
+        int gone, quick;  /* streams in a row that were refused as too old; that ended at once */
+        bool relist;      /* an event said so */
+        bool progress;    /* this stream said something */
+        uint64_t started; /* it */
+        struct object_table table;
+        struct known *first;
+        struct kube_watch_counts counts;
+};
+
+static void go_on(struct kube_watch *w, int64_t ms);
+
+/* --------------------------------------------------------------------------------------------------- what is known */
+
+static bool has_name(const void *object, const void *key)
+{
+        return strcmp(((const struct known *)object)->name, key) == 0;
+}
+
+static void forget(struct kube_watch *w, struct known *k)
+{
+        object_table_remove(&w->table, object_hash_text(k->name), k);
+        *(k->prev ? &k->prev->next : &w->first) = k->next;
+        if (k->next)
+                k->next->prev = k->prev;
+        free(k->uid);
+        free(k->version);
+        free(k);
+        w->counts.objects--;
+}
+
+static void remember(struct kube_watch *w, const char *name, const char *uid, const char *version)
+{
+        size_t n = strlen(name) + 1;
+        struct known *k = mem_zero(sizeof(*k) + n);
+        memcpy(k->name, name, n);
+        k->uid = mem_strdup(uid);
+        k->version = mem_strdup(version);
+        k->list = w->list;
+        k->next = w->first;
+        if (w->first)
+                w->first->prev = k;
+        w->first = k;
+        object_table_put(&w->table, object_hash_text(name), k);
+        w->counts.objects++;
+}
+
+static void tell(struct kube_watch *w, enum kube_event what, json_t *object)
+{
+        if (w->dead)
+                return;
+        if (what != KUBE_SYNCED)
+                w->counts.events++;
+        w->ops->event(w->owner, what, object);
+}
+
+/* It is gone, and only its name is known. */
+static void tell_gone(struct kube_watch *w, struct known *k)
+{
+        const char *slash = strchr(k->name, '/');
+        json_t *metadata = json_pack("{s:s, s:s}", "name", slash + 1, "uid", k->uid);
+        if (slash > k->name)
+                json_object_set_new(metadata, "namespace", json_stringn(k->name, (size_t)(slash - k->name)));
+        json_t *object = json_pack("{s:o}", "metadata", metadata);
+        forget(w, k);
+        tell(w, KUBE_DELETED, object);
+        json_decref(object);
+}
+
+/* An object as it is now, from a list or an event. False: it has no name or version. */
+static bool see(struct kube_watch *w, json_t *object, bool deleted)
+{
+        const json_t *metadata = json_object_get(object, "metadata");
+        const char *name = json_string_value(json_object_get(metadata, "name"));
+        const char *namespace = json_string_value(json_object_get(metadata, "namespace"));
+        const char *uid = json_string_value(json_object_get(metadata, "uid"));
+        const char *version = json_string_value(json_object_get(metadata, "resourceVersion"));
+        if (!name || !version)
+                return false;
+        _cleanup_free_ char *full = mem_printf("%s/%s", namespace ? namespace : "", name);
+        struct known *k = object_table_find(&w->table, object_hash_text(full), has_name, full);
+        uid = uid ? uid : "";
+        if (k && strcmp(k->uid, uid) != 0 && !deleted) { /* another one of the same name */
+                tell_gone(w, k);
+                k = NULL;
+                if (w->dead)
+                        return true;
+        }
+        if (deleted) {
+                if (k && strcmp(k->uid, uid) == 0) {
+                        forget(w, k);
+                        tell(w, KUBE_DELETED, object);
+                }
+        } else if (!k) {
+                remember(w, full, uid, version);
+                tell(w, KUBE_ADDED, object);
+        } else {
+                k->list = w->list;
+                if (strcmp(k->version, version) == 0)
+                        return true;
+                free(k->version);
+                k->version = mem_strdup(version);
+                tell(w, KUBE_MODIFIED, object);
+        }
+        return true;
+}
+
+/* --------------------------------------------------------------------------------------------------------- failing */
+
+static void set_version(struct kube_watch *w, const char *version)
+{
+        if (!version || !*version)
+                return;
+        free(w->version);
+        w->version = mem_strdup(version);
+}
+
+static void fail(struct kube_watch *w, int r, const struct fst_error *error)
+{
+        struct kube_client *c = w->client;
+        int64_t pause = c->first_pause;
+        for (int i = 0; i < w->failures && pause < c->longest_pause; i++)
+                pause *= 2;
+        pause = MIN(pause, c->longest_pause);
+        pause = pause / 2 + (int64_t)(rand_r(&w->seed) % (unsigned)(pause / 2 + 1));
+        w->failures++;
+        if (w->ops->failed)
+                w->ops->failed(w->owner, r, error, pause);
+        go_on(w, pause);
+}
+
+/* --------------------------------------------------------------------------------------------------------- listing */
+
+static int on_item(void *owner, json_t *item)
+{
+        struct kube_watch *w = owner;
+        if (!item) {
+                w->list++; /* what came so far counts as if it had not */
+                return 0;
+        }
+        see(w, item, false);
+        return w->dead ? -ECANCELED : 0;
+}
+
+static void on_listed(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+{
+        struct kube_watch *w = owner;
+        w->call = NULL;
+        if (r != 0) {
+                fail(w, r, answer->error);
+                return;
+        }
+        for (struct known *k = w->first, *next; k && !w->dead; k = next) {
+                next = k->next;
+                if (k->list != w->list)
+                        tell_gone(w, k);
+        }
+        const char *version =
+                json_string_value(json_object_get(json_object_get(answer->object, "metadata"), "resourceVersion"));
+        if (!version || !*version) {
+                _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+                fail(w, error_set(&error, -EPROTO, "listing %s: there is no resource version", w->path), &error);
+                return;
+        }
+        set_version(w, version);
+        w->listing = false;
+        w->failures = 0;
+        tell(w, KUBE_SYNCED, NULL);
+        go_on(w, 0);
+}
+
+static void begin_list(struct kube_watch *w)
+{
+        w->counts.lists++;
+        w->list++;
+        w->call = kube_list_items(
+                w->client,
+                &(struct kube_listing){
+                        .path = w->path, .labels = w->labels, .fields = w->fields, .page = w->page, .item = on_item},
+                on_listed, w);
+}
+
+/* -------------------------------------------------------------------------------------------------------- watching */
+
+/* One line of the stream. Negative ends it; @error tells why. */
+static int take_event(struct kube_watch *w, const char *line, size_t n, struct fst_error *error)
+{
+        json_t *event = json_loadb(line, n, 0, NULL);
+        json_t *object = json_object_get(event, "object");
+        const char *type = json_string_value(json_object_get(event, "type"));
+        int r = 0;
+        if (!type || !json_is_object(object)) {
+                r = error_set(error, -EPROTO, "watching %s: an event that is none", w->path);
+        } else if (strcmp(type, "ERROR") == 0) {
+                const char *said = json_string_value(json_object_get(object, "message"));
+                int code = (int)json_integer_value(json_object_get(object, "code"));
+                w->relist = true;
+                r = error_set(error, code == 410 ? -ESTALE : -EPROTO, "watching %s: %s", w->path,
+                              said ? said : "the server says ERROR");
+        } else {
+                const char *version =
+                        json_string_value(json_object_get(json_object_get(object, "metadata"), "resourceVersion"));
+                bool deleted = strcmp(type, "DELETED") == 0;
+                w->progress = true;
+                w->failures = w->gone = w->quick = 0;
+                if (strcmp(type, "BOOKMARK") == 0)
+                        w->counts.bookmarks++;
+                else if ((deleted || strcmp(type, "ADDED") == 0 || strcmp(type, "MODIFIED") == 0) &&
+                         !see(w, object, deleted))
+                        r = error_set(error, -EPROTO, "watching %s: an object without name or version", w->path);
+                if (r == 0 && !w->dead)
+                        set_version(w, version);
+        }
+        json_decref(event);
+        return w->dead ? -ECANCELED : r;
+}
+
+/* Ended from within the stream's own function: the call is cancelled, and what comes next begins. */
+static int end_stream(struct kube_watch *w, int r, const struct fst_error *error)
+{
+        kube_cancel(steal(w->call));
+        w->listing = w->listing || w->relist;
+        if (r == -ESTALE && w->gone++ == 0)
+                go_on(w, 0);
+        else
+                fail(w, r, error);
+        return -ECANCELED;
+}
+
+static int on_stream(void *owner, const char *data, size_t n)
+{
+        struct kube_watch *w = owner;
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        int r = 0;
+        while (n > 0 && r == 0) {
+                const char *end = memchr(data, '\n', n);
+                size_t len = end ? (size_t)(end - data) : n;
+                if (w->line.len == 0 && end) { /* whole, as most are */
+                        if (len > 0)
+                                r = take_event(w, data, len, &error);
+                } else if (len > LONGEST_LINE - w->line.len) {
+                        r = error_set(&error, -EFBIG, "watching %s: an event larger than %u bytes", w->path,
+                                      LONGEST_LINE);
+                } else {
+                        buf_append(&w->line, data, len);
+                        if (end) {
+                                r = take_event(w, w->line.data, w->line.len, &error);
+                                buf_reset(&w->line);
+                        }
+                }
+                data += len + (end ? 1 : 0);
+                n -= len + (end ? 1 : 0);
+        }
+        if (r < 0 && !w->dead)
+                r = end_stream(w, r, &error);
+        return r;
+}
+
+static void on_stream_over(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+{
+        struct kube_watch *w = owner;
+        w->call = NULL;
+        bool quick = !w->progress && uv_now(w->client->loop) - w->started < 1000;
+        if (r == FST_KUBE_E_GONE) {
+                w->listing = true;
+                if (w->gone++ == 0)
+                        go_on(w, 0);
+                else
+                        fail(w, r, answer->error);
+        } else if (r > 0) {
+                w->listing = r != FST_KUBE_E_TOO_MANY && r != FST_KUBE_E_UNAVAILABLE;
+                fail(w, r, answer->error);
+        } else if (r < 0 && r != -ETIMEDOUT && !w->progress) {
+                fail(w, r, answer->error);
+        } else if (quick && w->quick++ > 0) {
+                /* Servers end watches as they like; one that does so at once is not asked again at once. */
+                _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+                fail(w, error_set(&error, -EPROTO, "watching %s: the server ends it at once", w->path), &error);
+        } else {
+                go_on(w, 0);
+        }
+}
+
+static void begin_watch(struct kube_watch *w)
+{
+        char seconds[24];
+        _cleanup_free_ char *query = NULL;
+        int64_t timeout = w->timeout_s > 0 ? w->timeout_s : 300 + rand_r(&w->seed) % 300;
+        snprintf(seconds, sizeof(seconds), "%lld", (long long)timeout);
+        kube_query_add(&query, "watch", "true");
+        kube_query_add(&query, "allowWatchBookmarks", "true");
+        kube_query_add(&query, "resourceVersion", w->version);
+        kube_query_add(&query, "timeoutSeconds", seconds);
+        kube_query_add(&query, "labelSelector", w->labels);
+        kube_query_add(&query, "fieldSelector", w->fields);
+        buf_reset(&w->line);
+        w->relist = w->progress = false;
+        w->started = uv_now(w->client->loop);
+        w->counts.watches++;
+        w->call = kube_send(
+                w->client,
+                &(struct kube_request){
+                        .path = w->path, .query = query, .attempts = 1, .silence_ms = w->silence_ms, .sink = on_stream},
+                on_stream_over, w);
+}
+
+/* ------------------------------------------------------------------------------------------------------- beginning */
+
+static void on_timer(uv_timer_t *timer)
+{
+        struct kube_watch *w = timer->data;
+        if (w->listing)
+                begin_list(w);
+        else
+                begin_watch(w);
+}
+
+static void go_on(struct kube_watch *w, int64_t ms)
+{
+        if (!w->dead)
+                uv_timer_start(&w->timer, on_timer, (uint64_t)ms, 0);
+}
+
+struct kube_watch *kube_watch_start(struct kube_client *client, const struct kube_watch_options *options,
+                                    const struct kube_watch_ops *ops, void *owner)
+{
+        struct kube_watch *w = new0(struct kube_watch);
+        w->client = client;
+        w->path = mem_strdup(options->path);
+        w->labels = options->labels ? mem_strdup(options->labels) : NULL;
+        w->fields = options->fields ? mem_strdup(options->fields) : NULL;
+        w->page = options->page;
+        w->timeout_s = options->timeout_s;
+        w->silence_ms = options->silence_ms > 0 ? options->silence_ms : DEFAULT_SILENCE_MS;
+        w->ops = ops;
+        w->owner = owner;
+        w->listing = true;
+        w->seed = (unsigned)uv_hrtime();
+        uv_timer_init(client->loop, &w->timer);
+        w->timer.data = w;
+        go_on(w, 0);
+        return w;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+        struct kube_watch *w = handle->data;
+        while (w->first)
+                forget(w, w->first);
+        object_table_deinit(&w->table);
+        buf_deinit(&w->line);
+        free(w->path);
+        free(w->labels);
+        free(w->fields);
+        free(w->version);
+        free(w);
+}
+
+/* Whoever called the owner goes on with @w until the loop turns, and does nothing but look at `dead`. */
+void kube_watch_free(struct kube_watch *w)
+{
+        if (!w || w->dead)
+                return;
+        w->dead = true;
+        if (w->call)
+                kube_cancel(steal(w->call));
+        uv_close((uv_handle_t *)&w->timer, on_closed);
+}
+
+struct kube_watch_counts kube_watch_counts(const struct kube_watch *w)
+{
+        return w->counts;
+}

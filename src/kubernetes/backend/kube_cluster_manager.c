@@ -1,0 +1,437 @@
+/* See kube_manager.h. */
+#include "kubernetes/backend/kube_cluster_manager.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/string_prefix.h"
+#include "kubernetes/pods/driver_builder.h"
+#include "kubernetes/backend/driver_pod.h"
+#include "kubernetes/pods/executor_builder.h"
+#include "kubernetes/executors/executor_pods_conf.h"
+#include "kubernetes/conf/generated_names.h"
+#include "kubernetes/backend/min_executors_wait.h"
+#include "kubernetes/api/kube_client.h"
+#include "kubernetes/backend/kube_executor_backend.h"
+#include "kubernetes/api/kube_names.h"
+#include "kubernetes/executors/lifecycle_manager.h"
+#include "kubernetes/conf/deprecated_keys.h"
+#include "kubernetes/backend/roll_schedule.h"
+#include "kubernetes/driver/submission_files.h"
+#include "driver/backend/cluster_backend.h"
+#include "driver/context.h"
+#include "exec/exit_hooks.h"
+#include "net/security.h"
+#include "sched/allocation/executor_allocation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LOG "KubernetesClusterSchedulerBackend"
+#define POD_NAME "spark.kubernetes.driver.pod.name"
+#define PREFIX "spark.kubernetes.executor.podNamePrefix"
+#define SECRET "spark.authenticate.secret"
+
+#define FAREWELL_MS 30000 /* for the API server to take what is to be deleted at the end */
+
+struct kube_manager {
+        struct executor_manager manager;
+        struct fst_context *sc;
+        struct cluster_backend *backend;
+        struct fst_conf settings; /* the context's, as pods are made from them */
+        struct fresh_names names;
+        struct submission_files files;
+        struct kube_config server;
+        struct kube_client *client;
+        struct kube_conf conf; /* of executors */
+        struct kube_executors *executors;
+        struct gang gang;
+        struct gang_watch *gang_watch; /* NULL: there is no gang */
+        struct roll_schedule *rolls;   /* NULL: executors are not rolled */
+        char *app_id, *namespace;
+        json_t *driver_pod; /* NULL: the driver runs in none */
+        int64_t cores_each;
+        int target; /* executors of the default profile, as was said before the start; -1: nothing was */
+};
+
+static struct kube_manager *manager_of(struct executor_manager *manager)
+{
+        return container_of(manager, struct kube_manager, manager);
+}
+
+/* ------------------------------------------------------------------------------------------ the API server, the driver
+ */
+
+static const char *variable(const char *name)
+{
+        return getenv(name);
+}
+
+static int connect_server(struct kube_manager *m, uv_loop_t *loop, struct fst_error *error)
+{
+        const struct fst_conf *conf = m->sc->conf;
+        _cleanup_free_ char *inside = NULL;
+        bool in_pod;
+        int r;
+        if ((r = conf_get_bool(conf, "spark.kubernetes.submitInDriver", &in_pod, error)) ||
+            (r = conf_get_string(conf, "spark.kubernetes.driver.master", &inside, error)))
+                return r;
+        if (in_pod && !conf_contains(conf, POD_NAME))
+                return error_set(error, -EINVAL,
+                                 "requirement failed: If the application is deployed using spark-submit in cluster "
+                                 "mode, the driver pod name must be provided.");
+        r = kube_config_from_conf(conf, in_pod ? KUBE_POD_DRIVER : KUBE_CLIENT_DRIVER,
+                                  in_pod ? inside : conf_get_raw(conf, "spark.master"), &m->server, error);
+        if (r)
+                return r;
+        _cleanup_free_ char *where = kube_config_describe(&m->server);
+        log_info(LOG, "Executors are pods in namespace %s of %s", m->namespace, where);
+        return kube_client_new(loop, &m->server, NULL, &m->client, error);
+}
+
+static int find_driver_pod(struct kube_manager *m, struct fst_error *error)
+{
+        const char *name = conf_get_raw(m->sc->conf, POD_NAME);
+        return name ? driver_pod_fetch(m->client, m->namespace, name, &m->driver_pod, error) : 0;
+}
+
+/* ------------------------------------------------------------------------------------------- what pods are made from
+ */
+
+/* What executors prove themselves with; NULL: nothing, or it reaches them otherwise. */
+static int find_secret(const struct fst_conf *conf, const char **out, struct fst_error *error)
+{
+        bool wanted;
+        int r = conf_get_bool(conf, "spark.authenticate", &wanted, error);
+        *out = NULL;
+        if (r || !wanted || conf_contains(conf, SECRET ".file") || conf_contains(conf, SECRET ".executor.file"))
+                return r;
+        *out = getenv("_SPARK_AUTH_SECRET");
+        if (!*out)
+                *out = conf_get_raw(conf, SECRET);
+        return 0;
+}
+
+static int complete_conf(struct kube_manager *m, struct fst_error *error)
+{
+        strmap_merge(&m->settings.set, &m->sc->conf->set);
+        older_spellings_replace(&m->settings.set);
+        m->conf = (struct kube_conf){.role = KUBE_EXECUTOR,
+                                     .conf = &m->settings,
+                                     .env = variable,
+                                     .app_id = m->app_id,
+                                     .unique = m->names.unique,
+                                     .uuid = m->names.uuid,
+                                     .user = m->sc->user,
+                                     .files = submission_files_of(&m->files),
+                                     .driver_pod = m->driver_pod};
+        int r = find_secret(&m->settings, &m->conf.secret, error);
+        if (r == 0)
+                r = kube_conf_complete(&m->conf, error);
+        return r;
+}
+
+static int create_config_map(struct kube_manager *m, struct fst_error *error)
+{
+        json_t *map = NULL;
+        int r = executor_config_map(&m->conf, &map, error);
+        if (r || !map)
+                return r;
+        if (m->driver_pod)
+                kube_set_owner(map, m->driver_pod);
+        struct kube_call *call = kube_create(m->client, m->namespace, map, NULL, NULL);
+        kube_bear_conflicts(call);
+        r = kube_wait(m->client, call, NULL, error);
+        json_decref(map);
+        if (r)
+                r = error_wrap(error,
+                               r == FST_KUBE_E_FORBIDDEN ? -EACCES
+                               : r > 0                   ? -EIO
+                                                         : r,
+                               "the executors' configuration cannot be put into the cluster");
+        return r;
+}
+
+/* ----------------------------------------------------------------------------------------- what becomes of executors
+ */
+
+static void on_removed(void *owner, int32_t id, const struct exit_reason *reason)
+{
+        const struct kube_manager *m = owner;
+        char text[12];
+        snprintf(text, sizeof(text), "%d", id);
+        cluster_backend_executor_exited(m->backend, text, reason->caused_by_app, reason->message);
+}
+
+static void on_given_up(void *owner, int exit_code, const char *message)
+{
+        const struct kube_manager *m = owner;
+        log_error(LOG, "Application has been killed. Reason: %s", message);
+        if (exit_code == LIFECYCLE_EXIT_FAILURES) /* Spark's driver ends at once then */
+                shutdown_begin(exit_code);
+        cluster_backend_abort(m->backend, message);
+}
+
+static char *why_not_here(void *owner)
+{
+        const struct kube_manager *m = owner;
+        return kube_executors_waiting(m->executors);
+}
+
+static void on_no_gang(void *owner, const char *message)
+{
+        on_given_up(owner, 1, message);
+}
+
+static void on_roll(void *owner, const char *executor_id, const char *reason)
+{
+        const struct kube_manager *m = owner;
+        cluster_backend_executor_decommissioned(m->backend, executor_id, false, reason);
+}
+
+static const struct gang_watch_ops gang_ops = {.why = why_not_here, .given_up = on_no_gang};
+static const struct kube_executors_ops executors_ops = {.removed = on_removed, .given_up = on_given_up};
+
+/* ------------------------------------------------------------------------------------------------- the manager */
+
+static int read_settings(struct kube_manager *m, struct fst_error *error)
+{
+        struct fst_conf *conf = m->sc->conf;
+        m->cores_each = 1;
+        int r = conf_get_string(conf, "spark.kubernetes.namespace", &m->namespace, error);
+        if (r == 0 && conf_contains(conf, "spark.executor.cores"))
+                r = conf_get_int(conf, "spark.executor.cores", &m->cores_each, error);
+        if (r == 0)
+                r = gang_read(conf, &m->gang, error);
+        if (r == 0 && m->gang.wanted) /* who waits too long is the gang's to say */
+                conf_set_if_missing(conf, "spark.scheduler.maxRegisteredResourcesWaitingTime", "3650d");
+        return r;
+}
+
+/* Executors of one application have names that begin alike. */
+static void choose_prefix(struct kube_manager *m)
+{
+        if (conf_contains(m->sc->conf, PREFIX))
+                return;
+        _cleanup_free_ char *prefix = kube_name_prefix(m->sc->app_name, m->names.unique);
+        conf_set(m->sc->conf, PREFIX, prefix);
+}
+
+static int kube_announce(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
+                         char **app_id, struct fst_error *error)
+{
+        struct kube_manager *m = manager_of(manager);
+        const char *given = conf_get_raw(m->sc->conf, "spark.app.id");
+        m->backend = backend;
+        m->app_id = mem_strdup(given ? given : m->names.app_id);
+        choose_prefix(m);
+        int r = connect_server(m, cluster_backend_loop(backend), error);
+        if (r == 0)
+                r = find_driver_pod(m, error);
+        if (r == 0)
+                *app_id = mem_strdup(m->app_id);
+        return r;
+}
+
+static int initial_executors(const struct kube_manager *m, int *out, struct fst_error *error)
+{
+        *out = m->target;
+        return m->target >= 0 ? 0 : executor_instances_read(m->sc->conf, out, error);
+}
+
+static int kube_start(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
+                      struct fst_error *error)
+{
+        struct kube_manager *m = manager_of(manager);
+        int executors, r;
+        if ((r = initial_executors(m, &executors, error)) || (r = complete_conf(m, error)) ||
+            (r = kube_executors_new(&(struct kube_executors_options){.client = m->client,
+                                                                     .namespace = m->namespace,
+                                                                     .app_id = m->app_id,
+                                                                     .conf = &m->conf,
+                                                                     .settings = &m->settings,
+                                                                     .driver_pod = conf_get_raw(m->sc->conf, POD_NAME)},
+                                    &executors_ops, m, &m->executors, error)) ||
+            (r = create_config_map(m, error)))
+                return r;
+        r = roll_schedule_begin(&(struct roll_schedule_options){.loop = cluster_backend_loop(backend),
+                                                                .conf = m->sc->conf,
+                                                                .status = m->sc->app_status,
+                                                                .decommission = on_roll,
+                                                                .owner = m},
+                                &m->rolls, error);
+        if (r)
+                return r;
+        kube_executors_set_target(m->executors, 0, executors);
+        kube_executors_start(m->executors);
+        m->gang_watch = gang_watch_begin(cluster_backend_loop(backend), &m->gang, &gang_ops, m);
+        return 0;
+}
+
+static int kube_make_secret(struct executor_manager *manager, struct fst_error *error)
+{
+        struct fst_conf *conf = manager_of(manager)->sc->conf;
+        _cleanup_free_ char *secret = NULL;
+        int r = security_make_secret(conf, &secret, error);
+        if (r == 0)
+                conf_set(conf, SECRET, secret);
+        return r;
+}
+
+/* Ids are ours, and numbers: whoever has another one (-1) is no executor in a pod. */
+static int32_t id_of(const char *executor_id)
+{
+        char *end;
+        const long id = strtol(executor_id, &end, 10);
+        return *executor_id && !*end && id > 0 && id <= INT32_MAX ? (int32_t)id : -1;
+}
+
+static bool kube_refuses(const struct executor_manager *manager, const char *executor_id)
+{
+        const struct kube_manager *m = container_of(manager, const struct kube_manager, manager);
+        const int32_t id = id_of(executor_id);
+        return id < 0 || (m->executors && kube_executors_refuse(m->executors, id));
+}
+
+static void kube_registered(struct executor_manager *manager, const char *executor_id)
+{
+        struct kube_manager *m = manager_of(manager);
+        kube_executors_registered(m->executors, id_of(executor_id));
+        gang_watch_arrived(m->gang_watch);
+}
+
+static void kube_forgotten(struct executor_manager *manager, const char *executor_id)
+{
+        kube_executors_forgotten(manager_of(manager)->executors, id_of(executor_id));
+}
+
+static void kube_decommissioned(struct executor_manager *manager, const char *executor_id)
+{
+        kube_executors_decommissioned(manager_of(manager)->executors, id_of(executor_id));
+}
+
+static bool kube_request_executors(struct executor_manager *manager, const struct executor_request *requests, int n)
+{
+        struct kube_manager *m = manager_of(manager);
+        for (int i = 0; i < n; i++) {
+                if (m->executors)
+                        kube_executors_set_target(m->executors, requests[i].profile, requests[i].target);
+                else if (requests[i].profile == 0)
+                        m->target = requests[i].target;
+        }
+        return true;
+}
+
+static void kube_kill(struct executor_manager *manager, const char *executor_id)
+{
+        struct kube_manager *m = manager_of(manager);
+        cluster_backend_tell_to_end(m->backend, executor_id);
+        kube_executors_kill(m->executors, id_of(executor_id));
+}
+
+static int64_t kube_expected_cores(const struct executor_manager *manager, double *ratio)
+{
+        const struct kube_manager *m = container_of(manager, const struct kube_manager, manager);
+        struct fst_error error = FST_ERROR_INIT;
+        int executors;
+        *ratio = m->gang.wanted ? 1 : 0.8; /* Spark's for Kubernetes */
+        if (initial_executors(m, &executors, &error) < 0)
+                executors = 0;
+        error_deinit(&error);
+        return executors * m->cores_each;
+}
+
+static bool kube_stopped(struct executor_manager *manager)
+{
+        struct kube_manager *m = manager_of(manager);
+        if (!m->executors)
+                return true;
+        gang_watch_end(steal(m->gang_watch));
+        roll_schedule_end(steal(m->rolls));
+        kube_executors_stop(m->executors);
+        return kube_executors_are_gone(m->executors);
+}
+
+static void on_patience_over(uv_timer_t *timer)
+{
+        timer->data = NULL;
+}
+
+/* What the API server was not told stays there for ever, unless the driver's pod owns it. */
+static void wait_for_deletions(struct kube_manager *m)
+{
+        uv_loop_t *loop = cluster_backend_loop(m->backend);
+        uv_timer_t patience;
+        uv_timer_init(loop, &patience);
+        patience.data = m;
+        uv_timer_start(&patience, on_patience_over, FAREWELL_MS, 0);
+        while (patience.data && !kube_executors_are_gone(m->executors))
+                uv_run(loop, UV_RUN_ONCE);
+        if (!kube_executors_are_gone(m->executors))
+                log_warn(LOG,
+                         "The API server did not take it that executors are to be deleted: kubectl delete pods "
+                         "--namespace=%s -l " KUBE_LABEL_APP_ID "=%s," KUBE_LABEL_ROLE "=executor removes what is left",
+                         m->namespace, m->app_id);
+        uv_close((uv_handle_t *)&patience, NULL);
+        uv_run(loop, UV_RUN_NOWAIT); /* the timer is on our stack */
+}
+
+static void kube_stop(struct executor_manager *manager)
+{
+        struct kube_manager *m = manager_of(manager);
+        if (m->executors) {
+                kube_executors_stop(m->executors);
+                wait_for_deletions(m);
+        }
+        kube_executors_free(steal(m->executors));
+        kube_client_free(steal(m->client));
+}
+
+static void kube_free(struct executor_manager *manager)
+{
+        struct kube_manager *m = manager_of(manager);
+        json_decref(m->driver_pod);
+        kube_conf_deinit(&m->conf);
+        kube_config_deinit(&m->server);
+        submission_files_deinit(&m->files);
+        conf_deinit(&m->settings);
+        free(m->app_id);
+        free(m->namespace);
+        free(m);
+}
+
+static const struct executor_manager_class kube_class = {
+        .name = "kubernetes",
+        .outlives_driver = true,
+        .make_secret = kube_make_secret,
+        .announce = kube_announce,
+        .start = kube_start,
+        .refuses = kube_refuses,
+        .registered = kube_registered,
+        .forgotten = kube_forgotten,
+        .decommissioned = kube_decommissioned,
+        .request_executors = kube_request_executors,
+        .kill = kube_kill,
+        .expected_cores = kube_expected_cores,
+        .stopped = kube_stopped,
+        .stop = kube_stop,
+        .free = kube_free,
+};
+
+int kube_manager_new(struct fst_context *sc, struct executor_manager **out, struct fst_error *error)
+{
+        struct kube_manager *m = new0(struct kube_manager);
+        m->manager.class = &kube_class;
+        m->sc = sc;
+        m->target = -1;
+        m->server = KUBE_CONFIG_INIT;
+        conf_init(&m->settings);
+        submission_files_init(&m->files, &m->settings.set);
+        fresh_names_make(&m->names);
+        int r = read_settings(m, error);
+        if (r)
+                kube_free(&m->manager);
+        else
+                *out = &m->manager;
+        return r;
+}

@@ -1,0 +1,373 @@
+/* The executors of an application, with an API server that is played: what is asked of it, and what is told. */
+#include "kubernetes/backend/kube_executor_backend.h"
+
+#define HTTP_FIXTURE_CONNECTIONS 4096
+
+#include "kubernetes/pods/features/step_fixture.h"
+#include "kubernetes/api/kube_client.h"
+#include "kubernetes/api/kube_fixture.h"
+#include "kubernetes/backend/pod_requests.h"
+
+#define FAST                                                                                                           \
+        "spark.driver.host=d", "spark.kubernetes.namespace=ns", "spark.kubernetes.executor.podNamePrefix=p",           \
+                "spark.kubernetes.executor.eventProcessingInterval=1ms",                                               \
+                "spark.kubernetes.allocation.batch.delay=101ms"
+
+static struct kube_fixture api;
+static struct kube_config config;
+static struct kube_client *client;
+static struct kube_executors *executors;
+static struct step_fixture made;
+static uv_loop_t loop;
+
+static struct {
+        int removed, given_up, exit_code;
+        int32_t last;
+        char reason[1024];
+} seen;
+
+static void on_removed(void *owner, int32_t id, const struct exit_reason *reason)
+{
+        seen.removed++;
+        seen.last = id;
+        snprintf(seen.reason, sizeof(seen.reason), "%s", reason->message);
+        kube_executors_forgotten(executors, id); /* as the driver does, at once */
+}
+
+static void on_given_up(void *owner, int exit_code, const char *message)
+{
+        seen.given_up++;
+        seen.exit_code = exit_code;
+        snprintf(seen.reason, sizeof(seen.reason), "%s", message);
+}
+
+static const struct kube_executors_ops ops = {.removed = on_removed, .given_up = on_given_up};
+
+static int make(const char *const *conf)
+{
+        step_begin(&made, KUBE_EXECUTOR, conf);
+        const struct kube_executors_options options = {
+                .client = client, .namespace = "ns", .app_id = "app-1", .conf = &made.c, .settings = &made.conf};
+        return kube_executors_new(&options, &ops, NULL, &executors, &made.error);
+}
+
+static void begin(int target, const char *const *conf)
+{
+        if (make(conf))
+                fail_msg("%s", error_message(&made.error));
+        kube_executors_set_target(executors, 0, target);
+        kube_executors_start(executors);
+}
+
+static int set_up(void **state)
+{
+        memset(&seen, 0, sizeof(seen));
+        kube_fixture_start(&api);
+        config = KUBE_CONFIG_INIT;
+        config.server = mem_strdup(api.http.url);
+        config.namespace = mem_strdup("ns");
+        config.request_timeout_ms = config.connect_timeout_ms = 60000;
+        uv_loop_init(&loop);
+        struct fst_error error = FST_ERROR_INIT;
+        assert_int_equal(kube_client_new(&loop, &config, NULL, &client, &error), 0);
+        kube_client_set_pause(client, 1, 4);
+        return 0;
+}
+
+static int tear_down(void **state)
+{
+        kube_executors_free(steal(executors));
+        kube_client_free(client);
+        assert_int_equal(uv_run(&loop, UV_RUN_DEFAULT), 0);
+        assert_int_equal(uv_loop_close(&loop), 0);
+        kube_config_deinit(&config);
+        kube_fixture_stop(&api);
+        step_end(&made);
+        return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------- what the cluster does
+ */
+
+static json_t *pod_of(int id)
+{
+        char name[32];
+        snprintf(name, sizeof(name), "p-exec-%d", id);
+        return json_object_get(api.pods, name);
+}
+
+static bool has(int id)
+{
+        pthread_mutex_lock(&api.lock);
+        bool found = pod_of(id) != NULL;
+        pthread_mutex_unlock(&api.lock);
+        return found;
+}
+
+static size_t count(void)
+{
+        pthread_mutex_lock(&api.lock);
+        size_t n = json_object_size(api.pods);
+        pthread_mutex_unlock(&api.lock);
+        return n;
+}
+
+static void set_status(int id, json_t *status)
+{
+        pthread_mutex_lock(&api.lock);
+        json_t *pod = json_deep_copy(pod_of(id));
+        json_object_set_new(pod, "status", status);
+        kube_fixture_put(&api, pod);
+        json_decref(pod);
+        pthread_mutex_unlock(&api.lock);
+}
+
+static void run_pod(int id)
+{
+        set_status(id, json_pack("{s:s}", "phase", "Running"));
+        kube_executors_registered(executors, id);
+}
+
+static void fail_pod(int id, int code)
+{
+        set_status(id,
+                   json_pack("{s:s, s:[{s:s, s:{s:{s:i, s:s}}}]}", "phase", "Failed", "containerStatuses", "name",
+                             "spark-kubernetes-executor", "state", "terminated", "exitCode", code, "reason", "Error"));
+}
+
+#define run_until(condition)                                                                                           \
+        while (!(condition))                                                                                           \
+        uv_run(&loop, UV_RUN_ONCE)
+
+static int faults_left;
+static const char *fault_method;
+
+static enum kube_fault refuse(struct kube_fixture *server, const struct fixture_exchange *x)
+{
+        if (faults_left == 0 || strcmp(x->method, fault_method) != 0)
+                return FAULT_NONE;
+        faults_left -= faults_left > 0;
+        return FAULT_REFUSED;
+}
+
+static void refuse_next(int n, const char *method, int status, const char *text)
+{
+        pthread_mutex_lock(&api.lock);
+        faults_left = n;
+        fault_method = method;
+        api.refusal = status;
+        api.refusal_headers = "Content-Type: application/json\r\n";
+        api.refusal_text = text;
+        api.fault = refuse;
+        pthread_mutex_unlock(&api.lock);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- tests */
+
+static void failed_ones_are_replaced(void **state)
+{
+        begin(2, settings(FAST));
+        run_until(count() == 2);
+        run_pod(1);
+        run_pod(2);
+        fail_pod(1, 3);
+        run_until(!has(1) && has(3));
+        assert_int_equal(seen.removed, 1);
+        assert_int_equal(seen.last, 1);
+        assert_non_null(strstr(seen.reason, "The executor with id 1 exited with exit code 3"));
+        assert_true(kube_executors_refuse(executors, 1));
+        assert_false(kube_executors_refuse(executors, 2));
+        kube_executors_stop(executors);
+        run_until(kube_executors_are_gone(executors));
+        assert_int_equal(count(), 0);
+        assert_int_equal(seen.given_up, 0);
+}
+
+static void fewer_are_wanted(void **state)
+{
+        begin(3, settings(FAST, "spark.kubernetes.dynamicAllocation.deleteGracePeriod=1ms",
+                          "spark.kubernetes.executor.decommissionLabel=going"));
+        run_until(count() == 3);
+        for (int id = 1; id <= 3; id++)
+                run_pod(id);
+        run_until(kube_executors_running(executors) == 3);
+        kube_executors_set_target(executors, 0, 2);
+        refuse_next(-1, "DELETE", 500, "{}"); /* the label comes first */
+        kube_executors_kill(executors, 2);
+        pthread_mutex_lock(&api.lock);
+        const json_t *labels = NULL;
+        while (!json_object_get(labels, "going")) {
+                pthread_mutex_unlock(&api.lock);
+                uv_run(&loop, UV_RUN_ONCE);
+                pthread_mutex_lock(&api.lock);
+                labels = json_object_get(json_object_get(pod_of(2), "metadata"), "labels");
+        }
+        api.fault = NULL;
+        pthread_mutex_unlock(&api.lock);
+        run_until(!has(2));
+        run_until(seen.removed == 1);
+        assert_int_equal(seen.last, 2);
+        assert_int_equal(count(), 2);
+}
+
+static void a_quota_is_waited_for(void **state)
+{
+        refuse_next(1, "POST", 403,
+                    "{\"kind\":\"Status\",\"reason\":\"Forbidden\",\"code\":403,\"message\":\"pods \\\"p-exec-1\\\" is "
+                    "forbidden: exceeded quota: few, requested: pods=1, used: pods=2, limited: pods=2\"}");
+        begin(1, settings(FAST));
+        run_until(count() == 1);
+        assert_int_equal(faults_left, 0);
+        assert_int_equal(seen.given_up, 0);
+}
+
+static const char no_list[] =
+        "{\"kind\":\"Status\",\"reason\":\"Forbidden\",\"code\":403,\"message\":\"pods is forbidden: User \\\"alice\\\" cannot "
+        "list resource \\\"pods\\\" in API group \\\"\\\" in the namespace \\\"ns\\\"\",\"details\":{\"kind\":\"pods\"}}";
+
+/* As it answers while it reads who may what. */
+static void a_server_that_has_just_been_started(void **state)
+{
+        refuse_next(2, "GET", 403, no_list);
+        begin(1, settings(FAST));
+        run_until(count() == 1);
+        run_pod(1);
+        run_until(kube_executors_running(executors) == 1);
+        refuse_next(5, "GET", 403, no_list);
+        fail_pod(1, 1);
+        run_until(has(2));
+        assert_int_equal(seen.given_up, 0);
+}
+
+static void who_may_not_see_pods_gives_up(void **state)
+{
+        refuse_next(-1, "GET", 403, no_list);
+        begin(1, settings(FAST));
+        run_until(seen.given_up);
+        assert_int_equal(seen.exit_code, 1);
+        assert_non_null(strstr(seen.reason, "alice"));
+        assert_non_null(strstr(seen.reason, "kubectl create rolebinding"));
+}
+
+static void too_many_failures(void **state)
+{
+        begin(1, settings(FAST, "spark.executor.maxNumFailures=2"));
+        for (int id = 1; !seen.given_up; id++) {
+                run_until(has(id) || seen.given_up);
+                if (has(id))
+                        fail_pod(id, 1);
+                run_until(!has(id) || seen.given_up);
+        }
+        assert_int_equal(seen.given_up, 1);
+        assert_int_equal(seen.exit_code, 11);
+}
+
+static void lists_instead_of_a_watch(void **state)
+{
+        begin(1, settings(FAST, "spark.kubernetes.executor.enableApiWatcher=false",
+                          "spark.kubernetes.executor.apiPollingInterval=5ms"));
+        run_until(count() == 1);
+        run_pod(1);
+        fail_pod(1, 1);
+        run_until(has(2));
+        assert_int_equal(seen.removed, 1);
+        assert_int_equal(api.watches, 0);
+}
+
+static void what_ended_may_stay(void **state)
+{
+        begin(1, settings(FAST, "spark.kubernetes.executor.deleteOnTermination=false"));
+        run_until(count() == 1);
+        run_pod(1);
+        fail_pod(1, 1);
+        const json_t *inactive = NULL;
+        while (!inactive) {
+                uv_run(&loop, UV_RUN_ONCE);
+                pthread_mutex_lock(&api.lock);
+                inactive = json_object_get(json_object_get(json_object_get(pod_of(1), "metadata"), "labels"),
+                                           "spark-exec-inactive");
+                pthread_mutex_unlock(&api.lock);
+        }
+        run_until(has(2));
+        kube_executors_stop(executors);
+        run_until(kube_executors_are_gone(executors));
+        assert_int_equal(count(), 2);
+}
+
+static void a_late_creation_is_taken_back(void **state)
+{
+        refuse_next(2, "POST", 503, "{}");
+        begin(1, settings(FAST));
+        while (faults_left > 0)
+                uv_run(&loop, UV_RUN_ONCE);
+        kube_executors_stop(executors); /* while the creation is being tried again */
+        run_until(kube_executors_are_gone(executors));
+        assert_int_equal(api.creations, 1);
+        assert_int_equal(count(), 0);
+}
+
+static struct buf asked; /* "log ", "delete " */
+
+static enum kube_fault log_is_late(struct kube_fixture *server, const struct fixture_exchange *x)
+{
+        bool log = strstr(x->target, "/log") != NULL;
+        if (log || (strcmp(x->method, "DELETE") == 0 && strstr(x->target, "/pods")))
+                buf_puts(&asked, log ? "log " : "delete ");
+        return log && server->step++ == 0 ? FAULT_REFUSED : FAULT_NONE;
+}
+
+static void the_log_of_who_failed_last_is_read_first(void **state)
+{
+        begin(1, settings(FAST));
+        run_until(count() == 1);
+        run_pod(1);
+        run_until(kube_executors_running(executors) == 1);
+        refuse_next(0, "", 503, "{}");
+        pthread_mutex_lock(&api.lock);
+        api.fault = log_is_late;
+        pthread_mutex_unlock(&api.lock);
+        fail_pod(1, 3);
+        run_until(seen.removed == 1);
+        kube_executors_stop(executors);
+        run_until(kube_executors_are_gone(executors));
+        assert_true(text_starts_with(buf_text(&asked), "log log delete "));
+        assert_int_equal(count(), 0);
+        buf_deinit(&asked);
+}
+
+static void what_cannot_be_built(void **state)
+{
+        assert_int_equal(make(settings(FAST, "spark.executor.memory=lots")), -EINVAL);
+        assert_non_null(error_message(&made.error));
+        executors = NULL;
+        step_end(&made);
+        assert_int_equal(make(settings(FAST, "spark.kubernetes.executor.enableApiWatcher=false",
+                                       "spark.kubernetes.executor.enableApiPolling=false")),
+                         -EINVAL);
+        assert_non_null(strstr(error_message(&made.error), "nothing would be known of executor pods"));
+        executors = NULL;
+        step_end(&made);
+        assert_int_equal(make(settings(FAST, "spark.kubernetes.allocation.pods.allocator=statefulset")), -ENOTSUP);
+        assert_non_null(strstr(error_message(&made.error), "statefulset"));
+        executors = NULL;
+}
+
+#define test(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                test(failed_ones_are_replaced),
+                test(fewer_are_wanted),
+                test(a_quota_is_waited_for),
+                test(a_server_that_has_just_been_started),
+                test(who_may_not_see_pods_gives_up),
+                test(too_many_failures),
+                test(lists_instead_of_a_watch),
+                test(what_ended_may_stay),
+                test(a_late_creation_is_taken_back),
+                test(what_cannot_be_built),
+                test(the_log_of_who_failed_last_is_read_first),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,85 @@
+/* See gang_watch.h. */
+#include "kubernetes/backend/min_executors_wait.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+
+#define LOG "KubernetesGang"
+
+#define REPORTS 20 /* of a wait that lasts until its end */
+#define REPORT_LEAST_MS 1000
+#define REPORT_MOST_MS 60000
+
+struct gang_watch {
+        struct gang gang;
+        const struct gang_watch_ops *ops;
+        void *owner;
+        int here;
+        uint64_t began;
+        uv_timer_t timer;
+};
+
+static char *describe_wait(const struct gang_watch *w)
+{
+        _cleanup_free_ char *why = w->ops->why(w->owner);
+        return mem_printf("%d of the %d executors that the application needs at least %s here after %llu s%s%s",
+                          w->here, w->gang.executors, w->here == 1 ? "is" : "are",
+                          (unsigned long long)((uv_now(w->timer.loop) - w->began) / 1000), *why ? ": " : "", why);
+}
+
+static bool is_over(const struct gang_watch *w)
+{
+        return w->gang.timeout_ms > 0 && (int64_t)(uv_now(w->timer.loop) - w->began) >= w->gang.timeout_ms;
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+        struct gang_watch *w = timer->data;
+        _cleanup_free_ char *state = describe_wait(w);
+        if (!is_over(w)) {
+                log_warn(LOG, "Waiting for the gang: %s", state);
+                return;
+        }
+        uv_timer_stop(timer);
+        _cleanup_free_ char *message = mem_printf(
+                "the gang did not come together within spark.firesteel.kubernetes.gang.timeout, and what the "
+                "application has is given back (ask for fewer or smaller executors, or wait longer): %s",
+                state);
+        w->ops->given_up(w->owner, message);
+}
+
+struct gang_watch *gang_watch_begin(uv_loop_t *loop, const struct gang *gang, const struct gang_watch_ops *ops,
+                                    void *owner)
+{
+        if (!gang->wanted || gang->executors == 0)
+                return NULL;
+        struct gang_watch *w = new0(struct gang_watch);
+        *w = (struct gang_watch){.gang = *gang, .ops = ops, .owner = owner, .began = uv_now(loop)};
+        const int64_t whole = gang->timeout_ms ? gang->timeout_ms : REPORT_MOST_MS * REPORTS;
+        int64_t interval = MIN(MAX(whole / REPORTS, (int64_t)REPORT_LEAST_MS), (int64_t)REPORT_MOST_MS);
+        interval = MIN(interval, whole);
+        uv_timer_init(loop, &w->timer);
+        w->timer.data = w;
+        uv_timer_start(&w->timer, on_timer, (uint64_t)interval, (uint64_t)interval);
+        return w;
+}
+
+void gang_watch_arrived(struct gang_watch *w)
+{
+        if (!w || !uv_is_active((uv_handle_t *)&w->timer) || ++w->here < w->gang.executors)
+                return;
+        log_info(LOG, "The gang is together: %d executors after %llu ms", w->here,
+                 (unsigned long long)(uv_now(w->timer.loop) - w->began));
+        uv_timer_stop(&w->timer);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+        free(handle->data);
+}
+
+void gang_watch_end(struct gang_watch *w)
+{
+        if (w)
+                uv_close((uv_handle_t *)&w->timer, on_closed);
+}

@@ -1,0 +1,217 @@
+/* See pod_creator.h. Spark's ExecutorPodsAllocator.requestNewExecutors, from the pod on. */
+#include "kubernetes/backend/pod_creator.h"
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "kubernetes/pods/driver_builder.h"
+#include "kubernetes/pods/executor_builder.h"
+#include "kubernetes/api/kube_client.h"
+#include "kubernetes/conf/kube_conf.h"
+#include "kubernetes/api/quantity.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct creation {
+        struct pod_creator *creator;
+        size_t place; /* in creator->creations */
+        int32_t id;
+        json_t *claims; /* an array */
+        size_t pending; /* claims without an answer */
+        int throttled;
+        int64_t retry_after_ms;
+        char *message; /* of the first claim that failed */
+};
+
+struct pod_creator {
+        struct pod_creator_options options;
+        const struct pod_creator_ops *ops;
+        void *owner;
+        VEC(struct creation *) creations;
+};
+
+struct pod_creator *pod_creator_new(const struct pod_creator_options *options, const struct pod_creator_ops *ops,
+                                    void *owner)
+{
+        struct pod_creator *creator = new0(struct pod_creator);
+        creator->options = *options;
+        creator->ops = ops;
+        creator->owner = owner;
+        return creator;
+}
+
+static void creation_free(struct creation *c)
+{
+        json_decref(c->claims);
+        free(c->message);
+        free(c);
+}
+
+void pod_creator_free(struct pod_creator *creator)
+{
+        if (!creator)
+                return;
+        for (size_t i = 0; i < creator->creations.len; i++)
+                creation_free(creator->creations.data[i]);
+        vec_deinit(&creator->creations);
+        free(creator);
+}
+
+static struct creation *creation_new(struct pod_creator *creator, int32_t id, json_t *claims)
+{
+        struct creation *c = new0(struct creation);
+        *c = (struct creation){
+                .creator = creator, .place = creator->creations.len, .id = id, .claims = json_incref(claims)};
+        vec_push(&creator->creations, c);
+        return c;
+}
+
+/* ------------------------------------------------------------------------------------------------------- answers */
+
+static void answer(struct creation *c, enum create_outcome outcome, const char *message)
+{
+        struct pod_creator *creator = c->creator;
+        const struct pod_creation creation = {.id = c->id,
+                                              .outcome = outcome,
+                                              .throttled = c->throttled,
+                                              .retry_after_ms = c->retry_after_ms,
+                                              .message = message};
+        struct creation *last = creator->creations.data[--creator->creations.len];
+        creator->creations.data[c->place] = last;
+        last->place = c->place;
+        creator->ops->answered(creator->owner, &creation);
+        creation_free(c);
+}
+
+static enum create_outcome outcome_of(int r, int status)
+{
+        switch (r) {
+        case 0:
+                return CREATE_DONE;
+        case FST_KUBE_E_TOO_MANY:
+        case FST_KUBE_E_CONFLICT:
+                return CREATE_SLOW_DOWN;
+        case FST_KUBE_E_UNAVAILABLE:
+                return status == 503 ? CREATE_SLOW_DOWN : CREATE_UNKNOWN;
+        case FST_KUBE_E_QUOTA:
+                return CREATE_QUOTA;
+        default:
+                return r < 0 ? CREATE_UNKNOWN : CREATE_REFUSED;
+        }
+}
+
+static void note(struct creation *c, const struct kube_answer *a)
+{
+        c->throttled += a->throttled;
+        c->retry_after_ms = a->retry_after_ms;
+}
+
+static void on_claim(void *owner, struct kube_call *call, int r, const struct kube_answer *a)
+{
+        struct creation *c = owner;
+        note(c, a);
+        if (r != 0 && !c->message)
+                c->message = mem_strdup(error_message(a->error));
+        if (--c->pending == 0)
+                answer(c, c->message ? CREATE_CLAIM_FAILED : CREATE_DONE, c->message);
+}
+
+static void create_claims(struct creation *c, const json_t *pod)
+{
+        const struct pod_creator_options *o = &c->creator->options;
+        const json_t *owner = o->driver_owns_claims && o->conf->driver_pod ? o->conf->driver_pod : pod;
+        json_t *claim;
+        size_t i;
+        c->pending = json_array_size(c->claims);
+        json_array_foreach(c->claims, i, claim) {
+                kube_set_owner(claim, owner);
+                kube_create(o->client, o->namespace, claim, on_claim, c);
+        }
+}
+
+static void on_pod(void *owner, struct kube_call *call, int r, const struct kube_answer *a)
+{
+        struct creation *c = owner;
+        note(c, a);
+        if (r == 0 && json_array_size(c->claims))
+                create_claims(c, a->object);
+        else
+                answer(c, outcome_of(r, a->status), r ? error_message(a->error) : NULL);
+}
+
+/* -------------------------------------------------------------------------------------------------------- building */
+
+static const char *text_at(const json_t *object, const char *const *path)
+{
+        for (; *path; path++)
+                object = json_object_get(object, *path);
+        return json_string_value(object);
+}
+
+/* The volume that mounts the claim @from mounts @to. */
+static void mount_instead(json_t *pod, const char *from, const char *to)
+{
+        json_t *volume;
+        size_t i;
+        json_array_foreach(json_object_get(json_object_get(pod, "spec"), "volumes"), i, volume) {
+                json_t *source = json_object_get(volume, "persistentVolumeClaim");
+                const char *name = json_string_value(json_object_get(source, "claimName"));
+                if (name && strcmp(name, from) == 0)
+                        json_object_set_new(source, "claimName", json_string(to));
+        }
+}
+
+/* What is to be created besides the pod: claims that others have left need not. */
+static json_t *claims_to_create(struct pod_creator *creator, int32_t id, const json_t *resources, json_t *pod)
+{
+        json_t *claims = json_array(), *claim;
+        size_t i;
+        json_array_foreach((json_t *)resources, i, claim) {
+                const char *storage =
+                        text_at(claim, (const char *[]){"spec", "resources", "requests", "storage", NULL});
+                int64_t size = 0;
+                struct fst_error error = FST_ERROR_INIT;
+                if (storage && quantity_read(storage, 0, &size, &error) < 0)
+                        error_deinit(&error);
+                const char *other = creator->ops->take_claim(
+                        creator->owner, id, text_at(claim, (const char *[]){"spec", "storageClassName", NULL}), size);
+                if (other)
+                        mount_instead(pod, text_at(claim, (const char *[]){"metadata", "name", NULL}), other);
+                else
+                        json_array_append(claims, claim);
+        }
+        return claims;
+}
+
+static int build(struct pod_creator *creator, int32_t id, int32_t profile, struct executor_pod_spec *spec,
+                 struct fst_error *error)
+{
+        char text[12];
+        const struct kube_profile other = {.id = profile};
+        struct kube_conf conf = *creator->options.conf;
+        snprintf(text, sizeof(text), "%d", id);
+        conf.executor_id = text;
+        conf.profile = profile ? &other : NULL;
+        return executor_spec_build(&conf, spec, error);
+}
+
+int pod_creator_create(struct pod_creator *creator, int32_t id, int32_t profile, struct fst_error *error)
+{
+        _cleanup_(executor_spec_deinit) struct executor_pod_spec spec = {0};
+        int r = build(creator, id, profile, &spec, error);
+        if (r < 0)
+                return r;
+        json_t *pod = executor_spec_pod(&spec);
+        json_t *claims = claims_to_create(creator, id, spec.resources, pod);
+        kube_create(creator->options.client, creator->options.namespace, pod, on_pod,
+                    creation_new(creator, id, claims));
+        json_decref(claims);
+        json_decref(pod);
+        return 0;
+}
+
+int pod_creator_check(struct pod_creator *creator, struct fst_error *error)
+{
+        _cleanup_(executor_spec_deinit) struct executor_pod_spec spec = {0};
+        return build(creator, 1, 0, &spec, error);
+}

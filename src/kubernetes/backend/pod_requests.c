@@ -1,0 +1,281 @@
+/* See pod_calls.h. */
+#include "kubernetes/backend/pod_requests.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/vec.h"
+#include "kubernetes/api/kube_client.h"
+#include "kubernetes/api/kube_names.h"
+#include "kubernetes/executors/pods_snapshot.h"
+#include "kubernetes/api/quantity.h"
+
+#include <string.h>
+
+#define LOG "ExecutorPods"
+
+#define LOG_SILENCE_MS 5000 /* of a node that does not answer the API server: the pod is deleted without its log */
+#define LOG_ATTEMPTS 2
+
+enum { DELETED_TOGETHER = 100 };
+
+/* The end of a pod's log that is being fetched; the pod is deleted then. */
+struct farewell {
+        struct pod_calls *calls;
+        struct pod_state *pod;
+        struct buf log;
+};
+
+typedef VEC(json_t *) items;
+
+struct pod_calls {
+        struct pod_calls_options options;
+        const struct pod_calls_ops *ops;
+        void *owner;
+        VEC(struct farewell *) farewells;
+        items claims; /* of the list that is under way */
+        int deleting;
+};
+
+struct pod_calls *pod_calls_new(const struct pod_calls_options *options, const struct pod_calls_ops *ops, void *owner)
+{
+        struct pod_calls *calls = new0(struct pod_calls);
+        calls->options = *options;
+        calls->ops = ops;
+        calls->owner = owner;
+        return calls;
+}
+
+static void farewell_free(struct farewell *f)
+{
+        pod_state_unref(f->pod);
+        buf_deinit(&f->log);
+        free(f);
+}
+
+static void items_deinit(items *list)
+{
+        for (size_t i = 0; i < list->len; i++)
+                json_decref(list->data[i]);
+        vec_deinit(list);
+}
+
+void pod_calls_free(struct pod_calls *calls)
+{
+        if (!calls)
+                return;
+        for (size_t i = 0; i < calls->farewells.len; i++)
+                farewell_free(calls->farewells.data[i]);
+        vec_deinit(&calls->farewells);
+        items_deinit(&calls->claims);
+        free(calls);
+}
+
+/* What is asked for again, or does not matter any more. */
+static bool is_settled(int r)
+{
+        return r == 0 || r == FST_KUBE_E_NOT_FOUND || r == FST_KUBE_E_CONFLICT;
+}
+
+static void on_answer(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+{
+        if (!is_settled(r))
+                log_warn(LOG, "%s", error_message(answer->error));
+}
+
+/* ------------------------------------------------------------------------------------------------------- deletions */
+
+static void delete_by_labels(struct pod_calls *calls, const char *resource, const char *labels, const char *fields,
+                             kube_done *done, void *owner)
+{
+        _cleanup_free_ char *path = kube_path("v1", calls->options.namespace, resource, NULL);
+        kube_delete(calls->options.client, path, &(struct kube_deletion){.labels = labels, .fields = fields}, done,
+                    owner);
+}
+
+static void delete_ids(struct pod_calls *calls, const int32_t *ids, int n, bool pending, kube_done *done)
+{
+        _cleanup_(buf_deinit) struct buf labels = BUF_INIT;
+        buf_printf(&labels, KUBE_LABEL_APP_ID "=%s," KUBE_LABEL_ROLE "=executor," KUBE_LABEL_EXECUTOR_ID " in (",
+                   calls->options.app_id);
+        for (int i = 0; i < n; i++)
+                buf_printf(&labels, "%s%d", i ? "," : "", ids[i]);
+        buf_puts(&labels, ")");
+        delete_by_labels(calls, "pods", buf_text(&labels), pending ? "status.phase=Pending" : NULL, done, calls);
+}
+
+void pod_calls_delete_pods(struct pod_calls *calls, const int32_t *ids, int n, bool pending)
+{
+        delete_ids(calls, ids, n, pending, on_answer);
+}
+
+static void on_all_deleted(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+{
+        struct pod_calls *calls = owner;
+        calls->deleting--;
+        on_answer(calls, call, r, answer);
+}
+
+void pod_calls_delete_all(struct pod_calls *calls, const char *resource, const char *role)
+{
+        _cleanup_free_ char *labels = mem_printf(KUBE_LABEL_APP_ID "=%s%s%s", calls->options.app_id,
+                                                 role ? "," KUBE_LABEL_ROLE "=" : "", role ? role : "");
+        calls->deleting++;
+        delete_by_labels(calls, resource, labels, NULL, on_all_deleted, calls);
+}
+
+void pod_calls_delete_known(struct pod_calls *calls, const struct pods_snapshot *pods)
+{
+        int32_t ids[DELETED_TOGETHER];
+        int n = 0;
+        for (const struct pod_state *p = pods_snapshot_next(pods, NULL); p;) {
+                ids[n++] = p->id;
+                p = pods_snapshot_next(pods, p);
+                if (p && n < DELETED_TOGETHER)
+                        continue;
+                calls->deleting++;
+                delete_ids(calls, ids, n, false, on_all_deleted);
+                n = 0;
+        }
+}
+
+int pod_calls_deleting(const struct pod_calls *calls)
+{
+        return calls->deleting;
+}
+
+int pod_calls_fetching(const struct pod_calls *calls)
+{
+        return (int)calls->farewells.len;
+}
+
+static void delete_now(struct pod_calls *calls, const struct pod_state *pod)
+{
+        _cleanup_free_ char *path = kube_path("v1", calls->options.namespace, "pods", pod->name);
+        kube_delete(calls->options.client, path, &(struct kube_deletion){.uid = pod->uid}, on_answer, calls);
+}
+
+static int on_log(void *owner, const char *data, size_t n)
+{
+        struct farewell *f = owner;
+        buf_append(&f->log, data, n);
+        if (f->log.len > 2 * POD_LOG_BYTES) {
+                memmove(f->log.data, f->log.data + f->log.len - POD_LOG_BYTES, POD_LOG_BYTES);
+                f->log.len = POD_LOG_BYTES;
+        }
+        return 0;
+}
+
+/* No more than POD_LOG_BYTES of it. */
+static const char *last_lines(const struct farewell *f)
+{
+        return buf_text(&f->log) + (f->log.len > POD_LOG_BYTES ? f->log.len - POD_LOG_BYTES : 0);
+}
+
+static void on_log_end(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+{
+        struct farewell *f = owner;
+        struct pod_calls *calls = f->calls;
+        if (r)
+                log_info(LOG, "The log of executor %d cannot be kept: %s", f->pod->id, error_message(answer->error));
+        else if (f->log.len)
+                log_warn(LOG, "The last lines of executor %d in pod %s:\n%s", f->pod->id, f->pod->name, last_lines(f));
+        delete_now(calls, f->pod);
+        for (size_t i = 0; i < calls->farewells.len; i++)
+                if (calls->farewells.data[i] == f)
+                        calls->farewells.data[i] = calls->farewells.data[--calls->farewells.len];
+        farewell_free(f);
+}
+
+/* It is asked for again for as long as the pod is there. */
+static bool is_fetched(const struct pod_calls *calls, const struct pod_state *pod)
+{
+        for (size_t i = 0; i < calls->farewells.len; i++)
+                if (calls->farewells.data[i]->pod->id == pod->id)
+                        return true;
+        return false;
+}
+
+void pod_calls_delete_pod(struct pod_calls *calls, const struct pod_state *pod, bool log_first)
+{
+        if (!log_first) {
+                delete_now(calls, pod);
+                return;
+        }
+        if (is_fetched(calls, pod))
+                return;
+        struct farewell *f = new0(struct farewell);
+        *f = (struct farewell){.calls = calls, .pod = pod_state_ref((struct pod_state *)pod), .log = BUF_INIT};
+        vec_push(&calls->farewells, f);
+        const struct kube_log log = {.container = pod->n_containers > 1 ? calls->options.container : NULL,
+                                     .tail_lines = POD_LOG_LINES,
+                                     .silence_ms = LOG_SILENCE_MS,
+                                     .sink = on_log};
+        kube_limit_attempts(
+                kube_logs(calls->options.client, calls->options.namespace, pod->name, &log, on_log_end, f),
+                LOG_ATTEMPTS);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- labels */
+
+void pod_calls_label(struct pod_calls *calls, const char *pod, const char *label, const char *value)
+{
+        _cleanup_free_ char *path = kube_path("v1", calls->options.namespace, "pods", pod);
+        json_t *patch = json_pack("{s:{s:{s:s}}}", "metadata", "labels", label, value);
+        kube_patch(calls->options.client, path, KUBE_PATCH_MERGE, patch, on_answer, calls);
+        json_decref(patch);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- claims */
+
+static int on_claim(void *owner, json_t *item)
+{
+        struct pod_calls *calls = owner;
+        if (item)
+                vec_push(&calls->claims, json_incref(item));
+        else
+                items_deinit(&calls->claims);
+        return 0;
+}
+
+static const json_t *member(const json_t *object, const char *a, const char *b)
+{
+        return json_object_get(json_object_get(object, a), b);
+}
+
+static struct pod_claim read_claim(const json_t *item)
+{
+        const json_t *requests = json_object_get(member(item, "spec", "resources"), "requests");
+        const char *storage = json_string_value(json_object_get(requests, "storage"));
+        const char *name = json_string_value(member(item, "metadata", "name"));
+        struct pod_claim claim = {
+                .name = name ? name : "",
+                .storage_class = json_string_value(member(item, "spec", "storageClassName")),
+                .created = pod_time_read(json_string_value(member(item, "metadata", "creationTimestamp")))};
+        struct fst_error error = FST_ERROR_INIT;
+        if (storage && quantity_read(storage, 0, &claim.size, &error) < 0)
+                error_deinit(&error);
+        return claim;
+}
+
+static void on_claims(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+{
+        struct pod_calls *calls = owner;
+        _cleanup_(items_deinit) items listed = calls->claims; /* another list may be asked for below */
+        calls->claims = (items){0};
+        struct pod_claim *claims = new_array(struct pod_claim, listed.len);
+        if (r)
+                log_warn(LOG, "%s", error_message(answer->error));
+        for (size_t i = 0; i < listed.len; i++)
+                claims[i] = read_claim(listed.data[i]);
+        calls->ops->claims(calls->owner, claims, r ? -1 : (int)listed.len);
+        free(claims);
+}
+
+void pod_calls_list_claims(struct pod_calls *calls)
+{
+        _cleanup_free_ char *path = kube_path("v1", calls->options.namespace, "persistentvolumeclaims", NULL);
+        _cleanup_free_ char *labels = mem_printf(KUBE_LABEL_APP_ID "=%s", calls->options.app_id);
+        kube_list_items(calls->options.client, &(struct kube_listing){.path = path, .labels = labels, .item = on_claim},
+                        on_claims, calls);
+}

@@ -1,0 +1,157 @@
+/* See pods_source.h. */
+#include "kubernetes/backend/pods_snapshot_source.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "kubernetes/executors/executor_pods.h"
+#include "kubernetes/api/kube_watch.h"
+
+#define LOG "ExecutorPodsSource"
+
+#define WORTH_TELLING_MS 500
+
+struct pods_source {
+        struct pods_source_options options;
+        char *path, *labels;
+        struct executor_pods *pods;
+        const struct pods_source_ops *ops;
+        void *owner;
+        struct kube_watch *watch;
+        bool synced;            /* the watch stands: what it told is all there is */
+        bool seen;              /* pods were told once */
+        int refused;            /* how often it was forbidden, the last times */
+        struct kube_call *list; /* NULL: none is under way */
+        uv_timer_t timer;
+};
+
+static int64_t now_of(const struct pods_source *s)
+{
+        return (int64_t)uv_now(s->timer.loop);
+}
+
+/* An API server that has just been started knows no rights yet; and who has seen pods before will see them again. */
+static bool is_hopeless(struct pods_source *s, int r)
+{
+        s->refused = r == FST_KUBE_E_FORBIDDEN ? s->refused + 1 : 0;
+        return !s->seen && s->refused == KUBE_REFUSALS;
+}
+
+/* Servers end watches as they please: that is no news before it lasts. */
+static void tell_failure(struct pods_source *s, int r, const struct fst_error *error, int64_t again_ms)
+{
+        if (is_hopeless(s, r))
+                s->ops->forbidden(s->owner, error);
+        else
+                log_at(again_ms < WORTH_TELLING_MS ? LOG_DEBUG : LOG_WARN, LOG,
+                       "Executor pods are not seen for %lld ms: %s", (long long)again_ms, error_message(error));
+}
+
+static void on_event(void *owner, enum kube_event what, json_t *pod)
+{
+        struct pods_source *s = owner;
+        if (what == KUBE_SYNCED) {
+                s->synced = s->seen = true;
+                executor_pods_synced(s->pods, now_of(s));
+        } else if (what == KUBE_DELETED) {
+                executor_pods_pod_gone(s->pods, pod, now_of(s));
+        } else {
+                executor_pods_pod(s->pods, pod, now_of(s));
+        }
+        s->ops->told(s->owner);
+}
+
+static void on_failure(void *owner, int r, const struct fst_error *error, int64_t again_ms)
+{
+        struct pods_source *s = owner;
+        s->synced = false;
+        tell_failure(s, r, error, again_ms);
+}
+
+static int on_item(void *owner, json_t *pod)
+{
+        struct pods_source *s = owner;
+        if (pod)
+                executor_pods_list_pod(s->pods, pod, now_of(s));
+        else
+                executor_pods_list_begin(s->pods);
+        return 0;
+}
+
+static void on_listed(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+{
+        struct pods_source *s = owner;
+        s->list = NULL;
+        if (r) {
+                tell_failure(s, r, answer->error, s->options.polling_interval);
+                return;
+        }
+        s->seen = true;
+        const json_t *version = json_object_get(json_object_get(answer->object, "metadata"), "resourceVersion");
+        executor_pods_list_end(s->pods, json_string_value(version), now_of(s));
+        s->ops->told(s->owner);
+}
+
+static void poll(struct pods_source *s)
+{
+        if (s->list)
+                return;
+        executor_pods_list_begin(s->pods);
+        s->list = kube_list_items(
+                s->options.client,
+                &(struct kube_listing){
+                        .path = s->path, .labels = s->labels, .from_cache = s->options.from_cache, .item = on_item},
+                on_listed, s);
+}
+
+static void on_interval(uv_timer_t *timer)
+{
+        struct pods_source *s = timer->data;
+        if (!s->watch) {
+                poll(s);
+        } else if (s->synced) {
+                executor_pods_synced(s->pods, now_of(s));
+                s->ops->told(s->owner);
+        }
+}
+
+struct pods_source *pods_source_start(const struct pods_source_options *options, struct executor_pods *pods,
+                                      const struct pods_source_ops *ops, void *owner)
+{
+        static const struct kube_watch_ops watch_ops = {.event = on_event, .failed = on_failure};
+        const uint64_t interval = (uint64_t)options->polling_interval;
+        struct pods_source *s = new0(struct pods_source);
+        *s = (struct pods_source){.options = *options,
+                                  .path = kube_path("v1", options->namespace, "pods", NULL),
+                                  .labels = mem_strdup(options->labels),
+                                  .pods = pods,
+                                  .ops = ops,
+                                  .owner = owner};
+        uv_timer_init(kube_client_loop(options->client), &s->timer);
+        s->timer.data = s;
+        if (options->watches)
+                s->watch = kube_watch_start(options->client,
+                                            &(struct kube_watch_options){.path = s->path, .labels = s->labels},
+                                            &watch_ops, s);
+        if (options->polls)
+                uv_timer_start(&s->timer, on_interval, options->watches ? interval : 0, interval);
+        return s;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+        struct pods_source *s = handle->data;
+        free(s->path);
+        free(s->labels);
+        free(s);
+}
+
+void pods_source_stop(struct pods_source *s)
+{
+        if (!s)
+                return;
+        kube_watch_free(s->watch);
+        if (s->list)
+                kube_cancel(s->list);
+        uv_close((uv_handle_t *)&s->timer, on_closed);
+}

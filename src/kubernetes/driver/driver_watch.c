@@ -1,0 +1,173 @@
+/*
+ * See driver_watch.h. Lines are those of Spark's watcher, but that a deleted driver and one that failed are no success
+ * here: the exit status says so.
+ */
+#include "kubernetes/driver/driver_watch.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "kubernetes/driver/driver_diagnosis.h"
+#include "kubernetes/executors/exit_reason.h"
+#include "kubernetes/api/kube_watch.h"
+#include "kubernetes/api/pod_description.h"
+
+#include <string.h>
+
+#define COMPONENT "LoggingPodStatusWatcherImpl"
+
+static const char *metadata_text(const json_t *pod, const char *key)
+{
+        return json_string_value(json_object_get(json_object_get(pod, "metadata"), key));
+}
+
+static void report(const struct driver_watch *w)
+{
+        log_info(COMPONENT, "Application status for %s (phase: %s)", w->subject.app_id, pod_text_phase(w->pod));
+}
+
+/* What keeps a pod from starting is in none of the lines that Spark shows. */
+static void tell_wait(struct driver_watch *w)
+{
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        struct pod_wait wait = pod_wait_read(json_object_get(w->pod, "status"));
+        if (!pod_wait_describe(&wait, "driver", &text) || (w->waits && strcmp(w->waits, buf_text(&text)) == 0))
+                return;
+        log_warn(COMPONENT, "The driver pod %s waits: %s", w->subject.submission_id, buf_text(&text));
+        free(w->waits);
+        w->waits = buf_steal(&text);
+}
+
+static bool has_ended(const json_t *pod)
+{
+        const char *phase = pod_text_phase(pod);
+        return strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0;
+}
+
+static void take(struct driver_watch *w, json_t *pod)
+{
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        json_decref(w->pod);
+        w->pod = json_incref(pod);
+        pod_text_state(pod, &text);
+        log_info(COMPONENT, "State changed, new state: %s", buf_text(&text));
+        if (!has_ended(pod))
+                tell_wait(w);
+}
+
+static void on_event(void *owner, enum kube_event what, json_t *pod)
+{
+        struct driver_watch *w = owner;
+        if (w->over)
+                return;
+        if (what == KUBE_SYNCED) { /* if nothing was listed, the pod went before it was watched */
+                if (!kube_watch_counts(w->watch).objects)
+                        w->over = w->gone = true;
+                return;
+        }
+        const char *uid = metadata_text(pod, "uid"), *its = metadata_text(w->subject.pod, "uid");
+        bool same = uid && its && strcmp(uid, its) == 0;
+        if (what != KUBE_DELETED && !same) { /* somebody else's, in its place */
+                w->over = w->gone = true;
+                return;
+        }
+        if (!same)
+                return;
+        if (json_object_get(pod, "status"))
+                take(w, pod);
+        w->gone = what == KUBE_DELETED && !has_ended(w->pod);
+        w->over = what == KUBE_DELETED || has_ended(w->pod);
+}
+
+static void on_failure(void *owner, int r, const struct fst_error *error, int64_t again_ms)
+{
+        struct driver_watch *w = owner;
+        w->refusals = kube_refusals(w->refusals, r);
+        if (w->refusals == KUBE_REFUSALS) {
+                w->result = -EACCES;
+                error_set(&w->error, w->result, "%s", error_message(error));
+                w->over = true;
+                return;
+        }
+        log_debug(COMPONENT, "Watching the driver goes on in %lld ms: %s", (long long)again_ms, error_message(error));
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+        struct driver_watch *w = timer->data;
+        report(w);
+}
+
+void driver_watch_begin(struct driver_watch *w, struct kube_client *client, const struct driver_subject *subject)
+{
+        static const struct kube_watch_ops ops = {.event = on_event, .failed = on_failure};
+        *w = (struct driver_watch){.subject = *subject, .client = client};
+        uv_timer_init(kube_client_loop(client), &w->timer);
+        w->timer.data = w;
+        if (subject->interval_ms > 0)
+                uv_timer_start(&w->timer, on_timer, (uint64_t)subject->interval_ms, (uint64_t)subject->interval_ms);
+        log_info(COMPONENT, "Waiting for application %s with application ID %s and submission ID %s to finish...",
+                 subject->app_name, subject->app_id, subject->submission_id);
+        _cleanup_free_ char *path = kube_path("v1", subject->namespace, "pods", NULL);
+        _cleanup_free_ char *fields = mem_printf("metadata.name=%s", metadata_text(subject->pod, "name"));
+        w->watch = kube_watch_start(client, &(struct kube_watch_options){.path = path, .fields = fields}, &ops, w);
+}
+
+bool driver_watch_is_over(const struct driver_watch *w)
+{
+        return w->over;
+}
+
+/* The exit code of the driver's container, or what stands for it. */
+static int exit_code(const struct driver_watch *w)
+{
+        const json_t *statuses = json_object_get(json_object_get(w->pod, "status"), "containerStatuses"), *status;
+        size_t i;
+        if (w->gone)
+                return 1;
+        json_array_foreach((json_t *)statuses, i, status) {
+                const char *name = json_string_value(json_object_get(status, "name"));
+                const json_t *ended = json_object_get(json_object_get(status, "state"), "terminated");
+                int code = (int)json_integer_value(json_object_get(ended, "exitCode"));
+                if (name && strcmp(name, w->subject.container) == 0 && ended && code != 0)
+                        return code & 0xff ? code & 0xff : 1;
+        }
+        return strcmp(pod_text_phase(w->pod), "Succeeded") == 0 ? 0 : 1;
+}
+
+static void tell_end(const struct driver_watch *w)
+{
+        const struct driver_subject *s = &w->subject;
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT, trouble = BUF_INIT;
+        report(w);
+        pod_text_containers(w->pod, "\t", &text);
+        if (w->pod)
+                log_info(COMPONENT, "Container final statuses:\n\n%s", buf_text(&text));
+        else
+                log_info(COMPONENT, "No containers were found in the driver pod.");
+        if (w->gone)
+                log_error(COMPONENT, "The driver pod %s was deleted before it ended", s->submission_id);
+        else if (driver_trouble_describe(w->pod, s->container, &trouble), trouble.len > 0)
+                log_error(COMPONENT, "The driver pod %s: %s", s->submission_id, buf_text(&trouble));
+        log_info(COMPONENT, "Application %s with application ID %s and submission ID %s finished", s->app_name,
+                 s->app_id, s->submission_id);
+}
+
+int driver_watch_end(struct driver_watch *w, int *status, struct fst_error *error)
+{
+        int r = w->result;
+        if (r < 0) {
+                error_set(error, r,
+                          "the driver %s is in the cluster, but it cannot be waited for: %s. Set "
+                          "spark.kubernetes.submission.waitAppCompletion=false not to wait",
+                          w->subject.submission_id, error_message(&w->error));
+        } else if (w->over) {
+                tell_end(w);
+                *status = exit_code(w);
+        }
+        kube_watch_free(w->watch);
+        uv_close((uv_handle_t *)&w->timer, NULL);
+        json_decref(w->pod);
+        free(w->waits);
+        error_deinit(&w->error);
+        return r;
+}

@@ -1,0 +1,155 @@
+/* See submission_files.h. */
+#include "kubernetes/driver/submission_files.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "process/exit_cleanup.h"
+#include "launch/remote_files.h"
+#include "io/fs/file_systems.h"
+#include "io/fs/path.h"
+#include "io/fs/remote_fs.h"
+#include "io/fs/uri.h"
+#include "net/kerberos.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define BLOCK ((size_t)256 << 10)
+
+static const char *variable(const char *name)
+{
+        return getenv(name);
+}
+
+static int open_remote(struct submission_files *f, struct fst_error *error)
+{
+        return f->remote ? 0
+                         : remote_files_new(&(struct remote_files_options){.conf = f->conf, .env = variable},
+                                            &f->remote, error);
+}
+
+static void use_tickets(const struct submission_files *f, bool use)
+{
+        if (f->ticket_cache)
+                kerberos_use(use ? f->ticket_cache : NULL);
+}
+
+static int fetch(void *owner, const char *uri, char **path, struct fst_error *error)
+{
+        struct submission_files *f = owner;
+        _cleanup_free_ char *here = NULL;
+        int r = open_remote(f, error);
+        if (r == 0) {
+                use_tickets(f, true);
+                r = remote_files_download(f->remote, uri, &here, error);
+                use_tickets(f, false);
+        }
+        if (r == 0)
+                *path = uri_local_path(here);
+        return r;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- uploads
+ */
+
+/* The file system that @target is in. */
+static int system_of(struct submission_files *f, const char *target, const struct file_system **fs,
+                     struct fst_error *error)
+{
+        struct remote_fs *remote;
+        if (file_system_of(target, fs, NULL) == 0)
+                return 0;
+        int r = open_remote(f, error);
+        if (r == 0)
+                r = remote_files_systems(f->remote, &remote, error);
+        if (r == 0 && remote_fs_of(remote, target, fs, NULL) < 0)
+                r = error_set(
+                        error, -EPROTONOSUPPORT,
+                        "nothing can be written to \"%.*s:\" here, but to file:, hdfs:, webhdfs:, swebhdfs:, s3a:, "
+                        "s3: and s3n:",
+                        (int)path_scheme_len(target), target);
+        return r;
+}
+
+static int copy(struct open_file *from, struct open_file *to, struct fst_error *error)
+{
+        _cleanup_free_ char *block = mem_alloc(BLOCK);
+        for (uint64_t at = 0;;) {
+                ssize_t n = from->fs->read_at(from, block, BLOCK, at, error);
+                if (n <= 0)
+                        return (int)n;
+                int r = to->fs->write(to, block, (size_t)n, error);
+                if (r < 0)
+                        return r;
+                at += (uint64_t)n;
+        }
+}
+
+static int copy_to(struct open_file *from, const struct file_system *there, const char *target, struct fst_error *error)
+{
+        struct open_file to = OPEN_FILE_INIT;
+        int r = there->create(there, target, &to, error);
+        if (r < 0)
+                return r;
+        r = copy(from, &to, error);
+        if (r < 0)
+                there->discard(&to);
+        else
+                r = there->close(&to, error);
+        if (r < 0)
+                there->remove(there, target, NULL); /* half of it may be there */
+        return r;
+}
+
+static int copy_file(struct submission_files *f, const char *source, const char *target, struct fst_error *error)
+{
+        const struct file_system *there, *here;
+        _cleanup_free_ char *from = NULL, *to = NULL;
+        struct open_file file = OPEN_FILE_INIT;
+        int r = path_resolve(source, &from, error);
+        if (r == 0)
+                r = path_resolve(target, &to, error);
+        if (r == 0)
+                r = file_system_of(from, &here, error);
+        if (r == 0)
+                r = system_of(f, to, &there, error);
+        if (r == 0)
+                r = here->open(here, from, &file, error);
+        if (r != 0)
+                return r;
+        r = copy_to(&file, there, to, error);
+        here->close(&file, NULL);
+        return r;
+}
+
+static int upload(void *owner, const char *uri, const char *target, struct fst_error *error)
+{
+        _cleanup_free_ char *local = uri_local_path(uri);
+        use_tickets(owner, true);
+        int r = copy_file(owner, local ? local : uri, target, error);
+        use_tickets(owner, false);
+        if (r < 0 && access(local ? local : uri, R_OK) == 0)
+                error_set(
+                        error, r,
+                        "%s; set spark.kubernetes.file.upload.path to where this user may write, or put the file where "
+                        "pods can read it by other means, and name it by its URI",
+                        error_message(error));
+        return r;
+}
+
+void submission_files_init(struct submission_files *f, const struct strmap *conf)
+{
+        *f = (struct submission_files){.conf = conf};
+}
+
+void submission_files_deinit(struct submission_files *f)
+{
+        _cleanup_free_ char *directory = f->remote ? remote_files_take_directory(f->remote) : NULL;
+        scratch_remove(directory);
+        remote_files_free(f->remote);
+}
+
+struct kube_files submission_files_of(struct submission_files *f)
+{
+        return (struct kube_files){.owner = f, .fetch = fetch, .upload = upload};
+}

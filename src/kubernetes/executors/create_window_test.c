@@ -1,0 +1,197 @@
+/* How many creations are under way, as the server answers. */
+#include "kubernetes/executors/create_window.h"
+
+#include "base/mem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static struct create_window a_window(void)
+{
+        struct create_window w;
+
+        create_window_init(&w, &CREATE_WINDOW_DEFAULT);
+        return w;
+}
+
+/* Send all that may be sent; answer all of it the same. Returns how many. */
+static int round_of(struct create_window *w, enum create_outcome outcome, int64_t now)
+{
+        int n = create_window_room(w, now);
+
+        for (int i = 0; i < n; i++)
+                create_window_sent(w);
+        assert_int_equal(create_window_room(w, now), 0);
+        for (int i = 0; i < n; i++)
+                create_window_answered(w, outcome, 0, now);
+        assert_int_equal(w->in_flight, 0);
+        return n;
+}
+
+static void it_begins_with_the_batch_and_doubles(void **state)
+{
+        struct create_window w = a_window();
+
+        assert_int_equal(round_of(&w, CREATE_DONE, 0), 20);
+        assert_in_range(round_of(&w, CREATE_DONE, 0), 25, 40);
+        for (int i = 0; i < 10; i++)
+                round_of(&w, CREATE_DONE, 0);
+        assert_int_equal(create_window_room(&w, 0), 128);
+
+        /* As it is used: an answer lets out the next one or two. */
+        w = a_window();
+        int sent = 0;
+        for (; create_window_room(&w, 0) > 0; sent++)
+                create_window_sent(&w);
+        for (int i = 0; i < 20; i++) {
+                create_window_answered(&w, CREATE_DONE, 0, 0);
+                for (; create_window_room(&w, 0) > 0; sent++)
+                        create_window_sent(&w);
+        }
+        assert_int_equal(w.size, 40);
+        assert_int_equal(sent, 60);
+}
+
+static void a_window_that_is_not_filled_does_not_grow(void **state)
+{
+        struct create_window w = a_window();
+
+        for (int i = 0; i < 100; i++) {
+                create_window_sent(&w);
+                create_window_answered(&w, CREATE_DONE, 0, i);
+        }
+        assert_int_equal(w.size, 20);
+}
+
+static void too_much_halves_it_once_for_what_was_sent_together(void **state)
+{
+        struct create_window w = a_window();
+
+        round_of(&w, CREATE_DONE, 0);
+        w.size = 80;
+        assert_int_equal(round_of(&w, CREATE_SLOW_DOWN, 100), 80);
+        assert_int_equal(w.size, 40);
+        assert_int_equal(w.threshold, 40);
+        int64_t first = create_window_deadline(&w, 100);
+        assert_in_range(first, 175, 225);
+        assert_int_equal(create_window_room(&w, first - 1), 0);
+        assert_int_equal(create_window_room(&w, first), 40);
+
+        /* Again: half of it, after twice the pause. */
+        assert_int_equal(round_of(&w, CREATE_SLOW_DOWN, first), 40);
+        assert_int_equal(w.size, 20);
+        int64_t second = create_window_deadline(&w, first);
+        assert_in_range(second - first, 150, 250);
+
+        /* From half of what was too much it grows by one with each windowful. */
+        assert_int_equal(w.threshold, 20);
+        assert_int_equal(round_of(&w, CREATE_DONE, second), 20);
+        assert_in_range(w.size, 20, 21);
+        for (int i = 0; i < 4; i++)
+                round_of(&w, CREATE_DONE, second);
+        assert_in_range(w.size, 21, 25);
+        assert_int_equal(w.pause, 0);
+}
+
+static void what_was_throttled_on_its_way_counts_as_too_much(void **state)
+{
+        struct create_window w = a_window();
+
+        for (int i = 0; i < 20; i++)
+                create_window_sent(&w);
+        for (int i = 0; i < 20; i++) {
+                create_window_throttled(&w);
+                create_window_answered(&w, CREATE_DONE, 0, 0);
+        }
+        assert_int_equal(w.size, 10);
+        assert_int_equal(create_window_room(&w, 0), 10); /* no pause: the client has waited */
+}
+
+static void the_server_may_say_how_long_to_wait(void **state)
+{
+        struct create_window w = a_window();
+
+        create_window_sent(&w);
+        create_window_answered(&w, CREATE_SLOW_DOWN, 7000, 100);
+        assert_true(create_window_deadline(&w, 100) == 7100);
+        assert_true(create_window_deadline(&w, 7100) == INT64_MAX);
+}
+
+static void a_full_quota_is_asked_one_at_a_time_and_seldom(void **state)
+{
+        struct create_window w = a_window();
+        int64_t now = 0, pause = 0;
+
+        assert_int_equal(round_of(&w, CREATE_QUOTA, now), 20);
+        for (int i = 0; i < 8; i++) {
+                int64_t until = create_window_deadline(&w, now);
+                assert_true(until - now >= pause * 5 / 4 || pause >= 22000);
+                pause = until - now;
+                now = until;
+                assert_int_equal(round_of(&w, CREATE_QUOTA, now), 1);
+        }
+        assert_in_range(create_window_deadline(&w, now) - now, 22500, 37500);
+
+        /* Something ended: there may be room at once. */
+        create_window_freed(&w, now);
+        assert_true(create_window_deadline(&w, now) == now + 100);
+        now += 100;
+        assert_int_equal(round_of(&w, CREATE_DONE, now), 1);
+        assert_int_equal(round_of(&w, CREATE_DONE, now), 2);
+        create_window_freed(&w, now);
+        assert_true(create_window_deadline(&w, now) == INT64_MAX);
+}
+
+static void an_unreachable_server_is_asked_seldom(void **state)
+{
+        struct create_window w = a_window();
+
+        assert_int_equal(round_of(&w, CREATE_UNKNOWN, 0), 20);
+        assert_in_range(create_window_deadline(&w, 0), 750, 1250);
+        create_window_freed(&w, 0); /* this is no quota */
+        assert_true(create_window_deadline(&w, 0) > 100);
+        assert_int_equal(round_of(&w, CREATE_DONE, 2000), 1);
+        for (int i = 0; i < 12; i++)
+                round_of(&w, CREATE_DONE, 2000);
+        assert_in_range(w.size, 10, 20); /* fast up to half of what it was, then slowly */
+}
+
+static void what_is_refused_is_tried_a_batch_at_a_time(void **state)
+{
+        struct create_window w = a_window();
+
+        for (int64_t now = 0; now < 10000; now += 1000)
+                assert_int_equal(round_of(&w, CREATE_REFUSED, now), 20);
+}
+
+static void what_was_sent_before_trouble_says_nothing_of_it(void **state)
+{
+        struct create_window w = a_window();
+
+        for (int i = 0; i < 20; i++)
+                create_window_sent(&w);
+        create_window_answered(&w, CREATE_SLOW_DOWN, 0, 0);
+        for (int i = 0; i < 9; i++)
+                create_window_answered(&w, CREATE_DONE, 0, 0);
+        for (int i = 0; i < 10; i++)
+                create_window_answered(&w, CREATE_SLOW_DOWN, 0, 0);
+        assert_int_equal(w.size, 10);
+        assert_true(w.pause == 100);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(it_begins_with_the_batch_and_doubles),
+                cmocka_unit_test(a_window_that_is_not_filled_does_not_grow),
+                cmocka_unit_test(too_much_halves_it_once_for_what_was_sent_together),
+                cmocka_unit_test(what_was_throttled_on_its_way_counts_as_too_much),
+                cmocka_unit_test(the_server_may_say_how_long_to_wait),
+                cmocka_unit_test(a_full_quota_is_asked_one_at_a_time_and_seldom),
+                cmocka_unit_test(an_unreachable_server_is_asked_seldom),
+                cmocka_unit_test(what_is_refused_is_tried_a_batch_at_a_time),
+                cmocka_unit_test(what_was_sent_before_trouble_says_nothing_of_it),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,178 @@
+/*
+ * What thousands of executors cost the core: memory, and processor time of reading their pods and deciding. It asserts
+ * the memory, and that each pod costs a few calls; times are printed for docs/status.md:
+ *
+ *      executor_pods_load_test [PODS…]
+ */
+#include "base/error.h"
+#include "kubernetes/executors/executor_pods.h"
+#include "kubernetes/api/pod_fixture.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <time.h>
+
+static struct executor_pods *p;
+static int asked, answered, removed;
+static int64_t now = 1000;
+
+static void w_create(void *owner, int32_t id, int32_t profile, bool recovery)
+{
+        asked++;
+}
+
+static void w_delete_pods(void *owner, const int32_t *ids, int n, bool pending)
+{
+        fail_msg("nothing is to be deleted");
+}
+
+static void w_delete_pod(void *owner, const struct pod_state *pod, bool log_first)
+{
+}
+
+static void w_label(void *owner, const struct pod_state *pod)
+{
+        fail_msg("nothing is to be labelled");
+}
+
+static void w_remove(void *owner, int32_t id, const struct exit_reason *reason)
+{
+        removed++;
+}
+
+static void w_stop(void *owner, int exit_code, const char *message)
+{
+        fail_msg("%s", message);
+}
+
+static void w_log(void *owner, enum log_level level, const char *component, const char *line)
+{
+}
+
+static const struct executor_pods_ops ops = {.create_pod = w_create,
+                                             .delete_pods = w_delete_pods,
+                                             .delete_pod = w_delete_pod,
+                                             .label_inactive = w_label,
+                                             .remove_executor = w_remove,
+                                             .stop_application = w_stop,
+                                             .log = w_log};
+
+/* A pod with all that an API server adds to it: some 8 KB. */
+static char *pod_text(int id, const char *phase, int version)
+{
+        _cleanup_json_ json_t *pod = pod_with_version(pod_in(id, 0, phase), version);
+        json_t *env = json_array(), *fields = json_object();
+        char name[64];
+
+        for (int i = 0; i < 40; i++) {
+                snprintf(name, sizeof(name), "SPARK_JAVA_OPT_%d", i);
+                json_array_append_new(env, json_pack("{s:s, s:s}", "name", name, "value",
+                                                     "-Dspark.driver.port=7078 -Dspark.app.startTime=1790000000000"));
+                snprintf(name, sizeof(name), "f:SPARK_JAVA_OPT_%d", i);
+                json_object_set_new(fields, name, json_pack("{s:{}, s:{}}", "f:name", "f:value"));
+        }
+        json_object_set_new(json_array_get(json_object_get(json_object_get(pod, "spec"), "containers"), 0), "env", env);
+        json_object_set_new(json_object_get(pod, "metadata"), "managedFields", fields);
+        json_object_set_new(json_object_get(pod, "spec"), "nodeName", json_string("node-17.example"));
+        return json_dumps(pod, 0);
+}
+
+/* Milliseconds of the processor since the last call. */
+static double spent(void)
+{
+        static clock_t before;
+        clock_t t = clock();
+        double ms = (double)(t - before) * 1000 / CLOCKS_PER_SEC;
+
+        before = t;
+        return ms;
+}
+
+static void tick(void)
+{
+        for (; executor_pods_deadline(p) <= now;)
+                executor_pods_tick(p, now);
+}
+
+static void all_told(int n, const char *phase, int version, const char *what)
+{
+        double parse = 0, told = 0;
+        char *text = pod_text(1, phase, version);
+
+        print_message("  %s, %zu bytes each: ", what, strlen(text));
+        free(text);
+        for (int id = 1; id <= n; id++) {
+                text = pod_text(id, phase, version);
+                spent();
+                _cleanup_json_ json_t *pod = json_loads(text, 0, NULL);
+                parse += spent();
+                executor_pods_pod(p, pod, now);
+                if (id % 50 == 0) { /* an API server that tells 500 in a second */
+                        now += 100;
+                        tick();
+                }
+                told += spent();
+                free(text);
+        }
+        now += 2000;
+        tick();
+        print_message("%.1f ms to read, %.1f ms to follow\n", parse, told);
+}
+
+static void costs(int n)
+{
+        struct executor_pods_config config = EXECUTOR_PODS_DEFAULT;
+        size_t before = mallinfo2().uordblks;
+
+        print_message("%d pods\n", n);
+        asked = answered = removed = 0;
+        p = executor_pods_new(&config, &ops, NULL);
+        executor_pods_start(p, now);
+        spent();
+        executor_pods_set_target(p, 0, n, now);
+        while (answered < asked)
+                executor_pods_created(p, ++answered, now);
+        print_message("  decided to create: %.1f ms\n", spent());
+        assert_int_equal(asked, n);
+        all_told(n, "Pending", 1, "pending");
+        all_told(n, "Running", 2, "running");
+        assert_int_equal(executor_pods_counts(p, 0).running, n);
+        for (int id = 1; id <= n; id++)
+                executor_pods_registered(p, id, now);
+        all_told(n, "Running", 3, "changed in nothing that matters");
+
+        size_t each = (mallinfo2().uordblks - before) / (size_t)n;
+        print_message("  %zu bytes a pod\n", each);
+        assert_true(each < 1024);
+        spent();
+        for (int id = 1; id <= n; id++) {
+                _cleanup_json_ json_t *gone =
+                        json_text("{'metadata': {'name': 'app-exec-%d', 'uid': 'uid-%d'}}", id, id);
+                executor_pods_pod_gone(p, gone, now);
+        }
+        now += 2000;
+        tick();
+        print_message("  all gone: %.1f ms\n", spent());
+        assert_int_equal(removed, n);
+        assert_true(asked > n); /* others are asked for */
+        executor_pods_free(p);
+}
+
+static int sizes[8] = {300}, n_sizes = 1;
+
+static void thousands_cost_little(void **state)
+{
+        for (int i = 0; i < n_sizes; i++)
+                costs(sizes[i]);
+}
+
+int main(int argc, char **argv)
+{
+        const struct CMUnitTest tests[] = {cmocka_unit_test(thousands_cost_little)};
+
+        for (int i = 1; i < argc && i <= 8; i++) {
+                sizes[i - 1] = atoi(argv[i]);
+                n_sizes = i;
+        }
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

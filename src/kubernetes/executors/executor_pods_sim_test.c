@@ -1,0 +1,749 @@
+/*
+ * The core in a random world: an API server that answers late or never, does what was asked after its answer was given
+ * up, says 429, 409 and 500, has a quota, goes away and comes back, ends watches (which are then listed again) and
+ * gives stale lists; pods that fail, end, are evicted, deleted by others, on nodes that are lost; executors that
+ * register late; a scheduler that changes its mind. A seed makes a world, and
+ *
+ *      executor_pods_world_test SEED [COUNT]
+ *
+ * shows it again. Always:
+ *
+ *      no id is given twice, and no executor is removed twice;
+ *      when a pod is asked for, those of its profile that live, are not refused, or are asked for, are at most the
+ * target, and those that do not run at most the limit of pending pods; no claim is mounted by two pods that are wanted;
+ *      after a tick nothing is due at once;
+ * and when the faults have stopped, there are as many running, registered executors as wanted and no other pod; and
+ * when none is wanted any more, none is left on the server and nothing is remembered.
+ */
+#include "kubernetes/executors/executor_pods.h"
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "kubernetes/api/kube_names.h"
+#include "kubernetes/api/pod_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PROFILES = 2, IDS = 8192, SEEDS = 60, LIVELY = 120000, QUIET = 900000 };
+
+/* What happened over all seeds, so that the test notices when it tests nothing any more. */
+static struct {
+        long created, lost_answers, late, throttled, quota, failed, killed, deleted_by_others, evicted;
+        long relists, polls, stale_polls, outages, strangers, reused, refused, registered, ticks, adaptive, labelled;
+} seen;
+
+enum phase { PENDING, RUNNING, SUCCEEDED, FAILED, UNKNOWN };
+static const char *const phases[] = {"Pending", "Running", "Succeeded", "Failed", "Unknown"};
+
+struct server_pod {
+        bool exists, leaving, inactive, ever;
+        enum phase phase;
+        int profile, exit_code, claim; /* claim -1: none */
+        int64_t created, next;         /* when it changes by itself */
+        int64_t ends;                  /* leaving: when it is gone */
+        uint64_t version;
+};
+
+/* A change as the watch tells it. */
+struct change {
+        int id;
+        struct server_pod pod; /* pod.exists false: deleted */
+        int64_t at;
+};
+
+enum letter_kind { TO_CREATE, TO_ANSWER, TO_DELETE, TO_DELETE_PENDING, TO_LABEL, TO_LIST_CLAIMS };
+
+struct letter {
+        enum letter_kind kind;
+        int id, profile, claim;
+        bool new_claim, answer_lost;
+        enum create_outcome outcome;
+        int64_t retry_after, at;
+};
+
+struct claim {
+        bool exists;
+        int64_t created;
+};
+
+static struct world {
+        uint64_t seed, random;
+        int64_t now;
+        struct executor_pods_config config;
+        struct executor_pods *p;
+        bool calm; /* no faults any more */
+        struct server_pod pods[IDS];
+        VEC(struct change) history;
+        size_t told; /* of it, by the watch */
+        bool watching;
+        int64_t watch_again, next_poll, next_sync, down_until;
+        uint64_t version;
+        VEC(struct letter) letters;
+        VEC(struct claim) claims;
+        int quota; /* pods; -1: none */
+        int target[PROFILES];
+        bool registered[IDS], removed[IDS], asked[IDS], unanswered[IDS], doomed[IDS];
+        int profile_of[IDS];
+        int64_t registers[IDS];
+        int last_id;
+} w;
+
+static unsigned roll(unsigned n)
+{
+        uint64_t x = w.random += 0x9e3779b97f4a7c15u;
+
+        x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+        x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+        return (unsigned)((x ^ (x >> 31)) % n);
+}
+
+/* So many times in a thousand, as long as there are faults. */
+static bool fault(unsigned per_mille)
+{
+        return !w.calm && roll(1000) < per_mille;
+}
+
+#define HOLDS(condition)                                                                                               \
+        do {                                                                                                           \
+                if (!(condition))                                                                                      \
+                        fail_msg("seed %d at %lld, line %d: %s", (int)w.seed, (long long)w.now, __LINE__, #condition); \
+        } while (0)
+
+static bool is_down(void)
+{
+        return w.now < w.down_until;
+}
+
+/* -------------------------------------------------------------------------------------------------- the server */
+
+static json_t *json_of(int id, const struct server_pod *pod)
+{
+        json_t *j = pod_with_version(pod_in(id, pod->profile, phases[pod->phase]), (int)pod->version);
+        json_t *metadata = json_object_get(j, "metadata");
+
+        if (pod->leaving)
+                pod_leaving(j);
+        if (pod->inactive)
+                json_object_set_new(json_object_get(metadata, "labels"), KUBE_LABEL_INACTIVE, json_string("true"));
+        if (pod->phase == FAILED || pod->phase == SUCCEEDED)
+                json_object_set_new(json_object_get(j, "status"), "containerStatuses",
+                                    json_text("[{'name': 'spark-kubernetes-executor', 'state': {'terminated':"
+                                              " {'exitCode': %d, 'reason': 'Error'}}}]",
+                                              pod->exit_code));
+        if (pod->claim >= 0)
+                json_object_set_new(
+                        json_object_get(j, "spec"), "volumes",
+                        json_text("[{'name': 'v', 'persistentVolumeClaim': {'claimName': 'pvc-%d'}}]", pod->claim));
+        return j;
+}
+
+static void record(int id)
+{
+        w.pods[id].version = ++w.version;
+        vec_push(&w.history, (struct change){.id = id, .pod = w.pods[id], .at = w.now + roll(fault(20) ? 5000 : 50)});
+        size_t n = w.history.len;
+        if (n > 1) /* in order */
+                w.history.data[n - 1].at = MAX(w.history.data[n - 1].at, w.history.data[n - 2].at);
+}
+
+static bool lives(const struct server_pod *pod)
+{
+        return pod->exists && !pod->leaving && (pod->phase == PENDING || pod->phase == RUNNING);
+}
+
+static int pods_in_quota(void)
+{
+        int n = 0;
+
+        for (int id = 1; id <= w.last_id; id++)
+                n += w.pods[id].exists && w.pods[id].phase != FAILED && w.pods[id].phase != SUCCEEDED;
+        return n;
+}
+
+static void server_create(const struct letter *l)
+{
+        struct server_pod *pod = &w.pods[l->id];
+
+        if (pod->ever)
+                return; /* the name is taken */
+        *pod = (struct server_pod){.exists = true,
+                                   .ever = true,
+                                   .profile = l->profile,
+                                   .claim = l->claim,
+                                   .created = w.now,
+                                   .next = w.now + 10 + roll(3000)};
+        if (l->claim >= 0 && !executor_pods_refuses(w.p, l->id))
+                for (int id = 1; id <= w.last_id; id++)
+                        HOLDS(id == l->id || !w.pods[id].exists || w.pods[id].claim != l->claim ||
+                              executor_pods_refuses(w.p, id));
+        if (l->new_claim)
+                w.claims.data[l->claim] = (struct claim){true, w.now};
+        record(l->id);
+        seen.created++;
+}
+
+static void server_gone(int id)
+{
+        w.pods[id].exists = false;
+        record(id);
+}
+
+static void server_delete(int id, bool pending_only)
+{
+        struct server_pod *pod = &w.pods[id];
+
+        if (!pod->exists || pod->leaving || (pending_only && pod->phase != PENDING))
+                return;
+        if (pod->phase != RUNNING) {
+                server_gone(id);
+                return;
+        }
+        pod->leaving = true;
+        pod->ends = w.now + roll(4000);
+        record(id);
+}
+
+/* What pods do by themselves. */
+static void pod_lives(int id)
+{
+        struct server_pod *pod = &w.pods[id];
+
+        if (!pod->exists)
+                return;
+        if (pod->leaving && pod->ends <= w.now) {
+                if (pod->phase == RUNNING && roll(2)) {
+                        pod->phase = roll(2) ? FAILED : SUCCEEDED;
+                        pod->exit_code = pod->phase == FAILED ? 143 : 0;
+                        record(id);
+                }
+                server_gone(id);
+                return;
+        }
+        if (pod->next > w.now || pod->leaving)
+                return;
+        pod->next = w.now + 500 + roll(4000);
+        if (pod->phase == PENDING) {
+                pod->phase = fault(50) ? FAILED : RUNNING;
+                pod->exit_code = 1;
+                w.registers[id] = w.now + roll(3000);
+                record(id);
+        } else if (pod->phase == RUNNING && fault(30)) {
+                pod->phase = fault(100) ? UNKNOWN : fault(300) ? SUCCEEDED : FAILED;
+                pod->exit_code = pod->phase == SUCCEEDED ? 0 : 137;
+                seen.failed++;
+                record(id);
+        } else if (pod->phase == RUNNING && w.doomed[id]) {
+                pod->phase = FAILED; /* its executor was refused, and has ended */
+                pod->exit_code = 1;
+                record(id);
+        } else if (pod->phase == UNKNOWN) {
+                seen.evicted++;
+                server_gone(id);
+        } else if (fault(10)) {
+                seen.deleted_by_others++;
+                if (roll(3) == 0)
+                        server_gone(id); /* by force */
+                else
+                        server_delete(id, false);
+        }
+}
+
+/* ----------------------------------------------------------------------------------------------- what is asked of it
+ */
+
+static void post(struct letter l, int64_t delay)
+{
+        l.at = w.now + delay;
+        vec_push(&w.letters, l);
+}
+
+static int world_pods(int profile, bool pending_only)
+{
+        int n = 0;
+
+        for (int id = 1; id <= w.last_id; id++) {
+                const struct server_pod *pod = &w.pods[id];
+                if (profile >= 0 && w.profile_of[id] != profile)
+                        continue;
+                if (w.unanswered[id] && !pod->ever)
+                        n++;
+                else if (lives(pod) && !executor_pods_refuses(w.p, id) && (!pending_only || pod->phase == PENDING))
+                        n++;
+        }
+        return n;
+}
+
+static void w_create(void *owner, int32_t id, int32_t profile, bool recovery)
+{
+        struct letter l = {.kind = TO_CREATE, .id = id, .profile = profile, .claim = -1};
+
+        HOLDS(id > w.last_id && id < IDS && !w.asked[id]);
+        w.last_id = id;
+        w.asked[id] = w.unanswered[id] = true;
+        w.profile_of[id] = profile;
+        HOLDS(world_pods(profile, false) <= w.target[profile]);
+        HOLDS(world_pods(-1, true) <= w.config.allocation.max_pending);
+        if (w.config.allocation.reuse_claims) {
+                const char *name = executor_pods_take_claim(w.p, id, "gp2", 10);
+                if (name) {
+                        l.claim = atoi(name + strlen("pvc-"));
+                        seen.reused++;
+                } else {
+                        l.claim = (int)w.claims.len;
+                        l.new_claim = true;
+                        vec_push(&w.claims, (struct claim){0});
+                }
+        }
+        post(l, 1 + roll(40));
+}
+
+static void w_delete_pods(void *owner, const int32_t *ids, int n, bool pending)
+{
+        for (int i = 0; i < n; i++)
+                if (!fault(100))
+                        post((struct letter){.kind = pending ? TO_DELETE_PENDING : TO_DELETE, .id = ids[i]},
+                             1 + roll(200));
+}
+
+static void w_delete_pod(void *owner, const struct pod_state *pod, bool log_first)
+{
+        if (!fault(100))
+                post((struct letter){.kind = TO_DELETE, .id = pod->id}, 1 + roll(200));
+}
+
+static void w_label(void *owner, const struct pod_state *pod)
+{
+        seen.labelled++;
+        if (!fault(100))
+                post((struct letter){.kind = TO_LABEL, .id = pod->id}, 1 + roll(200));
+}
+
+static void w_list_claims(void *owner)
+{
+        post((struct letter){.kind = TO_LIST_CLAIMS}, 1 + roll(200));
+}
+
+static void forget_executor(int id)
+{
+        if (!w.registered[id])
+                return;
+        w.registered[id] = false;
+        executor_pods_unregistered(w.p, id, w.now);
+}
+
+static bool told_removed[IDS];
+
+static void w_remove(void *owner, int32_t id, const struct exit_reason *reason)
+{
+        HOLDS(!w.removed[id] && reason->message && *reason->message);
+        w.removed[id] = true;
+        told_removed[id] = true; /* it is taken out between the core's calls */
+}
+
+static void w_stop(void *owner, int exit_code, const char *message)
+{
+        HOLDS(!"failures are not limited here");
+}
+
+static void w_log(void *owner, enum log_level level, const char *component, const char *line)
+{
+        HOLDS(line && *line);
+        if (strstr(line, "is there after all"))
+                seen.strangers++;
+}
+
+static const struct executor_pods_ops ops = {.create_pod = w_create,
+                                             .delete_pods = w_delete_pods,
+                                             .delete_pod = w_delete_pod,
+                                             .label_inactive = w_label,
+                                             .list_claims = w_list_claims,
+                                             .remove_executor = w_remove,
+                                             .stop_application = w_stop,
+                                             .log = w_log};
+
+/* A request to create arrives: what is done, and what is said of it. */
+static void creation_arrives(struct letter l)
+{
+        struct letter answer = l;
+
+        answer.kind = TO_ANSWER;
+        answer.outcome = CREATE_DONE;
+        if (is_down() || fault(30)) { /* the request is lost, or comes when nobody expects it any more */
+                answer.outcome = CREATE_UNKNOWN;
+                seen.lost_answers++;
+                if (fault(300)) {
+                        seen.late++;
+                        struct letter late = l;
+                        late.answer_lost = true;
+                        post(late, 1000 + roll(60000));
+                }
+        } else if (fault(60)) {
+                answer.outcome = CREATE_SLOW_DOWN;
+                answer.retry_after = roll(2) ? 0 : 1000;
+                seen.throttled++;
+        } else if (fault(10)) {
+                answer.outcome = CREATE_REFUSED;
+        } else if (w.quota >= 0 && pods_in_quota() >= w.quota) {
+                answer.outcome = CREATE_QUOTA;
+                seen.quota++;
+        } else {
+                server_create(&l);
+                if (fault(30)) {
+                        answer.outcome = CREATE_UNKNOWN;
+                        seen.lost_answers++;
+                } else if (l.new_claim && fault(20)) {
+                        answer.outcome = CREATE_CLAIM_FAILED;
+                        w.claims.data[l.claim].exists = false;
+                }
+        }
+        post(answer, 1 + roll(fault(20) ? 8000 : 30));
+}
+
+static void answer_arrives(const struct letter *l)
+{
+        w.unanswered[l->id] = false;
+        if (l->outcome == CREATE_DONE)
+                executor_pods_created(w.p, l->id, w.now);
+        else
+                executor_pods_create_failed(w.p, l->id, l->outcome, l->retry_after, "the server says no", w.now);
+}
+
+static void tell_claims(void)
+{
+        VEC(struct pod_claim) list = {0};
+
+        if (fault(100)) {
+                executor_pods_claims(w.p, NULL, -1, w.now);
+                return;
+        }
+        for (size_t i = 0; i < w.claims.len; i++)
+                if (w.claims.data[i].exists)
+                        vec_push(&list,
+                                 (struct pod_claim){mem_printf("pvc-%zu", i), "gp2", 10, w.claims.data[i].created});
+        executor_pods_claims(w.p, list.data, (int)list.len, w.now);
+        for (size_t i = 0; i < list.len; i++)
+                free((char *)list.data[i].name);
+        vec_deinit(&list);
+}
+
+static void deliver(struct letter l)
+{
+        switch (l.kind) {
+        case TO_CREATE:
+                if (l.answer_lost && (is_down() || fault(100)))
+                        return;
+                if (l.answer_lost)
+                        server_create(&l);
+                else
+                        creation_arrives(l);
+                return;
+        case TO_ANSWER:
+                answer_arrives(&l);
+                return;
+        case TO_DELETE:
+        case TO_DELETE_PENDING:
+                if (!is_down())
+                        server_delete(l.id, l.kind == TO_DELETE_PENDING);
+                return;
+        case TO_LABEL:
+                if (!is_down() && w.pods[l.id].exists) {
+                        w.pods[l.id].inactive = true;
+                        record(l.id);
+                }
+                return;
+        case TO_LIST_CLAIMS:
+                tell_claims();
+                return;
+        }
+}
+
+static void deliver_letters(void)
+{
+        for (size_t i = 0; i < w.letters.len;) {
+                struct letter l = w.letters.data[i];
+                if (l.at > w.now) {
+                        i++;
+                        continue;
+                }
+                w.letters.data[i] = w.letters.data[--w.letters.len];
+                deliver(l);
+        }
+}
+
+/* ------------------------------------------------------------------------------------------- what it says of itself */
+
+static void tell(int id, const struct server_pod *pod, bool name_only)
+{
+        _cleanup_json_ json_t *j = json_of(id, pod);
+
+        if (name_only) {
+                json_object_del(json_object_get(j, "metadata"), "labels");
+                json_object_del(j, "status");
+                json_object_del(j, "spec");
+                json_object_del(json_object_get(j, "metadata"), "resourceVersion");
+        }
+        if (pod->exists)
+                executor_pods_pod(w.p, j, w.now);
+        else
+                executor_pods_pod_gone(w.p, j, w.now);
+}
+
+/* The watch was ended, or is begun: what is and is no more, as kube_watch.h tells it. */
+static void relist(void)
+{
+        seen.relists++;
+        for (int id = 1; id <= w.last_id; id++)
+                if (executor_pods_get(w.p, id) && !w.pods[id].exists)
+                        tell(id, &w.pods[id], true);
+                else if (w.pods[id].exists)
+                        tell(id, &w.pods[id], false);
+        w.told = w.history.len;
+        executor_pods_synced(w.p, w.now);
+}
+
+static void watch(void)
+{
+        if (is_down())
+                w.watching = false;
+        if (!w.watching) {
+                if (is_down() || w.now < w.watch_again)
+                        return;
+                relist();
+                w.watching = true;
+        }
+        for (; w.told < w.history.len && w.history.data[w.told].at <= w.now; w.told++) {
+                const struct change *c = &w.history.data[w.told];
+                tell(c->id, &c->pod, false);
+                if (fault(20))
+                        tell(c->id, &c->pod, false); /* twice */
+        }
+        if (fault(5)) {
+                w.watching = false;
+                w.watch_again = w.now + roll(3000);
+        }
+        if (w.now >= w.next_sync && w.watching) {
+                w.next_sync = w.now + 30000;
+                executor_pods_synced(w.p, w.now);
+        }
+}
+
+/* A list beside the watch; it may come from a cache that is behind. */
+static void poll(void)
+{
+        static struct server_pod then[IDS];
+        size_t until = w.history.len;
+        char version[24];
+
+        if (w.now < w.next_poll || is_down())
+                return;
+        w.next_poll = w.now + 20000 + roll(20000);
+        if (fault(300) && until > 0) {
+                until -= roll((unsigned)MIN(until, (size_t)40));
+                seen.stale_polls++;
+        }
+        seen.polls++;
+        memset(then, 0, sizeof(then));
+        for (size_t i = 0; i < until; i++)
+                then[w.history.data[i].id] = w.history.data[i].pod;
+        executor_pods_list_begin(w.p);
+        for (int id = 1; id <= w.last_id; id++)
+                if (then[id].exists) {
+                        _cleanup_json_ json_t *j = json_of(id, &then[id]);
+                        executor_pods_list_pod(w.p, j, w.now);
+                }
+        if (fault(100))
+                return; /* the last page did not come */
+        snprintf(version, sizeof(version), "%d", until ? (int)w.history.data[until - 1].pod.version : 0);
+        executor_pods_list_end(w.p, version, w.now);
+}
+
+/* ------------------------------------------------------------------------------------------------- the scheduler */
+
+static void executors_register(void)
+{
+        for (int id = 1; id <= w.last_id; id++) {
+                if (told_removed[id]) {
+                        told_removed[id] = false;
+                        forget_executor(id);
+                }
+                if (w.registers[id] && w.registers[id] <= w.now && w.pods[id].exists && w.pods[id].phase == RUNNING) {
+                        w.registers[id] = 0;
+                        if (executor_pods_refuses(w.p, id)) {
+                                w.doomed[id] = true;
+                                seen.refused++;
+                        } else if (!w.removed[id]) {
+                                w.registered[id] = true;
+                                executor_pods_registered(w.p, id, w.now);
+                                seen.registered++;
+                        }
+                }
+                if (w.registered[id] && !w.pods[id].exists && fault(200))
+                        forget_executor(id); /* its connection broke */
+        }
+}
+
+static void set_target(int profile, int target)
+{
+        int over = -target;
+
+        w.target[profile] = target;
+        executor_pods_set_target(w.p, profile, target, w.now);
+        for (int id = 1; id <= w.last_id; id++)
+                over += w.registered[id] && w.profile_of[id] == profile;
+        for (int32_t id = 1; id <= w.last_id && over > 0; id++)
+                if (w.registered[id] && w.profile_of[id] == profile) {
+                        over--;
+                        seen.killed++;
+                        w.doomed[id] = roll(3) > 0; /* it ends by itself, or must be ended */
+                        forget_executor(id);
+                        executor_pods_kill(w.p, &id, 1, w.now);
+                }
+}
+
+/* --------------------------------------------------------------------------------------------------------- worlds */
+
+static void turn(void)
+{
+        deliver_letters();
+        for (int id = 1; id <= w.last_id; id++)
+                pod_lives(id);
+        watch();
+        poll();
+        executors_register();
+        while (executor_pods_deadline(w.p) <= w.now) {
+                seen.ticks++;
+                executor_pods_tick(w.p, w.now);
+                HOLDS(executor_pods_deadline(w.p) > w.now);
+        }
+        executors_register();
+}
+
+static void pass(int64_t ms, int64_t step)
+{
+        for (int64_t until = w.now + ms; w.now < until; w.now += step) {
+                turn();
+                for (int i = 0; i < PROFILES; i++)
+                        set_target(i, w.target[i]); /* those that came after it fell are too many, too */
+        }
+}
+
+static void begin(uint64_t seed)
+{
+        struct fst_error error = FST_ERROR_INIT;
+
+        w = (struct world){.seed = seed, .random = seed * 7919, .now = 1000, .quota = -1, .watching = true};
+        memset(told_removed, 0, sizeof(told_removed));
+        w.config = EXECUTOR_PODS_DEFAULT;
+        struct pods_allocator_config *c = &w.config.allocation;
+        c->batch_size_set = roll(2);
+        c->batch_size = 1 + (int)roll(20);
+        c->idle_timeout = 5000;
+        c->creation_timeout = 60000;
+        c->max_pending = roll(2) ? INT32_MAX : 1 + (int)roll(20);
+        c->reuse_claims = roll(3) == 0;
+        c->window = (struct create_window_config){.seed = seed};
+        w.config.lifecycle.max_failures = INT32_MAX;
+        if (roll(8) == 0)
+                c->delete_executors = w.config.lifecycle.delete_executors = false;
+        seen.adaptive += !c->batch_size_set;
+        w.next_poll = roll(2) ? 20000 : INT64_MAX;
+        assert_int_equal(executor_pods_config_check(&w.config, &error), 0);
+        w.p = executor_pods_new(&w.config, &ops, NULL);
+        executor_pods_start(w.p, w.now);
+}
+
+static void live_wildly(void)
+{
+        int64_t until = w.now + LIVELY;
+
+        while (w.now < until) {
+                if (roll(100) == 0)
+                        set_target((int)roll(PROFILES), (int)roll(roll(4) ? 12 : 50));
+                if (roll(300) == 0)
+                        w.quota = roll(3) ? (int)roll(30) : -1;
+                if (roll(1000) == 0 && !is_down()) {
+                        w.down_until = w.now + roll(8000);
+                        seen.outages++;
+                }
+                turn();
+                w.now += 1 + roll(200);
+        }
+}
+
+static void comes_true(void)
+{
+        w.calm = true;
+        w.quota = -1;
+        w.down_until = 0;
+        for (int i = 0; i < PROFILES; i++)
+                set_target(i, 5 + (int)roll(30));
+        pass(QUIET, 250);
+        for (int i = 0; i < PROFILES; i++) {
+                int registered = 0, running = 0, others = 0;
+                for (int id = 1; id <= w.last_id; id++) {
+                        const struct server_pod *pod = &w.pods[id];
+                        if (w.profile_of[id] != i || (pod->exists && pod->inactive))
+                                continue;
+                        registered += w.registered[id];
+                        running += lives(pod) && pod->phase == RUNNING;
+                        others += pod->exists && pod->phase != RUNNING;
+                }
+                HOLDS(registered == w.target[i]);
+                if (w.config.lifecycle.delete_executors)
+                        HOLDS(running == w.target[i]);
+                HOLDS(others == 0);
+                HOLDS(executor_pods_counts(w.p, i).asked == 0);
+        }
+        HOLDS(executor_pods_in_flight(w.p) == 0);
+}
+
+static void ends_clean(void)
+{
+        for (int i = 0; i < PROFILES; i++)
+                set_target(i, 0);
+        pass(QUIET, 250);
+        for (int id = 1; id <= w.last_id; id++) {
+                HOLDS(!w.registered[id]);
+                if (w.config.lifecycle.delete_executors)
+                        HOLDS(!w.pods[id].exists);
+        }
+        HOLDS(w.watching && w.letters.len == 0);
+}
+
+static void play(uint64_t seed)
+{
+        begin(seed);
+        live_wildly();
+        comes_true();
+        ends_clean();
+        executor_pods_free(w.p);
+        vec_deinit(&w.history);
+        vec_deinit(&w.letters);
+        vec_deinit(&w.claims);
+}
+
+static int first_seed = 1, n_seeds = SEEDS;
+
+static void nothing_doubles_and_nothing_leaks(void **state)
+{
+        for (int seed = first_seed; seed < first_seed + n_seeds; seed++)
+                play((uint64_t)seed);
+        if (n_seeds < SEEDS)
+                return;
+        const long *counts = (const long *)&seen;
+        for (size_t i = 0; i < sizeof(seen) / sizeof(long); i++)
+                if (counts[i] == 0)
+                        fail_msg("count %zu is 0: the worlds test less than they should", i);
+}
+
+int main(int argc, char **argv)
+{
+        const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_doubles_and_nothing_leaks)};
+
+        if (argc > 1) {
+                first_seed = atoi(argv[1]);
+                n_seeds = argc > 2 ? atoi(argv[2]) : 1;
+        }
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,332 @@
+/*
+ * See exit_reason.h. Spark's sentences (exitReasonMessage, describeExitCode, containersDescription) stay as they are,
+ * since people and programs know them; what the sentences mean stands behind the first one.
+ *
+ * Departs from Spark in whom it blames: a pod that had to give way (preempted, its node drained, shut down or lost, no
+ * room when it came) did not fail by what the application did, so its tasks' failures do not count against it.
+ */
+#include "kubernetes/executors/exit_reason.h"
+
+#include "base/mem.h"
+#include "kubernetes/api/pod_description.h"
+#include "kubernetes/api/kube_names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MORE_MEMORY                                                                                                    \
+        "Raise spark.executor.memoryOverhead or spark.executor.memory, or run fewer tasks at a time (spark.executor."  \
+        "cores)."
+
+const char *exit_code_describe(int code, char *text, size_t size)
+{
+        const char *words = "(unexpected)";
+
+        switch (code) {
+        case 0:
+                words = "(success)";
+                break;
+        case 1:
+                words = "(generic, look at logs to clarify)";
+                break;
+        case 42:
+                words = "(Douglas Adams fan)";
+                break;
+        case 10:
+        case 50:
+                words = "(Uncaught exception)";
+                break;
+        case 52:
+                words = "(JVM OOM)";
+                break;
+        case 53:
+                words = "(DiskStore failed to create temp dir)";
+                break;
+        case 126:
+                words = "(not executable - possibly perm or arch)";
+                break;
+        case 137:
+                words = "(SIGKILL, possible container OOM)";
+                break;
+        case 139:
+                words = "(SIGSEGV: that's unexpected)";
+                break;
+        case 255:
+                words = "(exit-1, your guess is as good as mine)";
+                break;
+        }
+        snprintf(text, size, "%d%s", code, words);
+        return text;
+}
+
+static void describe_containers(const struct pod_state *pod, struct buf *out)
+{
+        for (int i = 0; i < pod->n_containers; i++) {
+                if (i)
+                        buf_puts(out, "\n\n");
+                pod_text_container(&pod->containers[i], "\t", out);
+        }
+}
+
+/* -------------------------------------------------------------------------------------------------- what it means */
+
+static bool is_one_of(const char *text, const char *const *words, size_t n)
+{
+        for (size_t i = 0; text && i < n; i++)
+                if (strcmp(text, words[i]) == 0)
+                        return true;
+        return false;
+}
+#define ONE_OF(text, ...)                                                                                              \
+        is_one_of(text, (const char *const[]){__VA_ARGS__}, ARRAY_SIZE(((const char *const[]){__VA_ARGS__})))
+
+static const struct pod_container *ended_for(const struct pod_state *pod, const char *reason)
+{
+        for (int i = 0; i < pod->n_containers; i++) {
+                const struct pod_container *c = &pod->containers[i];
+                if (c->kind == CONTAINER_TERMINATED && c->reason && strcmp(c->reason, reason) == 0)
+                        return c;
+        }
+        return NULL;
+}
+
+static const char *node_of(const struct pod_state *pod)
+{
+        return pod->node ? pod->node : "that it was to run on";
+}
+
+/* A server's sentence without the full stop that follows. */
+static void put_sentence(struct buf *out, const char *text)
+{
+        size_t n = text ? strlen(text) : 0;
+
+        while (n > 0 && strchr(". \n", text[n - 1]))
+                n--;
+        buf_append(out, text ? text : "", n);
+}
+
+static void explain_out_of_memory(const struct pod_state *pod, const struct pod_container *c, const char *spark,
+                                  struct buf *out)
+{
+        buf_printf(out, "its container %s on node %s ", c->name ? c->name : "", node_of(pod));
+        if (c->memory_limit)
+                buf_printf(out, "used more memory than its limit of %s and was killed (OOMKilled). ", c->memory_limit);
+        else
+                buf_puts(out, "was killed because the node had no memory left, and it has no limit of its own "
+                              "(OOMKilled). ");
+        if (!c->name || strcmp(c->name, spark) == 0)
+                buf_puts(out, MORE_MEMORY);
+        else
+                buf_puts(out, "Raise that container's limit where it is defined: in the pod template, or by whoever "
+                              "injects it.");
+}
+
+static void explain_eviction(const struct pod_state *pod, struct buf *out)
+{
+        buf_printf(out, "node %s evicted it because it ran short of something: ", node_of(pod));
+        put_sentence(out, pod->message ? pod->message : "the server does not say of what");
+        if (pod->message && strstr(pod->message, "ephemeral"))
+                buf_puts(out, ". Give executors a volume for spark.local.dir (spark.kubernetes.executor.volumes.*."
+                              "spark-local-dir-1.*), or request ephemeral storage in the pod template.");
+        else
+                buf_puts(out, ". What an executor asks for should cover what it uses: see spark.executor.memory and "
+                              "spark.executor.memoryOverhead.");
+}
+
+/* It had to give way: what for, and what to do. False: it did not. */
+static bool explain_disruption(const struct pod_state *pod, struct buf *out)
+{
+        if (ONE_OF(pod->disruption, "PreemptionByScheduler", "PreemptionByKubeScheduler") ||
+            ONE_OF(pod->reason, "Preempting", "Preempted"))
+                buf_puts(out,
+                         "it was preempted: pods of a higher priority needed its place. Give executors a priority "
+                         "class (priorityClassName in spark.kubernetes.executor.podTemplateFile) if that should not "
+                         "be.");
+        else if (ONE_OF(pod->disruption, "DeletionByTaintManager", "DeletionByPodGC") ||
+                 ONE_OF(pod->reason, "NodeLost"))
+                buf_printf(out,
+                           "node %s was lost: the cluster does not hear of it any more. The executor is replaced; "
+                           "what it had computed is computed again.",
+                           node_of(pod));
+        else if (ONE_OF(pod->reason, "NodeShutdown", "Shutdown") ||
+                 (ONE_OF(pod->reason, "Terminated") && pod->message && strstr(pod->message, "node shutdown")))
+                buf_printf(out,
+                           "node %s shut down. With spark.decommission.enabled=true executors move their blocks away "
+                           "before that.",
+                           node_of(pod));
+        else if (ONE_OF(pod->disruption, "EvictionByEvictionAPI"))
+                buf_printf(out,
+                           "node %s was drained, or somebody else asked for its eviction. With "
+                           "spark.decommission.enabled=true executors move their blocks away before that.",
+                           node_of(pod));
+        else if (ONE_OF(pod->reason, "OutOfcpu", "OutOfmemory", "OutOfpods", "OutOfephemeral-storage", "NodeAffinity",
+                        "UnexpectedAdmissionError", "TopologyAffinityError"))
+                buf_printf(out, "node %s had no room for it when it arrived (%s). The executor is replaced.",
+                           node_of(pod), pod->reason);
+        else
+                return false;
+        return true;
+}
+
+static void explain_code(int code, struct buf *out)
+{
+        switch (code) {
+        case 52:
+                buf_puts(out,
+                         "the executor itself ran out of memory. Raise spark.executor.memory, or cut the data into "
+                         "more partitions.");
+                break;
+        case 53:
+                buf_puts(out, "it could not write to its local directories: the volume behind spark.local.dir is full "
+                              "or may not be written to.");
+                break;
+        case 126:
+        case 127:
+        case 128:
+                buf_puts(out, "its program could not be started: check that the image (spark.kubernetes.executor."
+                              "container.image) is made for executors, and for the node's architecture.");
+                break;
+        case 137:
+                buf_puts(out, "it was killed (SIGKILL) without being over its own memory limit: its node was short of "
+                              "memory, or it did not end in time when it was asked to.");
+                break;
+        case 143:
+                buf_puts(out, "it was asked to end (SIGTERM): its pod was deleted, or its node is being drained.");
+                break;
+        default:
+                buf_puts(out, "the last lines of its log say more.");
+                break;
+        }
+}
+
+/* Returns whether the application is to blame. */
+static bool explain(const struct pod_state *pod, const char *spark, int code, struct buf *out)
+{
+        const struct pod_container *oom = ended_for(pod, "OOMKilled");
+
+        buf_printf(out, "Pod %s: ", pod->name);
+        if (oom) {
+                explain_out_of_memory(pod, oom, spark, out);
+                return true;
+        }
+        if (explain_disruption(pod, out))
+                return false;
+        if (ONE_OF(pod->reason, "Evicted"))
+                explain_eviction(pod, out);
+        else if (ONE_OF(pod->reason, "DeadlineExceeded"))
+                buf_puts(out, "it ran for longer than its activeDeadlineSeconds allows, which the pod template or a "
+                              "rule of the cluster has set.");
+        else if (ended_for(pod, "StartError") || ended_for(pod, "ContainerCannotRun"))
+                explain_code(126, out);
+        else
+                explain_code(code, out);
+        return true;
+}
+
+static char *failure_message(const struct pod_state *pod, const char *spark, int code, bool *caused_by_app)
+{
+        struct buf out = BUF_INIT;
+        char text[64];
+
+        buf_printf(&out, "\nThe executor with id %d exited with exit code %s. ", pod->id,
+                   exit_code_describe(code, text, sizeof(text)));
+        if (code == 0 && pod->kind == POD_SUCCEEDED)
+                buf_printf(&out, "Pod %s: it has ended by itself.", pod->name);
+        else
+                *caused_by_app = explain(pod, spark, code, &out);
+        buf_puts(&out, "\n");
+        if (pod->reason)
+                buf_printf(&out, "The API gave the following brief reason: %s", pod->reason);
+        buf_puts(&out, "\n");
+        if (pod->message)
+                buf_printf(&out, "The API gave the following message: %s", pod->message);
+        buf_puts(&out, "\n\nThe API gave the following container statuses:\n\n");
+        describe_containers(pod, &out);
+        buf_puts(&out, "\n      ");
+        return buf_steal(&out);
+}
+
+struct exit_reason exit_reason_of(const struct pod_state *pod, const struct pod_rules *rules)
+{
+        const char *spark = rules->container ? rules->container : KUBE_EXECUTOR_CONTAINER;
+        struct exit_reason r = {.code = pod->ended ? pod->exit_code : EXIT_CODE_UNKNOWN,
+                                .caused_by_app = pod->kind != POD_DELETED};
+
+        if (pod->kind == POD_DELETED) {
+                struct buf out = BUF_INIT;
+                buf_printf(&out, "The executor with id %d was deleted by a user or the framework.", pod->id);
+                size_t before = out.len;
+                buf_printf(&out, " Pod %s: ", pod->name);
+                if (!explain_disruption(pod, &out))
+                        buf_truncate(&out, before);
+                r.message = buf_steal(&out);
+        } else
+                r.message = failure_message(pod, spark, r.code, &r.caused_by_app);
+        r.out_of_memory = strstr(r.message, "OOM") != NULL;
+        return r;
+}
+
+void exit_reason_deinit(struct exit_reason *reason)
+{
+        free(steal(reason->message));
+}
+
+/* -------------------------------------------------------------------------------------------------- why it waits */
+
+/* @role: "driver", "executor", as keys have it. */
+static void advise(const char *reason, const char *message, const char *role, struct buf *out)
+{
+        bool unschedulable = strcmp(reason, "Unschedulable") == 0;
+        if (unschedulable && message && strcasestr(message, "persistentvolumeclaim"))
+                buf_puts(out, " A claim that it mounts is not bound yet: kubectl describe persistentvolumeclaims shows "
+                              "why.");
+        else if (unschedulable)
+                buf_printf(out,
+                           " %s asks for spark.%s.cores (or spark.kubernetes.%s.request.cores), spark.%s.memory and "
+                           "spark.%s.memoryOverhead on one node: ask for less, or add nodes.",
+                           strcmp(role, "driver") == 0 ? "The driver" : "An executor", role, role, role, role);
+        else if (strcmp(reason, "SchedulingGated") == 0)
+                buf_puts(out, " Somebody's scheduling gate holds it; it is for them to open it.");
+        else if (ONE_OF(reason, "ImagePullBackOff", "ErrImagePull", "ErrImageNeverPull", "InvalidImageName",
+                        "RegistryUnavailable", "ImageInspectError"))
+                buf_printf(out,
+                           " Check the image's name (spark.kubernetes.%s.container.image, else spark.kubernetes."
+                           "container.image), spark.kubernetes.container.image.pullSecrets, and that the nodes reach "
+                           "the registry.",
+                           role);
+        else if (strcmp(reason, "CreateContainerConfigError") == 0)
+                buf_printf(
+                        out,
+                        " Check that the config maps and secrets exist that it names: spark.kubernetes.%s.secrets.*, "
+                        "spark.kubernetes.%s.secretKeyRef.*, the pod template.",
+                        role, role);
+        else if (ONE_OF(reason, "CreateContainerError", "RunContainerError", "PreStartHookError", "PostStartHookError"))
+                buf_printf(out,
+                           " Check the image's entry point, and the volumes that it mounts (spark.kubernetes.%s."
+                           "volumes.*).",
+                           role);
+        else if (strcmp(reason, "CrashLoopBackOff") == 0)
+                buf_puts(out, " This container ends again and again; its log says why (kubectl logs -c).");
+}
+
+bool pod_wait_describe(const struct pod_wait *wait, const char *role, struct buf *out)
+{
+        if (!wait->reason)
+                return false;
+        if (wait->container)
+                buf_printf(out, "container %s: ", wait->container);
+        buf_puts(out, wait->reason);
+        if (wait->message) {
+                buf_puts(out, ": ");
+                put_sentence(out, wait->message);
+        }
+        buf_puts(out, ".");
+        advise(wait->reason, wait->message, role, out);
+        return true;
+}
+
+bool waiting_reason_describe(const struct pod_state *pod, struct buf *out)
+{
+        return pod_wait_describe(&(struct pod_wait){pod->waiting, pod->waiting_message, pod->waiting_container},
+                                 "executor", out);
+}

@@ -1,0 +1,441 @@
+/*
+ * See lifecycle_manager.h. What of an executor is known here is one record, from its registration or its pod's end
+ * until `removed_memory` after its removal; Spark keeps the same in a cache of removed ids, a set of failed ones, one
+ * of labelled ones, and asks the scheduler for the others.
+ *
+ * Where Spark differs: it asks for a deletion again whenever a snapshot still has the pod, and never if nothing
+ * happens; here each has its time. A registered executor without pod is reported once.
+ *
+ * Invariant: next_at is not after any record's moment (kill_at, ask_at, forget_at).
+ */
+#include "kubernetes/executors/lifecycle_manager.h"
+
+#include "base/vec.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#define LOG "ExecutorPodsLifecycleManager"
+
+/* When a deletion or label is asked for again; how long a reason that is over is remembered; how many there may be. */
+enum { ASK_AGAIN = 10000, REASON_MEMORY = 300000, REASONS_MOST = 32 };
+
+struct record {
+        int32_t id;
+        bool registered, removed, failed;
+        int64_t registered_at;
+        int64_t ask_at;    /* its ended pod is to be deleted (or labelled) again then; INT64_MAX: not asked for */
+        int64_t kill_at;   /* it was told to end, and is deleted then; INT64_MAX: no */
+        int64_t forget_at; /* INT64_MAX: it is registered, or not removed yet */
+};
+
+/* Why executors wait. */
+struct reason {
+        char *text;
+        int n;
+        int32_t first; /* of them */
+        int64_t seen;
+};
+
+struct lifecycle_manager {
+        struct lifecycle_config config;
+        char *container;
+        const struct lifecycle_ops *ops;
+        void *owner;
+        VEC(struct record) records; /* by id */
+        VEC(int64_t) failures;      /* when */
+        VEC(struct reason) reasons;
+        size_t first_failure; /* that counts */
+        int64_t next_at;
+        bool stopped;
+};
+
+int lifecycle_max_failures(int executors)
+{
+        return MAX(3, executors > INT32_MAX / 2 ? INT32_MAX : 2 * executors);
+}
+
+struct lifecycle_manager *lifecycle_manager_new(const struct lifecycle_config *config, const struct lifecycle_ops *ops,
+                                                void *owner)
+{
+        struct lifecycle_manager *m = new0(struct lifecycle_manager);
+
+        m->config = *config;
+        m->container = config->rules.container ? mem_strdup(config->rules.container) : NULL;
+        m->config.rules.container = m->container;
+        m->ops = ops;
+        m->owner = owner;
+        m->next_at = INT64_MAX;
+        return m;
+}
+
+void lifecycle_manager_free(struct lifecycle_manager *m)
+{
+        if (!m)
+                return;
+        for (size_t i = 0; i < m->reasons.len; i++)
+                free(m->reasons.data[i].text);
+        vec_deinit(&m->reasons);
+        vec_deinit(&m->records);
+        vec_deinit(&m->failures);
+        free(m->container);
+        free(m);
+}
+
+static void __attribute__((format(printf, 3, 4)))
+say(struct lifecycle_manager *m, enum log_level level, const char *format, ...)
+{
+        _cleanup_(buf_deinit) struct buf line = BUF_INIT;
+        va_list args;
+
+        va_start(args, format);
+        buf_vprintf(&line, format, args);
+        va_end(args);
+        m->ops->log(m->owner, level, LOG, buf_text(&line));
+}
+
+/* ------------------------------------------------------------------------------------------------------ records */
+
+static struct record *find(struct lifecycle_manager *m, int32_t id)
+{
+        size_t at = vec_place(&m->records, id, id);
+
+        return at < m->records.len && m->records.data[at].id == id ? &m->records.data[at] : NULL;
+}
+
+static struct record *ensure(struct lifecycle_manager *m, int32_t id)
+{
+        size_t at = vec_place(&m->records, id, id);
+
+        if (at < m->records.len && m->records.data[at].id == id)
+                return &m->records.data[at];
+        vec_insert(&m->records, at,
+                   (struct record){.id = id, .ask_at = INT64_MAX, .kill_at = INT64_MAX, .forget_at = INT64_MAX});
+        return &m->records.data[at];
+}
+
+static void wake_at(struct lifecycle_manager *m, int64_t when)
+{
+        m->next_at = MIN(m->next_at, when);
+}
+
+static void forget_later(struct lifecycle_manager *m, struct record *r, int64_t now)
+{
+        if (r->registered || !r->removed)
+                return;
+        r->forget_at = now + m->config.removed_memory;
+        wake_at(m, r->forget_at);
+}
+
+void lifecycle_manager_registered(struct lifecycle_manager *m, int32_t id, int64_t now)
+{
+        struct record *r = ensure(m, id);
+
+        r->registered = true;
+        r->registered_at = now;
+        r->forget_at = INT64_MAX;
+}
+
+void lifecycle_manager_unregistered(struct lifecycle_manager *m, int32_t id, int64_t now)
+{
+        struct record *r = find(m, id);
+
+        if (!r || !r->registered)
+                return;
+        r->registered = false;
+        forget_later(m, r, now);
+}
+
+/* ----------------------------------------------------------------------------------------------------- failures */
+
+int lifecycle_manager_failures(struct lifecycle_manager *m, int64_t now)
+{
+        int64_t validity = m->config.failure_validity;
+
+        while (validity > 0 && m->first_failure < m->failures.len &&
+               m->failures.data[m->first_failure] < now - validity)
+                m->first_failure++;
+        if (m->first_failure > 1024 && m->first_failure > m->failures.len / 2) {
+                m->failures.len -= m->first_failure;
+                memmove(m->failures.data, m->failures.data + m->first_failure, m->failures.len * sizeof(int64_t));
+                m->first_failure = 0;
+        }
+        return (int)(m->failures.len - m->first_failure);
+}
+
+static void check_failures(struct lifecycle_manager *m, int64_t now)
+{
+        if (m->stopped || lifecycle_manager_failures(m, now) <= m->config.max_failures)
+                return;
+        m->stopped = true;
+        _cleanup_free_ char *text = mem_printf("Max number of executor failures (%d) reached", m->config.max_failures);
+        say(m, LOG_ERROR, "%s", text);
+        m->ops->stop_application(m->owner, LIFECYCLE_EXIT_FAILURES, text);
+}
+
+void lifecycle_manager_creation_failed(struct lifecycle_manager *m, int64_t now)
+{
+        vec_push(&m->failures, now);
+        check_failures(m, now);
+}
+
+/* ------------------------------------------------------------------------------------------------- pods that end */
+
+static void remove_from_scheduler(struct lifecycle_manager *m, const struct pod_state *pod, int64_t now)
+{
+        struct record *r = ensure(m, pod->id);
+
+        if (r->removed)
+                return;
+        r->removed = true;
+        bool was_registered = r->registered;
+        forget_later(m, r, now);
+        struct exit_reason reason = exit_reason_of(pod, &m->config.rules);
+        if (pod->kind == POD_SUCCEEDED && was_registered)
+                say(m, LOG_INFO,
+                    "Snapshot reported succeeded executor with id %d, even though the application has not requested for "
+                    "it to be removed.",
+                    pod->id);
+        else if (pod->kind == POD_FAILED && !was_registered)
+                say(m, LOG_WARN, "An executor failed before it had registered. %s", reason.message);
+        m->ops->remove_executor(m->owner, pod->id, &reason);
+        exit_reason_deinit(&reason);
+}
+
+static void remove_from_server(struct lifecycle_manager *m, const struct pod_state *pod, int64_t now)
+{
+        struct record *r = ensure(m, pod->id);
+        bool is_first = r->ask_at == INT64_MAX;
+
+        if (!is_first && now < r->ask_at)
+                return;
+        if (m->config.delete_executors ? pod->leaving : pod->inactive)
+                return;
+        r->ask_at = now + ASK_AGAIN;
+        wake_at(m, r->ask_at);
+        if (m->config.delete_executors)
+                m->ops->delete_pod(m->owner, pod, is_first && pod->kind == POD_FAILED);
+        else {
+                if (is_first)
+                        say(m, LOG_DEBUG, "Marking executor %s as inactive since deletion is disabled.", pod->name);
+                m->ops->label_inactive(m->owner, pod);
+        }
+}
+
+/* Returns whether it is a failure that was not known. */
+static bool see(struct lifecycle_manager *m, const struct pod_state *pod, int64_t now)
+{
+        if (!pod_state_kind_is_final(pod->kind))
+                return false;
+        struct record *r = ensure(m, pod->id);
+        bool is_failure = pod->kind == POD_FAILED && !r->failed;
+        if (is_failure) {
+                r->failed = true;
+                vec_push(&m->failures, now);
+        }
+        if (pod->inactive)
+                return is_failure;
+        remove_from_scheduler(m, pod, now);
+        if (pod->kind != POD_DELETED)
+                remove_from_server(m, pod, now);
+        return is_failure;
+}
+
+/* Executors that the scheduler knows and that have no pod, although all pods were told after they had registered. */
+static void find_missing(struct lifecycle_manager *m, const struct pods_snapshot *pods, int64_t now)
+{
+        VEC(struct record) missing = {0};
+        int64_t wall = m->config.wall_offset;
+
+        for (size_t i = 0; i < m->records.len; i++) {
+                struct record *r = &m->records.data[i];
+                if (!r->registered || r->removed || pods->full_at - r->registered_at <= m->config.missing_delta ||
+                    pods_snapshot_get(pods, r->id))
+                        continue;
+                r->removed = true;
+                vec_push(&missing, *r);
+        }
+        for (size_t i = 0; i < missing.len; i++) {
+                const struct record *r = &missing.data[i];
+                struct exit_reason reason = {.code = EXIT_CODE_UNKNOWN};
+                reason.message = mem_printf(
+                        "The executor with ID %d (registered at %lld ms) was not found in the cluster at the polling "
+                        "time (%lld ms) which is after the accepted detect delta time (%lld ms) configured by "
+                        "`spark.kubernetes.executor.missingPodDetectDelta`. The executor may have been deleted but the "
+                        "driver missed the deletion event. Marking this executor as failed.",
+                        r->id, (long long)(r->registered_at + wall), (long long)(pods->full_at + wall),
+                        (long long)m->config.missing_delta);
+                say(m, LOG_DEBUG, "%s", reason.message);
+                m->ops->remove_executor(m->owner, r->id, &reason);
+                exit_reason_deinit(&reason);
+        }
+        vec_deinit(&missing);
+}
+
+/* ------------------------------------------------------------------------------------------------ pods that wait */
+
+/* The number of its reason; -1: there are too many already. */
+static int reason_ensure(struct lifecycle_manager *m, const struct pod_state *pod)
+{
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+
+        waiting_reason_describe(pod, &text);
+        for (size_t i = 0; i < m->reasons.len; i++)
+                if (strcmp(m->reasons.data[i].text, buf_text(&text)) == 0)
+                        return (int)i;
+        if (m->reasons.len == REASONS_MOST)
+                return -1;
+        vec_push(&m->reasons, (struct reason){.text = buf_steal(&text), .seen = -1});
+        return (int)m->reasons.len - 1;
+}
+
+static bool text_same(const char *a, const char *b)
+{
+        return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool waits_as(const struct pod_state *a, const struct pod_state *b)
+{
+        return text_same(a->waiting, b->waiting) && text_same(a->waiting_message, b->waiting_message) &&
+               text_same(a->waiting_container, b->waiting_container);
+}
+
+static void count_reasons(struct lifecycle_manager *m, const struct pods_snapshot *pods)
+{
+        const struct pod_state *before = NULL;
+        int at = -1;
+
+        for (size_t i = 0; i < m->reasons.len; i++)
+                m->reasons.data[i].n = 0;
+        for (size_t i = 0; i < pods->places.len; i++) {
+                const struct pod_state *pod = pods->places.data[i].pod;
+                if (!pod || !pod->waiting || pod->leaving)
+                        continue;
+                if (!before || !waits_as(before, pod)) /* thousands wait for the same */
+                        at = reason_ensure(m, pod);
+                before = pod;
+                if (at >= 0 && m->reasons.data[at].n++ == 0)
+                        m->reasons.data[at].first = pod->id;
+        }
+}
+
+static void forget_reasons(struct lifecycle_manager *m, int64_t now)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < m->reasons.len; i++) {
+                if (m->reasons.data[i].seen < now - REASON_MEMORY)
+                        free(m->reasons.data[i].text);
+                else
+                        m->reasons.data[n++] = m->reasons.data[i];
+        }
+        m->reasons.len = n;
+}
+
+static void say_reasons(struct lifecycle_manager *m, const struct pods_snapshot *pods, int64_t now)
+{
+        count_reasons(m, pods);
+        for (size_t i = 0; i < m->reasons.len; i++) {
+                struct reason *r = &m->reasons.data[i];
+                if (r->n && r->seen < 0 && r->n == 1)
+                        say(m, LOG_WARN, "Executor %d waits: %s", r->first, r->text);
+                else if (r->n && r->seen < 0)
+                        say(m, LOG_WARN, "%d executors wait (%d and others): %s", r->n, r->first, r->text);
+                if (r->n)
+                        r->seen = now;
+        }
+        forget_reasons(m, now);
+}
+
+/* --------------------------------------------------------------------------------------------------- what happened */
+
+void lifecycle_manager_snapshot(struct lifecycle_manager *m, const struct pods_batch *batch, int64_t now)
+{
+        int n_failed = 0;
+        bool waits = m->reasons.len > 0;
+
+        if (m->stopped)
+                return;
+        for (size_t i = 0; i < batch->n_changes; i++) {
+                n_failed += see(m, batch->changes[i], now);
+                waits |= batch->changes[i]->waiting != NULL;
+        }
+        if (n_failed)
+                say(m, LOG_WARN, "%d new failed executors.", n_failed);
+        if (waits)
+                say_reasons(m, batch->pods, now);
+        if (batch->full)
+                find_missing(m, batch->pods, now);
+        check_failures(m, now);
+}
+
+void lifecycle_manager_killed(struct lifecycle_manager *m, const int32_t *ids, int n, int64_t now)
+{
+        for (int i = 0; i < n; i++) {
+                struct record *r = ensure(m, ids[i]);
+                r->kill_at = MIN(r->kill_at, now + m->config.kill_grace);
+                wake_at(m, r->kill_at);
+        }
+}
+
+/* Returns whether its pod was still there. */
+static bool end_by_force(struct lifecycle_manager *m, struct record *r, const struct pod_state *pod, int64_t now)
+{
+        r->kill_at = INT64_MAX;
+        if (pod && (pod->leaving || pod_state_kind_is_final(pod->kind)))
+                return false;
+        if (!pod && r->removed)
+                return false;
+        r->kill_at = now + ASK_AGAIN; /* until it is gone; one that was not seen yet is waited for */
+        if (pod)
+                m->ops->delete_pod(m->owner, pod, false);
+        return pod != NULL;
+}
+
+int64_t lifecycle_manager_deadline(const struct lifecycle_manager *m)
+{
+        return m->stopped ? INT64_MAX : m->next_at;
+}
+
+void lifecycle_manager_tick(struct lifecycle_manager *m, const struct pods_snapshot *pods, int64_t now)
+{
+        size_t n = 0;
+        int n_due = 0, n_killed = 0;
+
+        if (m->stopped || now < m->next_at)
+                return;
+        m->next_at = INT64_MAX;
+        for (size_t i = 0; i < m->records.len; i++) {
+                struct record *r = &m->records.data[i];
+                const struct pod_state *pod = pods_snapshot_get(pods, r->id);
+                if (r->kill_at <= now) {
+                        n_due++;
+                        n_killed += end_by_force(m, r, pod, now);
+                }
+                if (r->ask_at <= now) {
+                        if (pod && pod_state_kind_is_final(pod->kind) && !pod->leaving && !pod->inactive)
+                                remove_from_server(m, pod, now);
+                        if (r->ask_at <= now)
+                                r->ask_at = INT64_MAX - 1; /* asked for, and nothing is left to ask for */
+                }
+                if (r->forget_at <= now && !pod)
+                        continue;
+                if (r->forget_at <= now)
+                        r->forget_at = now + m->config.removed_memory;
+                wake_at(m, r->kill_at);
+                wake_at(m, r->forget_at);
+                if (r->ask_at < INT64_MAX - 1)
+                        wake_at(m, r->ask_at);
+                m->records.data[n++] = *r;
+        }
+        m->records.len = n;
+        if (n_killed)
+                say(m, LOG_INFO,
+                    "Forcefully deleting %d pods (out of %d) that are still running after graceful shutdown period.",
+                    n_killed, n_due);
+}
+
+size_t lifecycle_manager_size(const struct lifecycle_manager *m)
+{
+        return m->records.len;
+}

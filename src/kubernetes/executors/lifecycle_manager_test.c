@@ -1,0 +1,428 @@
+/* Spark's ExecutorPodsLifecycleManagerSuite, case by case; then what is ours. */
+#include "kubernetes/executors/lifecycle_manager.h"
+
+#include "kubernetes/api/kube_names.h"
+#include "kubernetes/api/pod_fixture.h"
+
+#include <string.h>
+
+static struct {
+        struct lifecycle_manager *m;
+        struct snapshots_store *store;
+        int64_t now;
+        char removed[256]; /* "1:1 2:-1! ": id, exit code, ! if not the application's fault */
+        char deleted[256]; /* "app-exec-1+log app-exec-2 " */
+        char labelled[256], message[2048], log[8192];
+        int stops, exit_code;
+} w;
+
+#define PUT(text, ...) snprintf((text) + strlen(text), sizeof(text) - strlen(text), __VA_ARGS__)
+
+static void w_remove(void *owner, int32_t id, const struct exit_reason *reason)
+{
+        PUT(w.removed, "%d:%d%s ", id, reason->code, reason->caused_by_app ? "" : "!");
+        snprintf(w.message, sizeof(w.message), "%s", reason->message);
+}
+
+static void w_delete(void *owner, const struct pod_state *pod, bool log_first)
+{
+        PUT(w.deleted, "%s%s ", pod->name, log_first ? "+log" : "");
+}
+
+static void w_label(void *owner, const struct pod_state *pod)
+{
+        PUT(w.labelled, "%s ", pod->name);
+}
+
+static void w_stop(void *owner, int exit_code, const char *message)
+{
+        w.stops++;
+        w.exit_code = exit_code;
+}
+
+static void w_log(void *owner, enum log_level level, const char *component, const char *line)
+{
+        assert_string_equal(component, "ExecutorPodsLifecycleManager");
+        PUT(w.log, "%s\n", line);
+}
+
+static const struct lifecycle_ops ops = {.remove_executor = w_remove,
+                                         .delete_pod = w_delete,
+                                         .label_inactive = w_label,
+                                         .stop_application = w_stop,
+                                         .log = w_log};
+
+static void w_snapshot(void *owner, const struct pods_batch *batch, int64_t now)
+{
+        lifecycle_manager_snapshot(w.m, batch, now);
+}
+
+static void begin(struct lifecycle_config c)
+{
+        memset(&w, 0, sizeof(w));
+        w.now = 100000;
+        w.store = snapshots_store_new(&c.rules);
+        w.m = lifecycle_manager_new(&c, &ops, NULL);
+        snapshots_store_subscribe(w.store, 0, w_snapshot, NULL, w.now);
+        snapshots_store_tick(w.store, w.now);
+}
+
+static void end(void)
+{
+        lifecycle_manager_free(w.m);
+        snapshots_store_free(w.store);
+}
+
+static void pod(json_t *json)
+{
+        snapshots_store_update(w.store, json, w.now);
+        json_decref(json);
+}
+
+static void gone(json_t *json)
+{
+        snapshots_store_delete(w.store, json, w.now);
+        json_decref(json);
+}
+
+static void notify(void)
+{
+        w.now++;
+        snapshots_store_notify(w.store);
+        snapshots_store_tick(w.store, w.now);
+        lifecycle_manager_tick(w.m, snapshots_store_pods(w.store), w.now);
+}
+
+static void pass(int64_t ms)
+{
+        w.now += ms;
+        lifecycle_manager_tick(w.m, snapshots_store_pods(w.store), w.now);
+}
+
+#define SAID(what, text)                                                                                               \
+        do {                                                                                                           \
+                assert_string_equal(w.what, text);                                                                     \
+                w.what[0] = '\0';                                                                                      \
+        } while (0)
+
+/* ------------------------------------------------------------------------------------------------ Spark's suite */
+
+static void error_states_remove_the_executor_everywhere(void **state)
+{
+        begin(LIFECYCLE_DEFAULT);
+        lifecycle_manager_registered(w.m, 1, w.now);
+        pod(pod_failed(1, 0));
+        notify();
+        SAID(removed, "1:1 ");
+        assert_non_null(strstr(w.message, "The executor with id 1 exited with exit code 1(generic, look at logs"));
+        SAID(deleted, "app-exec-1+log ");
+        assert_int_equal(lifecycle_manager_failures(w.m, w.now), 1);
+        assert_non_null(strstr(w.log, "1 new failed executors."));
+        end();
+}
+
+static void the_scheduler_is_told_once(void **state)
+{
+        begin(LIFECYCLE_DEFAULT);
+        lifecycle_manager_registered(w.m, 1, w.now);
+        pod(pod_failed(1, 0));
+        notify();
+        pod(pod_failed(1, 0));
+        notify();
+        json_t *changed = pod_failed(1, 0);
+        json_object_set_new(json_object_get(changed, "status"), "reason", json_string("Error"));
+        pod(changed);
+        notify();
+        SAID(removed, "1:1 ");
+        SAID(deleted, "app-exec-1+log ");
+        assert_int_equal(lifecycle_manager_failures(w.m, w.now), 1);
+        end();
+}
+
+static void deleted_pods_remove_the_executor(void **state)
+{
+        begin(LIFECYCLE_DEFAULT);
+        lifecycle_manager_registered(w.m, 1, w.now);
+        pod(pod_leaving(pod_in(1, 0, "Failed")));
+        notify();
+        SAID(removed, "1:-1! ");
+        assert_string_equal(w.message, "The executor with id 1 was deleted by a user or the framework.");
+        SAID(deleted, "");
+        assert_int_equal(lifecycle_manager_failures(w.m, w.now), 0);
+        end();
+}
+
+static void executors_without_pods_are_removed(void **state)
+{
+        struct lifecycle_config c = LIFECYCLE_DEFAULT;
+
+        c.wall_offset = 1000000;
+        begin(c);
+        lifecycle_manager_registered(w.m, 1, w.now);
+        lifecycle_manager_registered(w.m, 2, w.now);
+        pod(pod_in(2, 0, "Running"));
+        w.now += 30000;
+        snapshots_store_synced(w.store, w.now);
+        notify();
+        SAID(removed, ""); /* it might be too new to be in the list */
+        w.now += 1;
+        notify();
+        SAID(removed, ""); /* no list since */
+        snapshots_store_synced(w.store, w.now);
+        notify();
+        SAID(removed, "1:-1! ");
+        assert_string_equal(
+                w.message,
+                "The executor with ID 1 (registered at 1100000 ms) was not found in the cluster at the polling time "
+                "(1130003 ms) which is after the accepted detect delta time (30000 ms) configured by `spark.kubernetes."
+                "executor.missingPodDetectDelta`. The executor may have been deleted but the driver missed the "
+                "deletion event. Marking this executor as failed.");
+        snapshots_store_synced(w.store, w.now);
+        notify();
+        SAID(removed, "");
+        end();
+}
+
+static void pods_stay_if_deletion_is_off(void **state)
+{
+        struct lifecycle_config c = LIFECYCLE_DEFAULT;
+
+        c.delete_executors = false;
+        begin(c);
+        lifecycle_manager_registered(w.m, 1, w.now);
+        pod(pod_failed(1, 0));
+        notify();
+        SAID(removed, "1:1 ");
+        SAID(deleted, "");
+        SAID(labelled, "app-exec-1 ");
+        notify();
+        SAID(labelled, "");
+        json_t *labelled = pod_failed(1, 0);
+        json_object_set_new(json_object_get(json_object_get(labelled, "metadata"), "labels"), KUBE_LABEL_INACTIVE,
+                            json_string("true"));
+        pod(labelled);
+        notify();
+        pass(20000);
+        SAID(labelled, "");
+        SAID(removed, "");
+        end();
+}
+
+static void an_inactive_pod_is_left_alone(void **state)
+{
+        begin(LIFECYCLE_DEFAULT);
+        json_t *labelled = pod_failed(1, 0);
+        json_object_set_new(json_object_get(json_object_get(labelled, "metadata"), "labels"), KUBE_LABEL_INACTIVE,
+                            json_string("true"));
+        pod(labelled);
+        notify();
+        SAID(removed, "");
+        SAID(deleted, "");
+        end();
+}
+
+static void too_many_failures_stop_the_application(void **state)
+{
+        struct lifecycle_config c = LIFECYCLE_DEFAULT;
+
+        c.max_failures = 3;
+        begin(c);
+        for (int id = 1; id <= 3; id++)
+                pod(pod_failed(id, 0));
+        notify();
+        assert_int_equal(w.stops, 0);
+        lifecycle_manager_creation_failed(w.m, w.now);
+        assert_int_equal(w.stops, 1);
+        assert_int_equal(w.exit_code, 11);
+        assert_non_null(strstr(w.log, "Max number of executor failures (3) reached"));
+        lifecycle_manager_creation_failed(w.m, w.now);
+        assert_int_equal(w.stops, 1);
+        end();
+}
+
+static void spark_41210_failures_are_valid_for_a_while(void **state)
+{
+        struct lifecycle_config c = LIFECYCLE_DEFAULT;
+
+        c.failure_validity = 1000;
+        begin(c);
+        for (int id = 1; id <= 12; id++) {
+                pod(pod_failed(id, 0));
+                notify();
+                w.now += 999;
+        }
+        assert_int_equal(w.stops, 0);
+        assert_int_equal(lifecycle_manager_failures(w.m, w.now), 1);
+        assert_int_equal(lifecycle_manager_failures(w.m, w.now + 10), 0);
+        end();
+}
+
+static void spark_49804_the_exit_code_is_the_spark_containers(void **state)
+{
+        begin(LIFECYCLE_DEFAULT);
+        pod(pod_with_containers(pod_in(1, 0, "Failed"),
+                                "[{'name': 'sidecar', 'state': {'terminated': {'exitCode': 2}}},"
+                                " {'name': 'spark-kubernetes-executor', 'state': {'terminated': {'exitCode': 1}}}]"));
+        notify();
+        SAID(removed, "1:1 ");
+        end();
+}
+
+static void the_default_limit_is_twice_the_executors(void **state)
+{
+        assert_int_equal(lifecycle_max_failures(0), 3);
+        assert_int_equal(lifecycle_max_failures(1), 3);
+        assert_int_equal(lifecycle_max_failures(100), 200);
+        assert_int_equal(lifecycle_max_failures(INT32_MAX), INT32_MAX);
+}
+
+/* ------------------------------------------------------------------------------------------------------- ours */
+
+static void deletions_are_asked_for_until_they_happen(void **state)
+{
+        begin(LIFECYCLE_DEFAULT);
+        pod(pod_failed(1, 0));
+        pod(pod_in(2, 0, "Succeeded"));
+        notify();
+        SAID(deleted, "app-exec-1+log app-exec-2 ");
+        assert_true(lifecycle_manager_deadline(w.m) == w.now + 10000);
+        pass(9999);
+        SAID(deleted, "");
+        gone(pod_in(2, 0, "Succeeded"));
+        notify();
+        SAID(deleted, "app-exec-1 ");
+        pod(pod_leaving(pod_failed(1, 0)));
+        notify();
+        pass(20000);
+        SAID(deleted, "");
+        gone(pod_failed(1, 0));
+        notify();
+        while (lifecycle_manager_deadline(w.m) != INT64_MAX)
+                pass(lifecycle_manager_deadline(w.m) - w.now);
+        assert_int_equal(lifecycle_manager_size(w.m), 0); /* nothing is remembered for ever */
+        SAID(removed, "1:1 2:-1 ");
+        end();
+}
+
+static void an_executor_that_ends_by_itself_is_spoken_of(void **state)
+{
+        begin(LIFECYCLE_DEFAULT);
+        lifecycle_manager_registered(w.m, 1, w.now);
+        pod(pod_with_containers(pod_in(1, 0, "Succeeded"), "[{'name': 'spark-kubernetes-executor', 'state':"
+                                                           " {'terminated': {'exitCode': 0}}}]"));
+        notify();
+        SAID(removed, "1:0 ");
+        assert_non_null(strstr(w.log, "Snapshot reported succeeded executor with id 1, even though"));
+        assert_non_null(strstr(w.message, "it has ended by itself"));
+        pod(pod_failed(2, 0));
+        notify();
+        assert_non_null(strstr(w.log, "An executor failed before it had registered."));
+        end();
+}
+
+static void killed_executors_have_time_to_end(void **state)
+{
+        const int32_t ids[] = {1, 2, 3, 4};
+
+        begin(LIFECYCLE_DEFAULT);
+        for (int id = 1; id <= 3; id++)
+                pod(pod_in(id, 0, "Running"));
+        notify();
+        lifecycle_manager_killed(w.m, ids, 4, w.now);
+        assert_true(lifecycle_manager_deadline(w.m) == w.now + 5000);
+        pod(pod_in(1, 0, "Succeeded"));
+        notify();
+        SAID(deleted, "app-exec-1 ");
+        gone(pod_in(1, 0, "Succeeded"));
+        pod(pod_leaving(pod_in(2, 0, "Running")));
+        notify();
+        pass(5000);
+        SAID(deleted, "app-exec-3 ");
+        assert_non_null(strstr(w.log, "Forcefully deleting 1 pods (out of 4) that are still running"));
+        pod(pod_in(4, 0, "Pending")); /* which was killed before it was seen */
+        notify();
+        pass(10000);
+        SAID(deleted, "app-exec-3 app-exec-4 ");
+        for (int id = 1; id <= 4; id++)
+                gone(pod_in(id, 0, "Running"));
+        notify();
+        while (lifecycle_manager_deadline(w.m) != INT64_MAX)
+                pass(lifecycle_manager_deadline(w.m) - w.now);
+        SAID(deleted, "");
+        assert_int_equal(lifecycle_manager_size(w.m), 0);
+        end();
+}
+
+static json_t *waiting_pod(int id, const char *reason, const char *message)
+{
+        json_t *p = pod_in(id, 0, "Pending");
+
+        json_object_set_new(json_object_get(p, "status"), "conditions",
+                            json_text("[{'type': 'PodScheduled', 'status': 'False', 'reason': '%s', 'message': '%s'}]",
+                                      reason, message));
+        return p;
+}
+
+static int times(const char *text)
+{
+        int n = 0;
+
+        for (const char *at = w.log; (at = strstr(at, text)); at++)
+                n++;
+        return n;
+}
+
+static void a_reason_to_wait_is_said_once_for_all(void **state)
+{
+        begin(LIFECYCLE_DEFAULT);
+        for (int id = 1; id <= 100; id++)
+                pod(waiting_pod(id, "Unschedulable", "0/3 nodes are available: 3 Insufficient cpu."));
+        pod(waiting_pod(101, "SchedulingGated", "gates"));
+        notify();
+        assert_int_equal(times("100 executors wait (1 and others): Unschedulable: 0/3 nodes are available: 3 Insuff"),
+                         1);
+        assert_int_equal(times("Executor 101 waits: SchedulingGated"), 1);
+        pod(waiting_pod(102, "Unschedulable", "0/3 nodes are available: 3 Insufficient cpu."));
+        notify();
+        assert_int_equal(times("wait"), 2);
+
+        /* Another reason is said; the first again only when it was over for long. */
+        for (int id = 1; id <= 102; id++)
+                pod(waiting_pod(id, "Unschedulable", "0/3 nodes are available: 3 Insufficient memory."));
+        notify();
+        assert_int_equal(times("Insufficient memory"), 1);
+        for (int id = 1; id <= 102; id++)
+                pod(waiting_pod(id, "Unschedulable", "0/3 nodes are available: 3 Insufficient cpu."));
+        notify();
+        assert_int_equal(times("Insufficient cpu"), 1);
+        for (int id = 1; id <= 102; id++)
+                pod(pod_in(id, 0, "Running"));
+        notify();
+        w.now += 300001;
+        notify();
+        pod(waiting_pod(103, "Unschedulable", "0/3 nodes are available: 3 Insufficient cpu."));
+        notify();
+        assert_int_equal(times("Insufficient cpu"), 2);
+        end();
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(error_states_remove_the_executor_everywhere),
+                cmocka_unit_test(the_scheduler_is_told_once),
+                cmocka_unit_test(deleted_pods_remove_the_executor),
+                cmocka_unit_test(executors_without_pods_are_removed),
+                cmocka_unit_test(pods_stay_if_deletion_is_off),
+                cmocka_unit_test(an_inactive_pod_is_left_alone),
+                cmocka_unit_test(too_many_failures_stop_the_application),
+                cmocka_unit_test(spark_41210_failures_are_valid_for_a_while),
+                cmocka_unit_test(spark_49804_the_exit_code_is_the_spark_containers),
+                cmocka_unit_test(the_default_limit_is_twice_the_executors),
+                cmocka_unit_test(deletions_are_asked_for_until_they_happen),
+                cmocka_unit_test(an_executor_that_ends_by_itself_is_spoken_of),
+                cmocka_unit_test(killed_executors_have_time_to_end),
+                cmocka_unit_test(a_reason_to_wait_is_said_once_for_all),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,493 @@
+/*
+ * See pods_allocator.h. What is counted as what is Spark's ExecutorPodsAllocator (4.x): executors that run, those
+ * pending or created that the scheduler knows, and those that it does not; of these only the last are ever deleted for
+ * being too many. Unlike there, an executor is one record from its being asked for to its pod's end, and counts are
+ * kept as it moves, so that an answer costs no pass over all of them.
+ *
+ * What becomes of an executor is in `stage` alone (allocator_move); that its pod is unwanted is in `deleted`.
+ */
+#include "kubernetes/executors/pods_allocator.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "kubernetes/executors/pods_allocator_state.h"
+
+#include <limits.h>
+
+#define ALLOCATION "spark.kubernetes.allocation."
+
+int pods_allocator_config_check(const struct pods_allocator_config *c, struct fst_error *error)
+{
+        if (c->batch_size <= 0)
+                return error_set(error, -EINVAL,
+                                 ALLOCATION "batch.size: Allocation batch size should be a positive "
+                                            "integer");
+        if (c->batch_delay <= 100)
+                return error_set(error, -EINVAL,
+                                 ALLOCATION "batch.delay: Allocation batch delay must be greater than 0.1s.");
+        if (c->maximum <= 0)
+                return error_set(error, -EINVAL, ALLOCATION "maximum: Allocation maximum should be a positive integer");
+        if (c->max_pending <= 0)
+                return error_set(error, -EINVAL,
+                                 ALLOCATION "maxPendingPods: Maximum number of pending pods should be "
+                                            "a positive integer");
+        if (c->max_pending_per_profile <= 0)
+                return error_set(error, -EINVAL,
+                                 ALLOCATION "maxPendingPodsPerRp: Maximum number of pending pods per rp id should be a "
+                                            "positive integer");
+        if (c->max_pending_per_profile != INT32_MAX && c->max_pending_per_profile > c->max_pending)
+                return error_set(error, -EINVAL,
+                                 "Maximum pending pods per resource profile ID (%d) must be less than or equal to "
+                                 "maximum pending pods (%d).",
+                                 c->max_pending_per_profile, c->max_pending);
+        if (c->creation_timeout <= 0)
+                return error_set(error, -EINVAL,
+                                 ALLOCATION "executor.timeout: Allocation executor timeout must be a positive time "
+                                            "value.");
+        return 0;
+}
+
+struct pods_allocator *pods_allocator_new(const struct pods_allocator_config *config,
+                                          const struct pods_allocator_ops *ops, void *owner)
+{
+        struct pods_allocator *a = new0(struct pods_allocator);
+        struct create_window_config window = config->window;
+
+        a->config = *config;
+        a->config.creation_timeout = MAX(config->creation_timeout, config->batch_delay * 5);
+        a->ops = ops;
+        a->owner = owner;
+        a->recovery = config->recovery > 0;
+        a->timeout_at = a->excess_at = a->retry_at = a->create_at = INT64_MAX;
+        a->last_round = INT64_MIN / 2;
+        if (window.start == 0) {
+                window = CREATE_WINDOW_DEFAULT;
+                window.start = config->batch_size;
+                window.seed = config->window.seed;
+        }
+        if (config->batch_size_set)
+                window.start = window.most = config->batch_size;
+        create_window_init(&a->window, &window);
+        return a;
+}
+
+void pods_allocator_free(struct pods_allocator *a)
+{
+        if (!a)
+                return;
+        for (size_t i = 0; i < a->executors.len; i++)
+                executor_claims_clear(&a->executors.data[i]);
+        vec_deinit(&a->executors);
+        vec_deinit(&a->profiles);
+        allocator_claims_deinit(a);
+        free(a->trouble);
+        free(a);
+}
+
+bool allocator_adapts(const struct pods_allocator *a)
+{
+        return !a->config.batch_size_set;
+}
+
+void allocator_say(struct pods_allocator *a, enum log_level level, const char *format, ...)
+{
+        _cleanup_(buf_deinit) struct buf line = BUF_INIT;
+        va_list args;
+
+        va_start(args, format);
+        buf_vprintf(&line, format, args);
+        va_end(args);
+        a->ops->log(a->owner, level, ALLOCATOR_LOG, buf_text(&line));
+}
+
+/* ---------------------------------------------------------------------------------------------------- executors */
+
+struct allocated_executor *allocator_find(const struct pods_allocator *a, int32_t id)
+{
+        size_t at = vec_place(&a->executors, id, id);
+
+        if (at == a->executors.len || a->executors.data[at].id != id)
+                return NULL;
+        struct allocated_executor *e = &a->executors.data[at];
+        return e->stage == STAGE_ENDED ? NULL : e;
+}
+
+static struct allocated_profile *profile_find(const struct pods_allocator *a, int32_t id)
+{
+        for (size_t i = 0; i < a->profiles.len; i++)
+                if (a->profiles.data[i].id == id)
+                        return &a->profiles.data[i];
+        return NULL;
+}
+
+static struct allocated_profile *profile_ensure(struct pods_allocator *a, int32_t id)
+{
+        struct allocated_profile *p = profile_find(a, id);
+
+        if (p)
+                return p;
+        vec_push(&a->profiles, (struct allocated_profile){.id = id});
+        size_t at = a->profiles.len - 1;
+        for (; at > 0 && a->profiles.data[at - 1].id > id; at--)
+                a->profiles.data[at] = a->profiles.data[at - 1];
+        a->profiles.data[at] = (struct allocated_profile){.id = id};
+        return &a->profiles.data[at];
+}
+
+static void count(struct pods_allocator *a, const struct allocated_executor *e, int by)
+{
+        if (!e->deleted && e->stage < STAGE_LEAVING)
+                profile_find(a, e->profile)->n[e->stage][e->known] += by;
+}
+
+/* Those that have ended leave when they are the most; nobody may hold a pointer to an executor meanwhile. */
+static void squeeze(struct pods_allocator *a)
+{
+        size_t n = 0;
+
+        if (a->n_ended < 64 || (size_t)a->n_ended < a->executors.len / 2)
+                return;
+        for (size_t i = 0; i < a->executors.len; i++)
+                if (a->executors.data[i].stage != STAGE_ENDED)
+                        a->executors.data[n++] = a->executors.data[i];
+        a->executors.len = n;
+        a->n_ended = 0;
+}
+
+void allocator_move(struct pods_allocator *a, struct allocated_executor *e, enum executor_stage stage)
+{
+        count(a, e, -1);
+        e->stage = stage;
+        count(a, e, 1);
+        if (stage >= STAGE_PENDING)
+                executor_claims_clear(e);
+        a->n_ended += stage == STAGE_ENDED;
+}
+
+void allocator_mark_deleted(struct pods_allocator *a, struct allocated_executor *e)
+{
+        count(a, e, -1);
+        e->deleted = true;
+}
+
+struct allocated_executor *allocator_add(struct pods_allocator *a, int32_t id, int32_t profile, int64_t now)
+{
+        squeeze(a);
+        size_t at = vec_place(&a->executors, id, id);
+        struct allocated_executor e = {.id = id, .profile = profile, .since = now, .retry_at = INT64_MAX};
+
+        profile_ensure(a, profile);
+        if (at < a->executors.len && a->executors.data[at].id == id) {
+                a->n_ended--; /* one that was given up is back */
+                a->executors.data[at] = e;
+        } else {
+                vec_insert(&a->executors, at, e);
+        }
+        a->last_id = MAX(a->last_id, id);
+        count(a, &a->executors.data[at], 1);
+        return &a->executors.data[at];
+}
+
+/* --------------------------------------------------------------------------------------------------- beginning */
+
+void pods_allocator_start(struct pods_allocator *a, int64_t now)
+{
+        a->started = true;
+        a->driver_ready |= !a->config.wait_for_driver;
+        a->driver_deadline = now + a->config.driver_timeout;
+        allocator_round(a, now);
+}
+
+void pods_allocator_driver_ready(struct pods_allocator *a, int64_t now)
+{
+        if (a->driver_ready)
+                return;
+        a->driver_ready = true;
+        allocator_round(a, now);
+}
+
+void pods_allocator_stop(struct pods_allocator *a)
+{
+        a->stopped = true;
+}
+
+void pods_allocator_set_target(struct pods_allocator *a, int32_t profile, int target, int64_t now)
+{
+        struct allocated_profile *p = profile_ensure(a, profile);
+
+        if (p->target != target)
+                p->wanting = false;
+        p->target = target;
+        if (pods_allocator_outstanding(a) == 0)
+                a->notified = true;
+        if (a->notified || allocator_adapts(a))
+                allocator_round(a, now);
+}
+
+void pods_allocator_recover(struct pods_allocator *a)
+{
+        if (a->config.recovery < 0)
+                a->recovery = true;
+}
+
+/* ---------------------------------------------------------------------------------------- answers to creations */
+
+static void wait_for_pod(struct pods_allocator *a, struct allocated_executor *e, int64_t now)
+{
+        e->since = now;
+        allocator_move(a, e, STAGE_CREATED);
+        a->timeout_at = MIN(a->timeout_at, now + a->config.creation_timeout + 1);
+}
+
+void pods_allocator_throttled(struct pods_allocator *a)
+{
+        create_window_throttled(&a->window);
+}
+
+void pods_allocator_created(struct pods_allocator *a, int32_t id, int64_t now)
+{
+        struct allocated_executor *e = allocator_find(a, id);
+
+        create_window_answered(&a->window, CREATE_DONE, 0, now);
+        if (a->trouble && !a->window.settling) {
+                allocator_say(a, LOG_INFO, "The API server creates executor pods again.");
+                free(steal(a->trouble));
+        }
+        if (e && e->stage == STAGE_ASKED)
+                wait_for_pod(a, e, now);
+        allocator_round(a, now);
+}
+
+/* Said once, and again when it is another. */
+static void say_trouble(struct pods_allocator *a, enum log_level level, const char *what, const char *message)
+{
+        const char *words = message ? message : "no reason was given";
+
+        if (a->trouble && strcmp(a->trouble, words) == 0)
+                return;
+        allocator_say(a, level, "%s: %s", what, words);
+        free(a->trouble);
+        a->trouble = mem_strdup(words);
+}
+
+static void give_up(struct pods_allocator *a, struct allocated_executor *e)
+{
+        a->claims_made -= e->new_claims;
+        e->new_claims = 0;
+        allocator_move(a, e, STAGE_ENDED);
+}
+
+static void creation_failed(struct pods_allocator *a, int32_t id, const char *message, int64_t now)
+{
+        allocator_say(a, LOG_ERROR, "Failed to create the pod of executor %d: %s", id,
+                      message ? message : "no reason was given");
+        a->ops->creation_failed(a->owner, id, now);
+}
+
+static void failed(struct pods_allocator *a, struct allocated_executor *e, enum create_outcome outcome,
+                   const char *message, int64_t now)
+{
+        int32_t id = e->id;
+
+        switch (outcome) {
+        case CREATE_DONE:
+                break;
+        case CREATE_SLOW_DOWN:
+                give_up(a, e);
+                break;
+        case CREATE_QUOTA:
+                say_trouble(a, LOG_WARN,
+                            "No more executor pods until the namespace has room; they are asked for again, ever less "
+                            "often. Raise the quota, or ask for fewer or smaller executors",
+                            message);
+                give_up(a, e);
+                break;
+        case CREATE_UNKNOWN:
+                say_trouble(a, LOG_WARN,
+                            "The API server did not answer whether it created an executor pod; it is looked for",
+                            message);
+                wait_for_pod(a, e, now);
+                break;
+        case CREATE_REFUSED:
+                give_up(a, e);
+                creation_failed(a, id, message, now);
+                break;
+        case CREATE_CLAIM_FAILED:
+                a->claims_made -= e->new_claims;
+                e->new_claims = 0;
+                if (e->stage == STAGE_ASKED)
+                        wait_for_pod(a, e, now);
+                allocator_delete(a, &id, 1, false, now);
+                creation_failed(a, id, message, now);
+                break;
+        }
+}
+
+void pods_allocator_create_failed(struct pods_allocator *a, int32_t id, enum create_outcome outcome,
+                                  int64_t retry_after, const char *message, int64_t now)
+{
+        struct allocated_executor *e = allocator_find(a, id);
+
+        create_window_answered(&a->window, outcome, retry_after, now);
+        if (e && (e->stage == STAGE_ASKED || outcome == CREATE_CLAIM_FAILED)) /* else its pod was seen meanwhile */
+                failed(a, e, outcome, message, now);
+        allocator_round(a, now);
+}
+
+/* --------------------------------------------------------------------------------------------------- snapshots */
+
+static enum executor_stage stage_of(const struct pod_state *pod)
+{
+        return pod->kind == POD_PENDING ? STAGE_PENDING : pod->kind == POD_RUNNING ? STAGE_RUNNING : STAGE_LEAVING;
+}
+
+/*
+ * A pod that is in no record: it was given up, or is not ours. The former is unwanted by now; the latter is taken for
+ * ours, and its id is not given again. With deletion off nothing is unwanted, as in Spark.
+ */
+static void see_stranger(struct pods_allocator *a, const struct pod_state *pod, int64_t now)
+{
+        bool is_unwanted = pod->id <= a->last_id && a->config.delete_executors;
+
+        if (pod_state_kind_is_final(pod->kind))
+                return;
+        struct allocated_executor *e = allocator_add(a, pod->id, pod->profile, now);
+        if (pod->created)
+                e->since = pod->created - a->config.wall_offset;
+        e->leaving = pod->leaving;
+        allocator_move(a, e, stage_of(pod));
+        if (!is_unwanted)
+                return;
+        allocator_say(a, LOG_WARN,
+                      "The pod %s of executor %d, which had been given up, is there after all: deleting it.", pod->name,
+                      pod->id);
+        allocator_delete(a, &pod->id, 1, false, now);
+}
+
+static void see(struct pods_allocator *a, const struct pod_state *pod, int64_t now)
+{
+        struct allocated_executor *e = allocator_find(a, pod->id);
+
+        if (!e)
+                see_stranger(a, pod, now);
+        else {
+                e->leaving = pod->leaving;
+                if (e->stage != stage_of(pod))
+                        allocator_move(a, e, stage_of(pod));
+        }
+}
+
+static void is_gone(struct pods_allocator *a, int32_t id, int64_t now)
+{
+        struct allocated_executor *e = allocator_find(a, id);
+
+        if (e && !pods_snapshot_get(a->pods, id))
+                allocator_move(a, e, STAGE_ENDED);
+        create_window_freed(&a->window, now);
+}
+
+void pods_allocator_snapshot(struct pods_allocator *a, const struct pods_batch *batch, int64_t now)
+{
+        a->pods = batch->pods;
+        a->news |= batch->news > 0;
+        for (size_t i = 0; i < batch->n_changes; i++) {
+                const struct pod_state *pod = batch->changes[i];
+                see(a, pod, now);
+                if (pod_state_kind_is_final(pod->kind))
+                        create_window_freed(&a->window, now); /* a quota counts it no more */
+        }
+        for (size_t i = 0; i < batch->n_gone; i++)
+                is_gone(a, batch->gone[i], now);
+        if (batch->full)
+                a->timeout_at = MIN(a->timeout_at, now);
+        allocator_round(a, now);
+}
+
+void pods_allocator_known(struct pods_allocator *a, int32_t id, bool known, int64_t now)
+{
+        struct allocated_executor *e = allocator_find(a, id);
+
+        if (!e || e->known == known)
+                return;
+        count(a, e, -1);
+        e->known = known;
+        count(a, e, 1);
+        if (!known && e->stage == STAGE_CREATED)
+                a->timeout_at = MIN(a->timeout_at, e->since + a->config.creation_timeout + 1);
+}
+
+/* -------------------------------------------------------------------------------------------------------- time */
+
+int64_t pods_allocator_deadline(const struct pods_allocator *a)
+{
+        int64_t first = MIN(a->timeout_at, a->excess_at);
+
+        first = MIN(first, a->retry_at);
+        if (!a->started || a->stopped)
+                return INT64_MAX;
+        return MIN(first, a->create_at);
+}
+
+void pods_allocator_tick(struct pods_allocator *a, int64_t now)
+{
+        if (pods_allocator_deadline(a) <= now)
+                allocator_round(a, now);
+}
+
+/* ------------------------------------------------------------------------------------------------------- looks */
+
+bool pods_allocator_refuses(const struct pods_allocator *a, int32_t id)
+{
+        const struct allocated_executor *e = allocator_find(a, id);
+
+        return e ? e->deleted : id <= a->last_id;
+}
+
+struct pods_allocator_counts pods_allocator_counts(const struct pods_allocator *a, int32_t profile)
+{
+        struct pods_allocator_counts c = {0};
+
+        for (size_t i = 0; i < a->profiles.len; i++) {
+                const struct allocated_profile *p = &a->profiles.data[i];
+                if (profile >= 0 && p->id != profile)
+                        continue;
+                c.target += p->target;
+                c.asked += p->n[STAGE_ASKED][0] + p->n[STAGE_ASKED][1];
+                c.created += p->n[STAGE_CREATED][0] + p->n[STAGE_CREATED][1];
+                c.pending += p->n[STAGE_PENDING][0] + p->n[STAGE_PENDING][1];
+                c.running += p->n[STAGE_RUNNING][0] + p->n[STAGE_RUNNING][1];
+                c.known_created += p->n[STAGE_ASKED][1] + p->n[STAGE_CREATED][1];
+                c.known_pending += p->n[STAGE_PENDING][1];
+        }
+        return c;
+}
+
+int pods_allocator_outstanding(const struct pods_allocator *a)
+{
+        int n = 0;
+
+        for (size_t i = 0; i < a->profiles.len; i++)
+                for (enum executor_stage s = STAGE_ASKED; s <= STAGE_PENDING; s++)
+                        n += a->profiles.data[i].n[s][0];
+        return n;
+}
+
+int pods_allocator_in_flight(const struct pods_allocator *a)
+{
+        return a->window.in_flight;
+}
+
+int32_t pods_allocator_last_id(const struct pods_allocator *a)
+{
+        return a->last_id;
+}
+
+int pods_allocator_claims_made(const struct pods_allocator *a)
+{
+        return a->claims_made;
+}
+
+size_t pods_allocator_size(const struct pods_allocator *a)
+{
+        return a->executors.len;
+}

@@ -1,0 +1,118 @@
+/*
+ * Persistent volume claims that executors left behind, given to new ones: getReusablePVCs and replacePVCsIfNeeded of
+ * Spark's ExecutorPodsAllocator. See pods_allocator_state.h.
+ *
+ * A claim is free if no pod of the snapshot mounts it, no executor that is in none yet was given it, and it is older
+ * than the creation timeout (a younger one may belong to a pod that is still to come). What is free is listed anew for
+ * each burst of creations.
+ */
+#include "kubernetes/executors/pods_allocator_state.h"
+
+#include <string.h>
+
+static void claims_clear(struct pods_allocator *a)
+{
+        for (size_t i = 0; i < a->claims.len; i++) {
+                free(a->claims.data[i].name);
+                free(a->claims.data[i].storage_class);
+        }
+        a->claims.len = 0;
+}
+
+void allocator_claims_deinit(struct pods_allocator *a)
+{
+        claims_clear(a);
+        vec_deinit(&a->claims);
+}
+
+void executor_claims_clear(struct allocated_executor *e)
+{
+        for (int i = 0; i < e->n_taken; i++)
+                free(e->taken[i]);
+        free(steal(e->taken));
+        e->n_taken = 0;
+}
+
+bool allocator_claims_ready(struct pods_allocator *a, int64_t now)
+{
+        bool is_full = a->config.wait_for_claims && a->claims_made >= a->config.max_claims;
+
+        if (!a->config.reuse_claims)
+                return true;
+        if (a->claims_state == CLAIMS_ASKED)
+                return false;
+        if (a->claims_state == CLAIMS_LISTED && now - a->claims_at < a->config.batch_delay)
+                return !is_full || a->claims.len > 0;
+        if (is_full && !a->news)
+                return false; /* nothing has happened that could have made one free */
+        a->news = false;
+        a->claims_state = CLAIMS_ASKED;
+        a->ops->list_claims(a->owner);
+        return false;
+}
+
+static int by_text(const void *a, const void *b)
+{
+        return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void pods_allocator_claims(struct pods_allocator *a, const struct pod_claim *claims, int n, int64_t now)
+{
+        VEC(const char *) used = {0};
+
+        if (n < 0)
+                allocator_say(a, LOG_INFO, "Cannot list PVC resources. Please check account permissions.");
+        for (const struct pod_state *p = NULL; a->pods && (p = pods_snapshot_next(a->pods, p));)
+                for (int i = 0; i < p->n_claims; i++)
+                        vec_push(&used, p->claims[i]);
+        for (size_t i = 0; i < a->executors.len; i++)
+                for (int k = 0; k < a->executors.data[i].n_taken; k++)
+                        vec_push(&used, a->executors.data[i].taken[k]);
+        if (used.len)
+                qsort(used.data, used.len, sizeof(used.data[0]), by_text);
+
+        claims_clear(a);
+        for (int i = 0; i < n; i++) {
+                const struct pod_claim *c = &claims[i];
+                if (now + a->config.wall_offset - c->created <= a->config.creation_timeout ||
+                    (used.len && bsearch(&c->name, used.data, used.len, sizeof(used.data[0]), by_text)))
+                        continue;
+                vec_push(&a->claims,
+                         (struct free_claim){.name = mem_strdup(c->name),
+                                             .storage_class = c->storage_class ? mem_strdup(c->storage_class) : NULL,
+                                             .size = c->size});
+        }
+        vec_deinit(&used);
+        a->claims_state = CLAIMS_LISTED;
+        a->claims_at = now;
+        allocator_round(a, now);
+}
+
+static bool class_same(const char *a, const char *b)
+{
+        return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+const char *pods_allocator_take_claim(struct pods_allocator *a, int32_t id, const char *storage_class, int64_t size)
+{
+        struct allocated_executor *e = allocator_find(a, id);
+
+        if (!e)
+                return NULL;
+        for (size_t i = 0; i < a->claims.len; i++) {
+                struct free_claim *c = &a->claims.data[i];
+                if (!class_same(c->storage_class, storage_class) || c->size < size)
+                        continue;
+                char *name = c->name;
+                free(c->storage_class);
+                memmove(c, c + 1, (a->claims.len - i - 1) * sizeof(*c));
+                a->claims.len--;
+                e->taken = mem_grow(e->taken, (size_t)(e->n_taken + 1) * sizeof(char *));
+                e->taken[e->n_taken++] = name;
+                allocator_say(a, LOG_INFO, "Reuse PersistentVolumeClaim %s", name);
+                return name;
+        }
+        e->new_claims++;
+        a->claims_made++;
+        return NULL;
+}

@@ -1,0 +1,161 @@
+/* Claims of volumes given on to the next executors: those cases of Spark's ExecutorPodsAllocatorSuite. */
+#include "kubernetes/executors/pods_allocator_fixture.h"
+
+static struct pods_allocator_config claims_config(void)
+{
+        struct pods_allocator_config c = suite_config();
+
+        c.reuse_claims = true;
+        c.wall_offset = INT64_C(1700000000000);
+        return c;
+}
+
+static struct pod_claim a_claim(const char *name, const char *class, int64_t size, int64_t age)
+{
+        struct pod_claim c = {name, class, size, w.now + INT64_C(1700000000000) - age};
+        return c;
+}
+
+static void spark_35416_claims_are_reused(void **state)
+{
+        begin(claims_config());
+        w.asks_claims = true;
+        target(0, 1);
+        CREATED(0);
+        assert_int_equal(w.claim_lists, 1);
+        struct pod_claim none[] = {a_claim("other-class", "gp3", 200, 700000), a_claim("small", "gp2", 100, 700000),
+                                   a_claim("no-class", NULL, 200, 700000)};
+        pods_allocator_claims(w.a, none, 3, w.now);
+        answer();
+        CREATED(1);
+        assert_string_equal(w.reused, "");
+        assert_int_equal(pods_allocator_claims_made(w.a), 1);
+        pod(pod_in(1, 0, "Running"));
+        notify();
+        OUTSTANDING(0);
+
+        target(0, 2);
+        notify();
+        assert_int_equal(w.claim_lists, 2);
+        struct pod_claim one[] = {a_claim("pvc-0", "gp2", 200, 600001)};
+        pods_allocator_claims(w.a, one, 1, w.now);
+        answer();
+        CREATED(2);
+        assert_string_equal(w.reused, "2:pvc-0 ");
+        assert_int_equal(pods_allocator_claims_made(w.a), 1);
+
+        /* It is taken, although no pod shows it yet; then, because a pod does. */
+        notify();
+        pod(pod_in(2, 0, "Pending"));
+        target(0, 3);
+        notify();
+        pods_allocator_claims(w.a, one, 1, w.now);
+        answer();
+        assert_string_equal(w.reused, "2:pvc-0 3:pvc-0 "); /* the pod that was seen does not mount it */
+        json_t *mounts = pod_in(3, 0, "Running");
+        json_object_set_new(json_object_get(mounts, "spec"), "volumes",
+                            json_text("[{'name': 'v', 'persistentVolumeClaim': {'claimName': 'pvc-0'}}]"));
+        pod(mounts);
+        target(0, 4);
+        notify();
+        pods_allocator_claims(w.a, one, 1, w.now);
+        answer();
+        assert_string_equal(w.reused, "2:pvc-0 3:pvc-0 ");
+        CREATED(4);
+        end();
+}
+
+static void spark_39688_claims_that_cannot_be_listed(void **state)
+{
+        begin(claims_config());
+        w.asks_claims = true;
+        target(0, 1);
+        pods_allocator_claims(w.a, NULL, -1, w.now);
+        answer();
+        CREATED(1);
+        assert_non_null(strstr(w.log, "Cannot list PVC resources. Please check account permissions."));
+        end();
+}
+
+static void spark_41388_recent_claims_are_not_reused(void **state)
+{
+        begin(claims_config());
+        w.asks_claims = true;
+        target(0, 2);
+        struct pod_claim two[] = {a_claim("pvc-1", "gp2", 200, 600001), a_claim("pvc-2", "gp2", 200, 0)};
+        pods_allocator_claims(w.a, two, 2, w.now);
+        answer();
+        assert_string_equal(w.reused, "1:pvc-1 ");
+        CREATED(2);
+        end();
+}
+
+static void spark_41410_executors_wait_for_claims(void **state)
+{
+        struct pods_allocator_config c = claims_config();
+
+        c.wait_for_claims = true;
+        c.max_claims = 1;
+        begin(c);
+        w.asks_claims = true;
+        target(0, 1);
+        pods_allocator_claims(w.a, NULL, 0, w.now);
+        answer();
+        OUTSTANDING(1);
+        assert_int_equal(pods_allocator_claims_made(w.a), 1);
+        pod(pod_in(1, 0, "Running"));
+        notify();
+        OUTSTANDING(0);
+
+        target(0, 2);
+        notify();
+        pods_allocator_claims(w.a, NULL, 0, w.now);
+        answer();
+        OUTSTANDING(0);
+        CREATED(1);
+        int lists = w.claim_lists;
+        notify();
+        assert_int_equal(w.claim_lists, lists); /* not before something happened */
+        pod(pod_failed(1, 0));
+        notify();
+        assert_int_equal(w.claim_lists, lists + 1);
+        struct pod_claim one[] = {a_claim("pvc-0", "gp2", 200, 600001)};
+        pods_allocator_claims(w.a, one, 1, w.now);
+        answer();
+        assert_string_equal(w.reused, "2:pvc-0 ");
+        CREATED(2);
+        assert_int_equal(pods_allocator_claims_made(w.a), 1);
+        end();
+}
+
+static void spark_41410_a_claim_that_fails_does_not_count(void **state)
+{
+        struct pods_allocator_config c = claims_config();
+
+        c.wait_for_claims = true;
+        c.max_claims = 1;
+        begin(c);
+        w.asks_claims = w.keep_asking = true;
+        target(0, 1);
+        pods_allocator_claims(w.a, NULL, 0, w.now);
+        CREATED(1);
+        pods_allocator_create_failed(w.a, 1, CREATE_CLAIM_FAILED, 0, "PVC fails to create", w.now);
+        assert_int_equal(pods_allocator_claims_made(w.a), 0);
+        assert_int_equal(w.failures, 1);
+        DELETED("1 "); /* the pod was created */
+        OUTSTANDING(0);
+        assert_true(pods_allocator_refuses(w.a, 1));
+        end();
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(spark_35416_claims_are_reused),
+                cmocka_unit_test(spark_39688_claims_that_cannot_be_listed),
+                cmocka_unit_test(spark_41388_recent_claims_are_not_reused),
+                cmocka_unit_test(spark_41410_executors_wait_for_claims),
+                cmocka_unit_test(spark_41410_a_claim_that_fails_does_not_count),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

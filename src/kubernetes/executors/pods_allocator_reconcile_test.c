@@ -1,0 +1,457 @@
+/*
+ * Which pods a round creates and which are too many, as Spark's ExecutorPodsAllocatorSuite has it: batches, limits,
+ * several profiles, more wanted and less.
+ */
+#include "kubernetes/executors/pods_allocator_fixture.h"
+
+static void refused(struct pods_allocator_config c, const char *words)
+{
+        struct fst_error error = FST_ERROR_INIT;
+
+        assert_int_equal(pods_allocator_config_check(&c, &error), -EINVAL);
+        if (!strstr(error_message(&error), words))
+                fail_msg("%s", error_message(&error));
+        error_deinit(&error);
+}
+
+static void spark_49447_small_batch_delays_are_refused(void **state)
+{
+        struct pods_allocator_config c = PODS_ALLOCATOR_DEFAULT;
+
+        c.batch_delay = 1;
+        refused(c, "Allocation batch delay must be greater than 0.1s.");
+        c = PODS_ALLOCATOR_DEFAULT;
+        c.batch_size = 0;
+        refused(c, "Allocation batch size should be a positive integer");
+        c = PODS_ALLOCATOR_DEFAULT;
+        c.max_pending = 5;
+        c.max_pending_per_profile = 6;
+        refused(c, "Maximum pending pods per resource profile ID (6) must be less than or equal to maximum pending "
+                   "pods (5).");
+}
+
+static void spark_36052_split_slots(void **state)
+{
+        static const struct {
+                int n, slots, out[3];
+        } cases[] = {{1, 0, {0}},       {1, 1, {1}},       {1, 2, {2}},       {3, 0, {0, 0, 0}},
+                     {3, 1, {1, 0, 0}}, {3, 2, {1, 1, 0}}, {3, 3, {1, 1, 1}}, {3, 4, {2, 1, 1}}};
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                int out[3] = {0};
+                pods_split_slots(cases[i].n, cases[i].slots, out);
+                assert_memory_equal(out, cases[i].out, sizeof(out));
+        }
+}
+
+static void spark_36052_pending_limit_with_several_profiles(void **state)
+{
+        struct pods_allocator_config c = suite_config();
+
+        c.max_pending = 3;
+        begin(c);
+        target(0, 2);
+        target(1, 3);
+        notify();
+        OUTSTANDING(3);
+        created_of(1, 0);
+        created_of(2, 0);
+        created_of(3, 1);
+        CREATED(3);
+
+        /* What is pending or newly created leaves no room. */
+        pod(pod_in(2, 0, "Pending"));
+        pod(pod_in(3, 1, "Pending"));
+        notify();
+        OUTSTANDING(3);
+        CREATED(3);
+        DELETED("");
+
+        /* One less of the first makes room. */
+        w.now += IDLE * 2;
+        target(0, 1);
+        notify();
+        OUTSTANDING(3);
+        assert_int_equal(w.deletions, 1);
+        created_of(4, 1);
+
+        /* So does one that runs. */
+        pod(pod_in(3, 1, "Running"));
+        pod(pod_in(4, 1, "Pending"));
+        notify();
+        OUTSTANDING(3);
+        created_of(5, 1);
+        assert_int_equal(w.deletions, 1);
+        end();
+}
+
+static void pending_limit_of_a_profile(void **state)
+{
+        struct pods_allocator_config c = suite_config();
+
+        c.max_pending = 6;
+        c.max_pending_per_profile = 2;
+        begin(c);
+        target(0, 4);
+        pod(pod_in(1, 0, "Pending"));
+        pod(pod_in(2, 0, "Pending"));
+        target(1, 4);
+        notify();
+        notify();
+        CREATED(4);
+        created_of(2, 0);
+        created_of(3, 1);
+        created_of(4, 1);
+        pod(pod_in(1, 0, "Running"));
+        pod(pod_in(3, 1, "Running"));
+        pod(pod_in(4, 1, "Running"));
+        notify();
+        CREATED(7);
+        created_of(5, 0);
+        created_of(6, 1);
+        created_of(7, 1);
+        end();
+}
+
+static void executors_are_requested_in_batches(void **state)
+{
+        begin(suite_config());
+        target(0, SIZE + 1);
+        OUTSTANDING(5);
+        CREATED(5);
+        notify();
+        CREATED(5); /* the first batch has not come */
+        end();
+}
+
+static void another_batch_when_all_of_the_first_run(void **state)
+{
+        begin(suite_config());
+        target(0, SIZE + 1);
+        OUTSTANDING(5);
+        for (int id = 1; id < SIZE; id++)
+                pod(pod_in(id, 0, "Running"));
+        assert_int_equal(pods_allocator_last_id(w.a), 5);
+        notify();
+        OUTSTANDING(1);
+        CREATED(SIZE);
+        pod(pod_in(SIZE, 0, "Running"));
+        notify();
+        OUTSTANDING(1);
+        CREATED(SIZE + 1);
+        pod(pod_in(SIZE, 0, "Running"));
+        notify();
+        OUTSTANDING(1);
+        CREATED(SIZE + 1);
+        end();
+}
+
+static void what_fails_at_once_is_requested_with_the_next_batch(void **state)
+{
+        begin(suite_config());
+        target(0, SIZE);
+        for (int id = 1; id < SIZE; id++)
+                pod(pod_in(id, 0, "Running"));
+        pod(pod_failed(SIZE, 0));
+        notify();
+        OUTSTANDING(1);
+        created_of(SIZE + 1, 0);
+        end();
+}
+
+static void what_the_server_does_not_report_is_requested_again(void **state)
+{
+        struct pods_allocator_config c = suite_config();
+
+        begin(c);
+        target(0, 1);
+        OUTSTANDING(1);
+        created_of(1, 0);
+        w.now += c.creation_timeout + 1;
+        notify();
+        OUTSTANDING(1);
+        DELETED("1 ");
+        created_of(2, 0);
+        assert_non_null(strstr(w.log, "Executors with ids 1 were not detected in the Kubernetes cluster after 600000 "
+                                      "ms despite the fact that a previous allocation attempt tried to create them. "
+                                      "The executors may have been deleted but the application missed the deletion "
+                                      "event."));
+        end();
+
+        c.delete_executors = false;
+        begin(c);
+        target(0, 1);
+        w.now += c.creation_timeout + 1;
+        notify();
+        DELETED("");
+        created_of(2, 0);
+        end();
+}
+
+static void spark_28487_scale_up_and_down(void **state)
+{
+        begin(suite_config());
+        target(0, 1);
+        OUTSTANDING(1);
+        pod(pod_in(1, 0, "Running"));
+        notify();
+        OUTSTANDING(0);
+        CREATED(1);
+        DELETED("");
+
+        target(0, 4);
+        notify();
+        OUTSTANDING(3);
+        CREATED(4);
+
+        pod(pod_in(2, 0, "Running"));
+        pod(pod_in(3, 0, "Pending"));
+        notify();
+        OUTSTANDING(2);
+        CREATED(4);
+        DELETED("");
+
+        /* Down to one: what does not run is deleted, seen or not. */
+        w.now += IDLE * 2;
+        target(0, 1);
+        notify();
+        OUTSTANDING(0);
+        CREATED(4);
+        DELETED("3,4p ");
+        assert_true(pods_allocator_refuses(w.a, 3));
+        assert_true(pods_allocator_refuses(w.a, 4));
+        assert_false(pods_allocator_refuses(w.a, 1));
+        assert_false(pods_allocator_refuses(w.a, 5));
+
+        pod(pod_leaving(pod_in(3, 0, "Pending")));
+        pod(pod_leaving(pod_in(4, 0, "Pending")));
+        pods_gone(pod_leaving(pod_in(3, 0, "Failed")));
+        pods_gone(pod_leaving(pod_in(4, 0, "Failed")));
+        notify();
+        OUTSTANDING(0);
+        CREATED(4);
+        assert_true(pods_allocator_refuses(w.a, 3)); /* for good: here an id that is over stays refused */
+        end();
+}
+
+static void spark_34334_what_is_too_new_does_not_protect_what_is_old(void **state)
+{
+        begin(suite_config());
+        target(0, 1);
+        pod(pod_in(1, 0, "Pending"));
+        notify();
+        w.now += IDLE - 3000;
+        target(0, 2);
+        notify();
+        created_of(2, 0);
+        target(0, 1);
+        notify();
+        DELETED("");
+        w.now += IDLE - 2000;
+        notify();
+        DELETED("1p ");
+        end();
+}
+
+static void spark_33099_the_idle_timeout_protects(void **state)
+{
+        begin(suite_config());
+        target(0, 5);
+        OUTSTANDING(5);
+        CREATED(5);
+        pod(pod_in(1, 0, "Pending"));
+        pod(pod_in(2, 0, "Pending"));
+        target(0, 0);
+        notify();
+        OUTSTANDING(5);
+        DELETED("");
+        assert_true(pods_allocator_deadline(w.a) > w.now);
+
+        /* SPARK-34361: those that the scheduler knows are not deleted, pending or not. */
+        w.now += IDLE * 2;
+        known(" 1 3 4 ");
+        notify();
+        OUTSTANDING(0);
+        DELETED("2,5p ");
+        end();
+}
+
+static void spark_34361_known_pods_of_several_profiles_when_scaling_down(void **state)
+{
+        begin(suite_config());
+        target(0, 3);
+        target(1, 4);
+        notify();
+        OUTSTANDING(7);
+        for (int id = 1; id <= 3; id++)
+                created_of(id, 0);
+        for (int id = 4; id <= 7; id++)
+                created_of(id, 1);
+
+        known(" 1 4 ");
+        notify();
+        OUTSTANDING(5);
+        CREATED(7);
+
+        known(" 1 2 4 5 ");
+        pod(pod_in(2, 0, "Pending"));
+        pod(pod_in(3, 0, "Pending"));
+        pod(pod_in(5, 1, "Pending"));
+        pod(pod_in(6, 1, "Pending"));
+        notify();
+        OUTSTANDING(3);
+        CREATED(7);
+
+        w.now += IDLE * 2;
+        target(0, 1);
+        target(1, 1);
+        notify();
+        OUTSTANDING(0);
+        CREATED(7);
+        assert_int_equal(w.deletions, 2);
+        DELETED("3p 6,7p ");
+        assert_true(pods_allocator_refuses(w.a, 3));
+        assert_true(pods_allocator_refuses(w.a, 6));
+        assert_true(pods_allocator_refuses(w.a, 7));
+
+        /* Two known ones of each are there still. */
+        target(0, 2);
+        target(1, 2);
+        notify();
+        OUTSTANDING(0);
+        CREATED(7);
+
+        target(0, 3);
+        target(1, 3);
+        notify();
+        OUTSTANDING(2);
+        CREATED(9);
+        created_of(8, 0);
+        created_of(9, 1);
+        end();
+}
+
+static void spark_33288_several_profiles(void **state)
+{
+        begin(suite_config());
+        target(0, 1);
+        target(1, 2);
+        notify();
+        OUTSTANDING(3);
+        created_of(1, 0);
+        created_of(2, 1);
+        created_of(3, 1);
+
+        pod(pod_in(1, 0, "Running"));
+        pod(pod_in(2, 1, "Running"));
+        pod(pod_in(3, 1, "Running"));
+        notify();
+        OUTSTANDING(0);
+        CREATED(3);
+        DELETED("");
+
+        target(0, 4);
+        target(1, 3);
+        notify();
+        OUTSTANDING(4);
+        for (int id = 4; id <= 6; id++)
+                created_of(id, 0);
+        created_of(7, 1);
+
+        pod(pod_in(4, 0, "Running"));
+        pod(pod_in(5, 0, "Pending"));
+        pod(pod_in(7, 1, "Pending"));
+        notify();
+        OUTSTANDING(3);
+        CREATED(7);
+        DELETED("");
+
+        w.now += IDLE * 2;
+        target(0, 1);
+        target(1, 1);
+        notify();
+        OUTSTANDING(0);
+        CREATED(7);
+        DELETED("5,6p 7p ");
+        pods_gone(pod_leaving(pod_in(5, 0, "Pending")));
+        pods_gone(pod_leaving(pod_in(6, 0, "Pending")));
+        pods_gone(pod_leaving(pod_in(7, 1, "Pending")));
+        notify();
+        OUTSTANDING(0);
+        end();
+}
+
+static void spark_33262_pending_pods_do_not_stall(void **state)
+{
+        begin(suite_config());
+        target(0, 6);
+        OUTSTANDING(5);
+        CREATED(5);
+        pod(pod_in(1, 0, "Pending"));
+        for (int id = 2; id <= 5; id++)
+                pod(pod_in(id, 0, "Running"));
+        notify();
+        OUTSTANDING(2);
+        created_of(6, 0);
+        end();
+}
+
+static void spark_allocation_maximum(void **state)
+{
+        struct pods_allocator_config c = suite_config();
+
+        c.maximum = 4;
+        begin(c);
+        target(0, 5);
+        CREATED(3);
+        for (int i = 1; i <= 3; i++)
+                pod(pod_in(i, 0, "Running"));
+        notify();
+        notify();
+        CREATED(3);
+        char *first = strstr(w.log, "Exceed the pod creation limit: 4");
+        assert_non_null(first);
+        assert_null(strstr(first + 1, "Exceed the pod creation limit"));
+        end();
+}
+
+static void an_excess_pod_that_runs_by_the_time_is_deleted_again(void **state)
+{
+        begin(our_config());
+        target(0, 1);
+        pod(pod_in(1, 0, "Pending"));
+        target(0, 0);
+        w.now += IDLE;
+        notify();
+        DELETED("1p ");
+        pod(pod_in(1, 0, "Running")); /* so the server found nothing pending */
+        notify();
+        DELETED("");
+        assert_true(pods_allocator_refuses(w.a, 1));
+        w.now += 10000;
+        notify();
+        DELETED("1 ");
+        end();
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(spark_49447_small_batch_delays_are_refused),
+                cmocka_unit_test(spark_36052_split_slots),
+                cmocka_unit_test(spark_36052_pending_limit_with_several_profiles),
+                cmocka_unit_test(pending_limit_of_a_profile),
+                cmocka_unit_test(executors_are_requested_in_batches),
+                cmocka_unit_test(another_batch_when_all_of_the_first_run),
+                cmocka_unit_test(what_fails_at_once_is_requested_with_the_next_batch),
+                cmocka_unit_test(what_the_server_does_not_report_is_requested_again),
+                cmocka_unit_test(spark_28487_scale_up_and_down),
+                cmocka_unit_test(spark_34334_what_is_too_new_does_not_protect_what_is_old),
+                cmocka_unit_test(spark_33099_the_idle_timeout_protects),
+                cmocka_unit_test(spark_34361_known_pods_of_several_profiles_when_scaling_down),
+                cmocka_unit_test(spark_33288_several_profiles),
+                cmocka_unit_test(spark_33262_pending_pods_do_not_stall),
+                cmocka_unit_test(spark_allocation_maximum),
+                cmocka_unit_test(an_excess_pod_that_runs_by_the_time_is_deleted_again),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

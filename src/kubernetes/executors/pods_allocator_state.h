@@ -1,0 +1,92 @@
+/*
+ * What a pods_allocator holds: common ground of pods_allocator*.c. Not for others.
+ *
+ * What never changes: a profile's counts are those of the executors of it that are not `deleted`, by stage and whether
+ * the scheduler knows them; ids in `executors` grow; none is above last_id.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "kubernetes/executors/pods_allocator.h"
+
+#define ALLOCATOR_LOG "ExecutorPodsAllocator"
+
+enum executor_stage {
+        STAGE_ASKED,   /* for its creation: no answer yet */
+        STAGE_CREATED, /* or perhaps so; in no snapshot yet */
+        STAGE_PENDING, /* in the snapshot, as these */
+        STAGE_RUNNING,
+        STAGE_LEAVING, /* in the snapshot as anything else: counts for nothing */
+        STAGE_ENDED,   /* gone, or given up; its place is to be cleared */
+};
+
+struct allocated_executor {
+        int32_t id, profile;
+        enum executor_stage stage;
+        bool known;       /* by the scheduler */
+        bool deleted;     /* we asked for its deletion: counts for nothing */
+        bool leaving;     /* its pod has a deletion timestamp */
+        int64_t since;    /* when it was asked for, or, if it was, created */
+        int64_t retry_at; /* deleted: when it is deleted again if it is still there */
+        int new_claims;   /* that its creation makes */
+        char **taken;     /* names of claims that it was given; until it is in a snapshot */
+        int n_taken;
+};
+
+struct allocated_profile {
+        int32_t id;
+        int target;
+        int n[STAGE_LEAVING][2]; /* [stage][known] */
+        bool wanting;            /* said that more are requested */
+};
+
+struct free_claim {
+        char *name, *storage_class;
+        int64_t size;
+};
+
+struct pods_allocator {
+        struct pods_allocator_config config;
+        const struct pods_allocator_ops *ops;
+        void *owner;
+        struct create_window window;
+        VEC(struct allocated_executor) executors; /* by id */
+        int n_ended;
+        VEC(struct allocated_profile) profiles; /* by id */
+        const struct pods_snapshot *pods;
+        int32_t last_id;
+        bool started, stopped, driver_ready, recovery;
+        bool news;       /* the server told something since pods were last created */
+        bool notified;   /* a new target may be acted on without waiting for the batch delay */
+        bool said_limit; /* that the maximum is reached */
+        char *trouble;   /* what the server refused with, as it was last said */
+        int64_t driver_deadline, last_round;
+        int64_t timeout_at, excess_at, retry_at; /* not before these has time changed anything */
+        int64_t create_at;                       /* when pods may be created that only time holds back */
+
+        VEC(struct free_claim) claims;
+        enum { CLAIMS_UNKNOWN, CLAIMS_ASKED, CLAIMS_LISTED } claims_state;
+        int64_t claims_at;
+        int claims_made;
+};
+
+/* pods_allocator.c */
+struct allocated_executor *allocator_find(const struct pods_allocator *a, int32_t id);
+void allocator_move(struct pods_allocator *a, struct allocated_executor *e, enum executor_stage stage);
+void allocator_mark_deleted(struct pods_allocator *a, struct allocated_executor *e);
+void allocator_say(struct pods_allocator *a, enum log_level level, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+bool allocator_adapts(const struct pods_allocator *a);
+struct allocated_executor *allocator_add(struct pods_allocator *a, int32_t id, int32_t profile, int64_t now);
+
+/* pods_allocator_round.c: delete what is too much or did not come, create what is missing. */
+void allocator_round(struct pods_allocator *a, int64_t now);
+
+/* Ask for the deletion of these, which count no more. @ids is sorted. */
+void allocator_delete(struct pods_allocator *a, const int32_t *ids, int n, bool pending, int64_t now);
+
+/* pods_allocator_claims.c */
+/* Whether pods may be created as far as claims are concerned. False: they were asked for, or must become free. */
+bool allocator_claims_ready(struct pods_allocator *a, int64_t now);
+void allocator_claims_deinit(struct pods_allocator *a);
+void executor_claims_clear(struct allocated_executor *e);

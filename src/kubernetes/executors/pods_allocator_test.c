@@ -1,0 +1,293 @@
+/*
+ * What happens to what was asked for: creations side by side, slowed down and refused, answers that are lost, pods
+ * that come before the answer or after all; when the driver is ready, and when recovery begins.
+ */
+#include "kubernetes/executors/pods_allocator_fixture.h"
+
+static void the_driver_must_be_ready_first(void **state)
+{
+        struct pods_allocator_config c = suite_config();
+
+        c.wait_for_driver = true;
+        begin(c);
+        target(0, 1);
+        CREATED(0);
+        assert_true(pods_allocator_deadline(w.a) == w.now + 1000);
+        pods_allocator_driver_ready(w.a, w.now);
+        CREATED(1);
+        end();
+
+        begin(c);
+        target(0, 1);
+        notify();
+        CREATED(1);
+        assert_non_null(strstr(w.log, "The driver's pod is not ready after 1000 ms"));
+        end();
+}
+
+static void failed_creations_count_as_failed_executors(void **state)
+{
+        begin(suite_config());
+        w.keep_asking = true;
+        target(0, 2);
+        CREATED(2);
+        pods_allocator_create_failed(w.a, 1, CREATE_REFUSED, 0, "pods \"x\" is forbidden", w.now);
+        pods_allocator_created(w.a, 2, w.now);
+        assert_int_equal(w.failures, 1);
+        assert_non_null(strstr(w.log, "Failed to create the pod of executor 1: pods \"x\" is forbidden"));
+        OUTSTANDING(1);
+        pod(pod_in(2, 0, "Running"));
+        notify();
+        notify();
+        created_of(3, 0);
+        end();
+}
+
+static void recovery_mode_begins_with_the_first_that_runs_out_of_memory(void **state)
+{
+        for (int setting = -1; setting <= 1; setting++) {
+                struct pods_allocator_config c = suite_config();
+                c.recovery = setting;
+                begin(c);
+                target(0, 1);
+                assert_int_equal(w.created.data[0].recovery, setting == 1);
+                pods_allocator_recover(w.a);
+                pod(pod_in(1, 0, "Running"));
+                target(0, 2);
+                notify();
+                assert_int_equal(w.created.data[1].recovery, setting != 0);
+                end();
+        }
+}
+
+/* Moments that were set for what is over by now pass; then there is none. */
+static void comes_to_rest(void)
+{
+        for (int i = 0; i < 3 && pods_allocator_deadline(w.a) != INT64_MAX; i++) {
+                assert_true(pods_allocator_deadline(w.a) > w.now);
+                w.now = pods_allocator_deadline(w.a);
+                pods_allocator_tick(w.a, w.now);
+        }
+        assert_true(pods_allocator_deadline(w.a) == INT64_MAX);
+}
+
+static void without_a_batch_size_creations_run_side_by_side(void **state)
+{
+        begin(our_config());
+        w.keep_asking = true;
+        target(0, 1000);
+        CREATED(20);
+        for (int id = 1; id <= 20; id++)
+                pods_allocator_created(w.a, id, w.now);
+        CREATED(60); /* 40 at a time by now, nothing was seen in a snapshot, and no time went by */
+        for (int id = 21; id <= (int)w.created.len; id++)
+                pods_allocator_created(w.a, id, w.now);
+        CREATED(1000);
+        assert_int_equal(pods_allocator_counts(w.a, 0).created, 1000);
+        assert_true(pods_allocator_deadline(w.a) == w.now + 600001);
+        for (int id = 1; id <= 1000; id++)
+                pod(pod_in(id, 0, "Running"));
+        notify();
+        CREATED(1000);
+        assert_int_equal(pods_allocator_counts(w.a, -1).running, 1000);
+        char *said = strstr(w.log, "Going to request 1000 executors");
+        assert_non_null(said);
+        assert_null(strstr(said + 1, "Going to request"));
+        comes_to_rest();
+        end();
+}
+
+static void the_server_slows_creations_down(void **state)
+{
+        begin(our_config());
+        w.keep_asking = true;
+        target(0, 100);
+        for (int id = 1; id <= 20; id++)
+                pods_allocator_create_failed(w.a, id, CREATE_SLOW_DOWN, 5000, "too many requests", w.now);
+        CREATED(20);
+        OUTSTANDING(0);
+        assert_true(pods_allocator_deadline(w.a) == w.now + 5000);
+        w.now += 4999;
+        pods_allocator_tick(w.a, w.now);
+        CREATED(20);
+        w.now += 1;
+        pods_allocator_tick(w.a, w.now);
+        CREATED(30);
+        created_of(30, 0); /* under new ids */
+        assert_int_equal(w.failures, 0);
+        end();
+}
+
+static void a_full_quota_is_said_once_and_is_no_failure(void **state)
+{
+        begin(our_config());
+        w.keep_asking = true;
+        target(0, 3);
+        for (int round = 0, id = 1; round < 6; round++) {
+                for (; id <= (int)w.created.len; id++)
+                        pods_allocator_create_failed(w.a, id, CREATE_QUOTA, 0, "exceeded quota: q, used: pods=10",
+                                                     w.now);
+                assert_true(pods_allocator_deadline(w.a) > w.now);
+                w.now = pods_allocator_deadline(w.a);
+                pods_allocator_tick(w.a, w.now);
+        }
+        CREATED(3 + 6);
+        char *said = strstr(w.log, "exceeded quota: q, used: pods=10");
+        assert_non_null(said);
+        assert_null(strstr(said + 1, "exceeded quota"));
+        assert_int_equal(w.failures, 0);
+        pods_allocator_created(w.a, 9, w.now);
+        assert_non_null(strstr(w.log, "creates executor pods again"));
+        CREATED(11);
+        end();
+}
+
+static void a_creation_without_answer_is_looked_for(void **state)
+{
+        struct pods_allocator_config c = our_config();
+
+        begin(c);
+        w.keep_asking = true;
+        target(0, 2);
+        pods_allocator_create_failed(w.a, 1, CREATE_UNKNOWN, 0, "the connection broke", w.now);
+        pods_allocator_create_failed(w.a, 2, CREATE_UNKNOWN, 0, "the connection broke", w.now);
+        OUTSTANDING(2);
+        pod(pod_in(2, 0, "Running"));
+        notify();
+        OUTSTANDING(1);
+        CREATED(2);
+
+        /* All there is was told, but too early to be sure; then late enough. */
+        snapshots_store_synced(w.store, w.now);
+        notify();
+        CREATED(2);
+        w.now += c.missing_delta;
+        snapshots_store_synced(w.store, w.now);
+        notify();
+        CREATED(3);
+        DELETED("1 ");
+        assert_true(pods_allocator_refuses(w.a, 1));
+
+        /* It comes after all: it is not wanted any more, and does not count. */
+        pods_allocator_created(w.a, 3, w.now);
+        pod(pod_in(3, 0, "Running"));
+        pod(pod_in(1, 0, "Running"));
+        notify();
+        DELETED("1 ");
+        assert_int_equal(pods_allocator_counts(w.a, 0).running, 2);
+        assert_true(pods_allocator_refuses(w.a, 1));
+
+        /* The deletion was lost. */
+        w.now += 10000;
+        notify();
+        DELETED("1 ");
+        pod(pod_leaving(pod_in(1, 0, "Running")));
+        notify();
+        w.now += 20000;
+        notify();
+        DELETED("");
+        pods_gone(pod_in(1, 0, "Running"));
+        notify();
+        comes_to_rest();
+        CREATED(3);
+        end();
+}
+
+static void only_those_that_are_missing_for_long_are_given_up(void **state)
+{
+        struct pods_allocator_config c = our_config();
+
+        begin(c);
+        target(0, 1);
+        w.now += c.missing_delta;
+        target(0, 2);
+        w.now += 1;
+        snapshots_store_synced(w.store, w.now);
+        notify();
+        DELETED("1 ");
+        w.now += c.missing_delta * 2; /* nothing was told meanwhile that 2 might be in */
+        notify();
+        DELETED("");
+        CREATED(3);
+        end();
+}
+
+static void a_pod_seen_before_the_answer_counts_once(void **state)
+{
+        begin(our_config());
+        w.keep_asking = true;
+        target(0, 2);
+        pod(pod_in(1, 0, "Running"));
+        pod(pod_in(2, 0, "Pending"));
+        notify();
+        assert_int_equal(pods_allocator_counts(w.a, 0).asked, 0);
+        pods_gone(pod_in(2, 0, "Pending"));
+        notify();
+        CREATED(3);
+        pods_allocator_created(w.a, 1, w.now);
+        pods_allocator_created(w.a, 2, w.now);
+        CREATED(3);
+        struct pods_allocator_counts n = pods_allocator_counts(w.a, 0);
+        assert_int_equal(n.running, 1);
+        assert_int_equal(n.asked, 1);
+        assert_int_equal(n.created + n.pending, 0);
+        end();
+}
+
+static void pods_that_are_not_ours_keep_their_ids(void **state)
+{
+        begin(our_config());
+        pod(pod_in(7, 0, "Running"));
+        notify();
+        assert_false(pods_allocator_refuses(w.a, 7));
+        target(0, 2);
+        CREATED(1);
+        assert_int_equal(w.created.data[0].id, 8);
+        end();
+}
+
+static void stopped_it_does_nothing(void **state)
+{
+        begin(our_config());
+        pods_allocator_stop(w.a);
+        target(0, 5);
+        notify();
+        CREATED(0);
+        assert_true(pods_allocator_deadline(w.a) == INT64_MAX);
+        end();
+}
+
+static void records_do_not_pile_up(void **state)
+{
+        begin(our_config());
+        target(0, 1);
+        for (int id = 1; id <= 2000; id++) {
+                pod(pod_in(id, 0, "Running"));
+                notify();
+                pods_gone(pod_in(id, 0, "Running"));
+                notify();
+                w.log[0] = '\0';
+        }
+        CREATED(2001);
+        assert_true(pods_allocator_size(w.a) < 200);
+        end();
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(the_driver_must_be_ready_first),
+                cmocka_unit_test(failed_creations_count_as_failed_executors),
+                cmocka_unit_test(recovery_mode_begins_with_the_first_that_runs_out_of_memory),
+                cmocka_unit_test(without_a_batch_size_creations_run_side_by_side),
+                cmocka_unit_test(the_server_slows_creations_down),
+                cmocka_unit_test(a_full_quota_is_said_once_and_is_no_failure),
+                cmocka_unit_test(a_creation_without_answer_is_looked_for),
+                cmocka_unit_test(only_those_that_are_missing_for_long_are_given_up),
+                cmocka_unit_test(a_pod_seen_before_the_answer_counts_once),
+                cmocka_unit_test(pods_that_are_not_ours_keep_their_ids),
+                cmocka_unit_test(stopped_it_does_nothing),
+                cmocka_unit_test(records_do_not_pile_up),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

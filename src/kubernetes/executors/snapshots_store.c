@@ -1,0 +1,293 @@
+/*
+ * See snapshots_store.h. Spark hands its subscribers a whole snapshot for each event; here each has a list of the
+ * states that were new, which says the same and costs what has changed.
+ *
+ * What is older than what is known, by resource versions where both have one: another state of the same pod; a pod that
+ * is not known and was not in a list that is newer; a pod of a list that is not known, if the list is older than the
+ * newest deletion of which we heard (it is probably what was deleted).
+ *
+ * Invariant: every state in `pods` was once in each subscriber's changes.
+ */
+#include "kubernetes/executors/snapshots_store.h"
+
+#include <string.h>
+
+struct subscriber {
+        int64_t interval;
+        snapshots_subscriber *call;
+        void *owner;
+        int64_t due;   /* not called before */
+        bool notified; /* but for this */
+        VEC(struct pod_state *) changes;
+        VEC(int32_t) gone;
+        bool full;
+        int news;
+};
+
+struct snapshots_store {
+        struct pod_rules rules;
+        char *container;
+        struct pods_snapshot pods;
+        VEC(struct subscriber *) subscribers;
+        VEC(struct pod_state *) list; /* that is under way */
+        uint64_t list_version, gone_version;
+};
+
+struct snapshots_store *snapshots_store_new(const struct pod_rules *rules)
+{
+        struct snapshots_store *store = new0(struct snapshots_store);
+
+        store->container = rules->container ? mem_strdup(rules->container) : NULL;
+        store->rules = (struct pod_rules){.container = store->container, .check_all = rules->check_all};
+        return store;
+}
+
+static void list_clear(struct snapshots_store *store)
+{
+        for (size_t i = 0; i < store->list.len; i++)
+                pod_state_unref(store->list.data[i]);
+        store->list.len = 0;
+}
+
+static void changes_clear(struct subscriber *s)
+{
+        for (size_t i = 0; i < s->changes.len; i++)
+                pod_state_unref(s->changes.data[i]);
+        s->changes.len = 0;
+}
+
+void snapshots_store_free(struct snapshots_store *store)
+{
+        if (!store)
+                return;
+        for (size_t i = 0; i < store->subscribers.len; i++) {
+                struct subscriber *s = store->subscribers.data[i];
+                changes_clear(s);
+                vec_deinit(&s->changes);
+                vec_deinit(&s->gone);
+                free(s);
+        }
+        vec_deinit(&store->subscribers);
+        list_clear(store);
+        vec_deinit(&store->list);
+        pods_snapshot_deinit(&store->pods);
+        free(store->container);
+        free(store);
+}
+
+void snapshots_store_subscribe(struct snapshots_store *store, int64_t interval, snapshots_subscriber *subscriber,
+                               void *owner, int64_t now)
+{
+        struct subscriber *s = new0(struct subscriber);
+
+        s->interval = interval;
+        s->call = subscriber;
+        s->owner = owner;
+        s->due = now;
+        s->news = 1;
+        s->full = store->pods.full_at != 0;
+        for (const struct pod_state *p = NULL; (p = pods_snapshot_next(&store->pods, p));)
+                vec_push(&s->changes, pod_state_ref(pods_snapshot_get(&store->pods, p->id)));
+        vec_push(&store->subscribers, s);
+}
+
+/* ------------------------------------------------------------------------------------------------------ changes */
+
+static void tell_news(struct snapshots_store *store)
+{
+        for (size_t i = 0; i < store->subscribers.len; i++)
+                store->subscribers.data[i]->news++;
+}
+
+static void tell_change(struct snapshots_store *store, struct pod_state *pod)
+{
+        for (size_t i = 0; i < store->subscribers.len; i++)
+                vec_push(&store->subscribers.data[i]->changes, pod_state_ref(pod));
+}
+
+static void tell_gone(struct snapshots_store *store, int32_t id)
+{
+        for (size_t i = 0; i < store->subscribers.len; i++)
+                vec_push(&store->subscribers.data[i]->gone, id);
+}
+
+static bool is_older(uint64_t version, uint64_t than)
+{
+        return version && than && version < than;
+}
+
+static bool same_pod(const struct pod_state *a, const struct pod_state *b)
+{
+        return !a->uid || !b->uid || strcmp(a->uid, b->uid) == 0;
+}
+
+/* Put a state in place of the one that is known; mark its place. */
+static void put(struct snapshots_store *store, struct pod_state *pod)
+{
+        struct pod_state *known = pods_snapshot_get(&store->pods, pod->id);
+
+        if (known && same_pod(known, pod) && is_older(pod->version, known->version))
+                pod = known;
+        bool is_news = !known || !pod_state_same(known, pod);
+        pods_snapshot_set(&store->pods, pod)->mark = true;
+        if (is_news)
+                tell_change(store, pod);
+}
+
+void snapshots_store_update(struct snapshots_store *store, const json_t *pod, int64_t now)
+{
+        struct pod_state *state;
+
+        if (pod_state_read(pod, &store->rules, &state))
+                return;
+        if (pods_snapshot_get(&store->pods, state->id) || !is_older(state->version, store->list_version))
+                put(store, state);
+        pod_state_unref(state);
+        tell_news(store);
+}
+
+/* @last: what is known of it at the end; how it ended is told before that it is gone. */
+static void remove_pod(struct snapshots_store *store, struct pod_state *last)
+{
+        const struct pod_state *known = pods_snapshot_get(&store->pods, last->id);
+        struct pod_state *gone = last->kind == POD_DELETED ? pod_state_ref(last) : pod_state_deleted(last);
+        int32_t id = last->id;
+
+        if (last->kind != POD_DELETED && pod_state_kind_is_final(last->kind) &&
+            (!known || !pod_state_same(known, last)))
+                tell_change(store, last);
+        tell_change(store, gone);
+        pod_state_unref(gone);
+        pods_snapshot_remove(&store->pods, id);
+        tell_gone(store, id);
+}
+
+void snapshots_store_delete(struct snapshots_store *store, const json_t *pod, int64_t now)
+{
+        const json_t *metadata = json_object_get(pod, "metadata");
+        const char *name = json_string_value(json_object_get(metadata, "name"));
+        const char *uid = json_string_value(json_object_get(metadata, "uid"));
+        struct pod_state *known = name ? pods_snapshot_named(&store->pods, name) : NULL, *last = NULL;
+
+        tell_news(store);
+        if (known && uid && known->uid && strcmp(uid, known->uid) != 0)
+                return; /* another one had the name */
+        if (pod_state_read(pod, &store->rules, &last) == 0)
+                store->gone_version = MAX(store->gone_version, last->version);
+        if (known && (!last || (!pod_state_kind_is_final(last->kind) && pod_state_kind_is_final(known->kind)))) {
+                pod_state_unref(last);
+                last = pod_state_ref(known); /* it says more of how it ended */
+        }
+        if (last && (known || !is_older(last->version, store->list_version)))
+                remove_pod(store, last);
+        pod_state_unref(last);
+}
+
+void snapshots_store_synced(struct snapshots_store *store, int64_t now)
+{
+        store->pods.full_at = now;
+        for (size_t i = 0; i < store->subscribers.len; i++)
+                store->subscribers.data[i]->full = true;
+        tell_news(store);
+}
+
+/* -------------------------------------------------------------------------------------------------------- lists */
+
+void snapshots_store_list_begin(struct snapshots_store *store)
+{
+        list_clear(store);
+}
+
+void snapshots_store_list_pod(struct snapshots_store *store, const json_t *pod, int64_t now)
+{
+        struct pod_state *state;
+
+        if (pod_state_read(pod, &store->rules, &state) == 0)
+                vec_push(&store->list, state);
+}
+
+static void sweep(struct snapshots_store *store, uint64_t version)
+{
+        VEC(int32_t) gone = {0};
+
+        for (size_t i = 0; i < store->pods.places.len; i++) {
+                const struct pods_place *p = &store->pods.places.data[i];
+                if (p->pod && !p->mark && !is_older(version, p->pod->version))
+                        vec_push(&gone, p->id);
+        }
+        for (size_t i = 0; i < gone.len; i++)
+                remove_pod(store, pods_snapshot_get(&store->pods, gone.data[i]));
+        vec_deinit(&gone);
+}
+
+void snapshots_store_list_end(struct snapshots_store *store, const char *version, int64_t now)
+{
+        uint64_t of_list = version ? strtoull(version, NULL, 10) : 0;
+        bool is_behind = is_older(of_list, store->gone_version);
+
+        for (size_t i = 0; i < store->pods.places.len; i++)
+                store->pods.places.data[i].mark = false;
+        for (size_t i = 0; i < store->list.len; i++) {
+                struct pod_state *pod = store->list.data[i];
+                if (!is_behind || pods_snapshot_get(&store->pods, pod->id))
+                        put(store, pod);
+        }
+        list_clear(store);
+        sweep(store, of_list);
+        store->list_version = of_list;
+        snapshots_store_synced(store, now);
+}
+
+/* ----------------------------------------------------------------------------------------------------- delivery */
+
+void snapshots_store_notify(struct snapshots_store *store)
+{
+        for (size_t i = 0; i < store->subscribers.len; i++)
+                store->subscribers.data[i]->notified = true;
+}
+
+int64_t snapshots_store_deadline(const struct snapshots_store *store)
+{
+        int64_t first = INT64_MAX;
+
+        for (size_t i = 0; i < store->subscribers.len; i++) {
+                const struct subscriber *s = store->subscribers.data[i];
+                if (s->notified)
+                        return INT64_MIN;
+                if (s->news)
+                        first = MIN(first, s->due);
+        }
+        return first;
+}
+
+static void deliver(struct snapshots_store *store, struct subscriber *s, int64_t now)
+{
+        struct pods_batch batch = {.pods = &store->pods,
+                                   .changes = s->changes.data,
+                                   .n_changes = s->changes.len,
+                                   .gone = s->gone.data,
+                                   .n_gone = s->gone.len,
+                                   .full = s->full,
+                                   .news = s->news};
+
+        s->notified = s->full = false;
+        s->news = 0;
+        s->due = now + s->interval;
+        s->call(s->owner, &batch, now);
+        changes_clear(s);
+        s->gone.len = 0;
+}
+
+void snapshots_store_tick(struct snapshots_store *store, int64_t now)
+{
+        for (size_t i = 0; i < store->subscribers.len; i++) {
+                struct subscriber *s = store->subscribers.data[i];
+                if (s->notified || (s->news && s->due <= now))
+                        deliver(store, s, now);
+        }
+}
+
+const struct pods_snapshot *snapshots_store_pods(const struct snapshots_store *store)
+{
+        return &store->pods;
+}

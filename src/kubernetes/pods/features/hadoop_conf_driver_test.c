@@ -1,0 +1,74 @@
+/* Hadoop's configuration in the driver's pod: HadoopConfDriverFeatureStepSuite. */
+#include "kubernetes/pods/features/step_fixture.h"
+#include "kubernetes/pods/features/temp_dir_fixture.h"
+
+#define MAP "spark.kubernetes.executor.hadoopConfigMapName"
+#define MOUNT "[{'name':'hadoop-properties','mountPath':'/opt/hadoop/conf'}]"
+
+static void a_map_that_exists(void **state)
+{
+        struct step_fixture f;
+        step_begin(&f, KUBE_DRIVER, settings("spark.kubernetes.hadoop.configMapName=theirs"));
+        step_works(&f, &hadoop_conf_driver_step);
+        assert_json(spec_of(&f, "volumes"), "[{'name':'hadoop-properties','configMap':{'name':'theirs'}}]");
+        assert_json(container_of_pod(&f, "volumeMounts"), MOUNT);
+        assert_string_equal(variable_of(&f, "HADOOP_CONF_DIR"), "/opt/hadoop/conf");
+        assert_property(&f, MAP, "theirs");
+        assert_int_equal(json_array_size(f.resources), 0);
+        step_end(&f);
+}
+
+static void files_of_this_machine(void **state)
+{
+        struct step_fixture f;
+        _cleanup_free_ char *core = folder_write("core-site.xml", "some data");
+        _cleanup_free_ char *hdfs = folder_write("hdfs-site.xml", "some more");
+        step_begin(&f, KUBE_DRIVER, NULL);
+        strmap_set(&step_environment, "HADOOP_CONF_DIR", folder);
+        step_works(&f, &hadoop_conf_driver_step);
+        assert_json(
+                spec_of(&f, "volumes"),
+                "[{'name':'hadoop-properties','configMap':{'name':'pi-0123456789abcdef-hadoop-config','items':"
+                "[{'key':'core-site.xml','path':'core-site.xml'},{'key':'hdfs-site.xml','path':'hdfs-site.xml'}]}}]");
+        assert_property(&f, MAP, "pi-0123456789abcdef-hadoop-config");
+        assert_json(f.resources,
+                    "[{'apiVersion':'v1','kind':'ConfigMap','immutable':true,'metadata':{'name':"
+                    "'pi-0123456789abcdef-hadoop-config'},'data':{'core-site.xml':'some data','hdfs-site.xml':"
+                    "'some more'}}]");
+        step_end(&f);
+}
+
+static void not_both(void **state)
+{
+        struct step_fixture f;
+        step_begin(&f, KUBE_DRIVER, settings("spark.kubernetes.hadoop.configMapName=theirs"));
+        strmap_set(&step_environment, "HADOOP_CONF_DIR", folder);
+        assert_int_equal(step_run(&f, &hadoop_conf_driver_step), -EINVAL);
+        assert_string_equal(error_message(&f.error),
+                            "requirement failed: Do not specify both the `HADOOP_CONF_DIR` in your ENV and the "
+                            "ConfigMap as the creation of an additional ConfigMap, when one is already specified is "
+                            "extraneous");
+        step_end(&f);
+}
+
+static void nor_none(void **state)
+{
+        struct step_fixture f;
+        step_begin(&f, KUBE_DRIVER, NULL);
+        step_works(&f, &hadoop_conf_driver_step);
+        assert_null(spec_of(&f, "volumes"));
+        assert_null(container_of_pod(&f, "env"));
+        assert_int_equal(f.properties.count, 0);
+        step_end(&f);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_map_that_exists),
+                cmocka_unit_test(files_of_this_machine),
+                cmocka_unit_test(not_both),
+                cmocka_unit_test(nor_none),
+        };
+        return cmocka_run_group_tests(tests, folder_make, folder_remove);
+}

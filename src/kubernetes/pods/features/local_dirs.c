@@ -1,0 +1,77 @@
+/*
+ * Directories for shuffle and spill: volumes named spark-local-dir-… that are mounted already, else one empty directory
+ * for each of SPARK_LOCAL_DIRS, spark.local.dir, or a new one. LocalDirsFeatureStep, but that the directories stay in
+ * the order in which they were given, where Spark shuffles them.
+ */
+#include "kubernetes/pods/feature_step.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/string_prefix.h"
+#include "conf/conf.h"
+#include "kubernetes/conf/kube_settings.h"
+
+static void put_mounted(const struct spark_pod *pod, struct buf *list)
+{
+        json_t *mount;
+        size_t i;
+        json_array_foreach(json_object_get(pod->container, "volumeMounts"), i, mount) {
+                const char *name = json_string_value(json_object_get(mount, "name"));
+                const char *path = json_string_value(json_object_get(mount, "mountPath"));
+                if (name && path && text_starts_with(name, "spark-local-dir-"))
+                        buf_printf(list, "%s%s", list->len ? "," : "", path);
+        }
+}
+
+static void add_directory(struct spark_pod *pod, const char *path, int number, bool in_memory)
+{
+        _cleanup_free_ char *name = mem_printf("spark-local-dir-%d", number);
+        json_t *volume = json_pack("{s:s,s:{}}", "name", name, "emptyDir");
+        if (in_memory)
+                kube_put(kube_child(volume, "emptyDir"), "medium", "Memory");
+        pod_add_volume(pod, volume);
+        pod_add_mount(pod, name, path);
+}
+
+/* The directories in one text, that of Java's split(",") again: without what is empty at its end. */
+static char *choose(const struct kube_conf *c)
+{
+        const char *set = c->env("SPARK_LOCAL_DIRS");
+        if (!set)
+                set = conf_get_raw(c->conf, "spark.local.dir");
+        char *list = set ? mem_strdup(set) : mem_printf("/var/data/spark-%s", c->uuid);
+        for (size_t n = strlen(list); n && list[n - 1] == ',';)
+                list[--n] = '\0';
+        return list;
+}
+
+static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+{
+        _cleanup_(buf_deinit) struct buf list = BUF_INIT;
+        bool in_memory;
+        int r = kube_bool(c, "spark.kubernetes.local.dirs.tmpfs", &in_memory, error);
+        if (r < 0)
+                return r;
+        put_mounted(pod, &list);
+        if (list.len == 0) {
+                _cleanup_free_ char *all = choose(c);
+                char *rest = all, *path;
+                buf_puts(&list, all);
+                for (int number = 1; (path = strsep(&rest, ",")); number++)
+                        add_directory(pod, path, number, in_memory);
+        }
+        pod_add_env(pod, "SPARK_LOCAL_DIRS", buf_text(&list));
+        return 0;
+}
+
+static int check(const struct kube_conf *c, struct fst_error *error)
+{
+        bool in_memory;
+        return kube_bool(c, "spark.kubernetes.local.dirs.tmpfs", &in_memory, error);
+}
+
+const struct feature_step local_dirs_step = {
+        .class_name = "org.apache.spark.deploy.k8s.features.LocalDirsFeatureStep",
+        .check = check,
+        .configure = configure,
+};

@@ -1,0 +1,15 @@
+/* Hadoop's configuration in a pod, of drivers and executors alike. For this folder only. */
+#pragma once
+
+#include "kubernetes/pods/spark_pod.h"
+
+#define HADOOP_FILES_VOLUME "hadoop-properties"
+#define HADOOP_FILES_MAP_KEY "spark.kubernetes.executor.hadoopConfigMapName" /* how executors learn of the map */
+
+/* Mount @volume, which is stolen, and say where. */
+static inline void hadoop_files_mount(struct spark_pod *pod, json_t *volume)
+{
+        pod_add_volume(pod, volume);
+        pod_add_mount(pod, HADOOP_FILES_VOLUME, "/opt/hadoop/conf");
+        pod_add_env(pod, "HADOOP_CONF_DIR", "/opt/hadoop/conf");
+}

@@ -1,0 +1,413 @@
+/*
+ * Requests on a loop; see http_async.h. The module says which sockets to watch and when to look at its clock; here they
+ * become handles of the loop.
+ *
+ * A transfer lies in one of three lists: waiting, active, or gone (cancelled by a function that the module itself
+ * called, which it must not hear of before it has returned). `busy` counts calls of the module that may call us back,
+ * `held` the turns that still need the client: one that is freed meanwhile goes when both are over.
+ *
+ * Many requests to a server of which nothing has been heard lately would each find no connection and make one. So one
+ * goes first, the probe; when its answer begins, it is known what the server speaks and how many may go at a time.
+ */
+#include "net/http/http_async.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "net/http/http_internal.h"
+
+#define DEFAULT_CONNECTIONS 4
+#define DEFAULT_STREAMS 100
+#define HEARD_MS 5000 /* a connection that answered so long ago may be counted on */
+
+struct http_transfer {
+        struct http_async *client;
+        struct http_transfer *prev, *next;
+        struct transfers *list;
+        struct http_request request; /* all texts are copies, but certificates */
+        char **headers;
+        struct http_answer answer;
+        struct http_exchange exchange;
+        struct http_easy *easy; /* NULL: not begun */
+        http_async_done *done;
+        void *owner;
+};
+
+struct transfers {
+        struct http_transfer *first, *last;
+        size_t n;
+};
+
+struct http_async {
+        uv_loop_t *loop;
+        const struct http_ops *ops;
+        struct http_multi *multi;
+        struct http_async_options options;
+        struct transfers waiting, waiting_streams, active, active_streams, gone;
+        uv_timer_t timer; /* libcurl's */
+        uv_idle_t kick;   /* what was sent begins with the loop's next turn */
+        int handles;      /* of the loop's that are not closed */
+        int busy, held, connections;
+        struct http_transfer *probe;
+        uint64_t heard; /* when an answer began last, on the loop's clock */
+        bool known;     /* it began since anything failed */
+        bool dead, http2;
+};
+
+/* ----------------------------------------------------------------------------------------------------------- lists */
+
+static void leave(struct http_transfer *t)
+{
+        struct transfers *l = t->list;
+        *(t->prev ? &t->prev->next : &l->first) = t->next;
+        *(t->next ? &t->next->prev : &l->last) = t->prev;
+        l->n--;
+        t->prev = t->next = NULL;
+        t->list = NULL;
+}
+
+static void join(struct transfers *l, struct http_transfer *t)
+{
+        if (t->list)
+                leave(t);
+        t->list = l;
+        t->prev = l->last;
+        *(l->last ? &l->last->next : &l->first) = t;
+        l->last = t;
+        l->n++;
+}
+
+static void transfer_free(struct http_transfer *t)
+{
+        if (t->client->probe == t)
+                t->client->probe = NULL;
+        if (t->list)
+                leave(t);
+        struct http_request *q = &t->request;
+        const char *const texts[] = {q->url,     q->method,    q->body,     q->user_password, q->bearer, q->aws_sigv4,
+                                     q->ca_file, q->cert_file, q->key_file, q->tls_name,      q->proxy};
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+                free((void *)texts[i]);
+        for (size_t i = 0; t->headers && t->headers[i]; i++)
+                free(t->headers[i]);
+        free(t->headers);
+        http_answer_deinit(&t->answer);
+        free(t);
+}
+
+static const char *copy(const char *text)
+{
+        return text ? mem_strdup(text) : NULL;
+}
+
+static void copy_request(struct http_transfer *t, const struct http_request *q)
+{
+        t->request = *q;
+        t->request.url = mem_strdup(q->url ? q->url : "");
+        t->request.method = copy(q->method);
+        t->request.user_password = copy(q->user_password);
+        t->request.bearer = copy(q->bearer);
+        t->request.aws_sigv4 = copy(q->aws_sigv4);
+        t->request.ca_file = copy(q->ca_file);
+        t->request.cert_file = copy(q->cert_file);
+        t->request.key_file = copy(q->key_file);
+        t->request.tls_name = copy(q->tls_name);
+        t->request.proxy = copy(q->proxy);
+        t->request.body = NULL;
+        if (q->body || q->body_len) {
+                char *body = mem_alloc(q->body_len + 1);
+                memcpy(body, q->body ? q->body : "", q->body_len);
+                t->request.body = body;
+        }
+        size_t n = 0;
+        while (q->headers && q->headers[n])
+                n++;
+        t->headers = new_array(char *, n + 1);
+        for (size_t i = 0; i < n; i++)
+                t->headers[i] = mem_strdup(q->headers[i]);
+        t->request.headers = (const char *const *)t->headers;
+}
+
+/* --------------------------------------------------------------------------------------------- handles of the loop */
+
+struct watched {
+        uv_poll_t poll;
+        struct http_async *client;
+        int fd;
+};
+
+static void on_closed(struct http_async *c)
+{
+        if (--c->handles == 0)
+                free(c);
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+        on_closed(handle->data);
+}
+
+static void on_poll_closed(uv_handle_t *handle)
+{
+        struct watched *w = container_of((uv_poll_t *)handle, struct watched, poll);
+        on_closed(w->client);
+        free(w);
+}
+
+static void settle(struct http_async *c);
+
+static void act(struct http_async *c, int fd, int events)
+{
+        c->held++;
+        c->busy++;
+        c->ops->multi_act(c->multi, fd, events);
+        c->busy--;
+        c->held--;
+        settle(c);
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+        struct watched *w = container_of(poll, struct watched, poll);
+        act(w->client, w->fd,
+            status < 0 ? HTTP_FAILED
+                       : (events & UV_READABLE ? HTTP_READ : 0) | (events & UV_WRITABLE ? HTTP_WRITE : 0));
+}
+
+static void *watch(void *context, int fd, int events, void *slot)
+{
+        struct http_async *c = context;
+        struct watched *w = slot;
+        if (events == 0) {
+                if (w)
+                        uv_close((uv_handle_t *)&w->poll, on_poll_closed);
+                return NULL;
+        }
+        if (!w) {
+                w = new0(struct watched);
+                w->client = c;
+                w->fd = fd;
+                if (uv_poll_init_socket(c->loop, &w->poll, fd) < 0) {
+                        free(w); /* libcurl's own time-outs end the request */
+                        return NULL;
+                }
+                c->handles++;
+        }
+        uv_poll_start(&w->poll, (events & HTTP_READ ? UV_READABLE : 0) | (events & HTTP_WRITE ? UV_WRITABLE : 0),
+                      on_poll);
+        return w;
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+        act(timer->data, -1, 0);
+}
+
+static void set_timer(void *context, int64_t ms)
+{
+        struct http_async *c = context;
+        if (c->dead)
+                return;
+        if (ms < 0)
+                uv_timer_stop(&c->timer);
+        else
+                uv_timer_start(&c->timer, on_timer, (uint64_t)ms, 0);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- turns */
+
+/* The exchange's own function, which needs to know no client, comes after this. */
+static int hear(void *context, const char *line, size_t n)
+{
+        struct http_transfer *t = container_of((struct http_exchange *)context, struct http_transfer, exchange);
+        struct http_async *c = t->client;
+        if (n >= 6 && memcmp(line, "HTTP/", 5) == 0) {
+                c->http2 = line[5] == '2';
+                c->known = true;
+                c->heard = uv_now(c->loop);
+                c->probe = c->probe == t ? NULL : c->probe;
+        }
+        return http_exchange_header(context, line, n);
+}
+
+/* Also for what could not begin. The module has forgotten it. */
+static void deliver(struct http_async *c, struct http_transfer *t, int r, const char *message)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        leave(t);
+        t->easy = NULL;
+        c->connections += t->exchange.receiver.connections;
+        c->known = c->known && r == 0;
+        c->probe = c->probe == t ? NULL : c->probe;
+        r = http_exchange_finish(&t->exchange, r, message, &error);
+        t->done(t->owner, t, r, r == 0 ? &t->answer : NULL, r == 0 ? NULL : &error);
+        transfer_free(t);
+}
+
+static bool is_heard(const struct http_async *c)
+{
+        return c->known && uv_now(c->loop) - c->heard <= HEARD_MS;
+}
+
+static void begin(struct http_async *c, struct http_transfer *t, struct transfers *to)
+{
+        char message[512] = "";
+        if (!is_heard(c))
+                c->probe = t;
+        c->busy++;
+        int r = c->ops->multi_begin(c->multi, &t->request, &t->exchange.receiver, c->options.http1, t, &t->easy,
+                                    message, sizeof(message));
+        c->busy--;
+        if (r < 0)
+                deliver(c, t, r, message);
+        else
+                join(to, t);
+}
+
+static bool may_begin(const struct http_async *c, bool stream)
+{
+        if (!is_heard(c))
+                return !c->probe;
+        if (stream)
+                return true;
+        if (!c->http2)
+                return c->active.n < (size_t)c->options.max_connections;
+        return c->active.n + c->active_streams.n < (size_t)c->options.max_streams || c->active.n == 0;
+}
+
+static void close_handles(struct http_async *c)
+{
+        c->ops->multi_free(c->multi); /* closes those of sockets */
+        uv_close((uv_handle_t *)&c->timer, on_timer_closed);
+        uv_close((uv_handle_t *)&c->kick, on_timer_closed);
+}
+
+/* Whatever the module has finished is told, and what may begin begins. */
+static void settle(struct http_async *c)
+{
+        char message[512];
+        void *owner;
+        int r;
+        if (c->busy > 0)
+                return;
+        c->held++;
+        while (c->gone.first) {
+                c->ops->multi_end(c->gone.first->easy);
+                transfer_free(c->gone.first);
+        }
+        while (!c->dead && (message[0] = 0, c->ops->multi_next(c->multi, &owner, &r, message, sizeof(message))))
+                deliver(c, owner, r, message);
+        while (!c->dead && c->waiting_streams.first && may_begin(c, true))
+                begin(c, c->waiting_streams.first, &c->active_streams);
+        while (!c->dead && c->waiting.first && may_begin(c, false))
+                begin(c, c->waiting.first, &c->active);
+        if (--c->held == 0 && c->dead)
+                close_handles(c);
+}
+
+static void on_kick(uv_idle_t *kick)
+{
+        uv_idle_stop(kick);
+        settle(kick->data);
+}
+
+/* ------------------------------------------------------------------------------------------------------- interface */
+
+int http_async_new(uv_loop_t *loop, const struct http_async_options *options, struct http_async **out,
+                   struct fst_error *error)
+{
+        const struct http_ops *ops;
+        int r = http_ops_load(&ops, error);
+        if (r < 0)
+                return r;
+        const struct http_hooks hooks = {.watch = watch, .timer = set_timer};
+        struct http_async *c = new0(struct http_async);
+        *c = (struct http_async){.loop = loop, .ops = ops, .options = *options, .handles = 2};
+        if (c->options.max_connections <= 0)
+                c->options.max_connections = DEFAULT_CONNECTIONS;
+        if (c->options.max_streams <= 0)
+                c->options.max_streams = DEFAULT_STREAMS;
+        uv_timer_init(loop, &c->timer);
+        uv_idle_init(loop, &c->kick);
+        c->timer.data = c->kick.data = c;
+        c->multi = ops->multi_new(&hooks, c);
+        if (!c->multi) {
+                uv_close((uv_handle_t *)&c->timer, on_timer_closed);
+                uv_close((uv_handle_t *)&c->kick, on_timer_closed);
+                return error_set(error, -ENOMEM, "no memory for an http client");
+        }
+        *out = c;
+        return 0;
+}
+
+void http_async_free(struct http_async *c)
+{
+        if (!c)
+                return;
+        struct transfers *const all[] = {&c->waiting, &c->waiting_streams, &c->active, &c->active_streams};
+        for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+                while (all[i]->first)
+                        http_async_cancel(all[i]->first);
+        c->dead = true;
+        if (c->held == 0 && c->busy == 0)
+                close_handles(c);
+}
+
+struct http_transfer *http_async_send(struct http_async *c, const struct http_request *request, http_async_done *done,
+                                      void *owner)
+{
+        struct http_transfer *t = new0(struct http_transfer);
+        t->client = c;
+        t->done = done;
+        t->owner = owner;
+        copy_request(t, request);
+        http_exchange_init(&t->exchange, &t->request, &t->answer);
+        t->exchange.receiver.header = hear;
+        join(request->sink ? &c->waiting_streams : &c->waiting, t);
+        if (!c->dead && !uv_is_active((uv_handle_t *)&c->kick))
+                uv_idle_start(&c->kick, on_kick);
+        return t;
+}
+
+static int ended(void *context, int64_t done, int64_t total)
+{
+        return -ECANCELED;
+}
+
+void http_async_cancel(struct http_transfer *t)
+{
+        struct http_async *c = t->client;
+        if (!t->list)
+                return; /* its `done` is being called */
+        if (t->easy && c->busy > 0) {
+                t->exchange.result = -ECANCELED; /* nothing is taken any more */
+                t->request.progress = t->request.progress ? ended : NULL;
+                c->probe = c->probe == t ? NULL : c->probe;
+                join(&c->gone, t);
+                return;
+        }
+        if (t->easy)
+                c->ops->multi_end(t->easy);
+        transfer_free(t);
+        if (!c->dead && (c->waiting.first || c->waiting_streams.first) && !uv_is_active((uv_handle_t *)&c->kick))
+                uv_idle_start(&c->kick, on_kick);
+}
+
+bool http_async_was_sent(const struct http_transfer *t)
+{
+        return t->exchange.receiver.sent;
+}
+
+bool http_async_is_http2(const struct http_async *c)
+{
+        return c->http2;
+}
+
+int http_async_connections(const struct http_async *c)
+{
+        return c->connections;
+}
+
+size_t http_async_pending(const struct http_async *c)
+{
+        return c->waiting.n + c->waiting_streams.n + c->active.n + c->active_streams.n;
+}

@@ -1,0 +1,576 @@
+/*
+ * See http_server.h. What is here: the listener, who may stay for how long, bodies and answers. What is said on a
+ * connection is http_server_module.c's, which calls `step`.
+ *
+ * A connection waits for a request, or one of its requests is handled, or its answer is on the way. Only the first and
+ * the last end by the clock: a second at a time, a look at all of them. What is to end is shut down; libmicrohttpd
+ * sees that as it sees a client that goes, and `closed` follows.
+ *
+ * A call is freed when both have let go of it: the handler by answering, the connection by ending the exchange.
+ */
+#include "net/http/http_server.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "net/http/http_server_module.h"
+#include "base/module_loader.h"
+#include "net/socket.h"
+
+#include <pthread.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define ACCEPTS_A_TURN 32
+#define ACCEPT_RETRY_MS 100
+#define LOOK_MS 1000
+#define LEAST_WAIT_MS 1000 /* what a connection may take before it must make room for another */
+#define ANSWER_MS 60000
+#define ANSWER_BYTES_A_MS 16 /* and as much time as this speed takes */
+
+enum connection_state { WAITS, HANDLED, ANSWERED };
+
+struct connection {
+        struct http_server *server;
+        struct connection *prev, *next;
+        int fd;
+        enum connection_state state;
+        int64_t since, allowed_ms;
+        bool shut;
+        struct call *call; /* the request that it is about; NULL: none */
+        char peer[64];
+};
+
+struct call {
+        struct http_call call;
+        struct connection *connection; /* NULL: it is gone, nobody wants the answer */
+        void *handle;
+        char method[16];
+        char *target; /* path, NUL, query */
+        struct buf body;
+        VEC(struct http_header) headers;
+        bool has_head;  /* the headers were seen */
+        bool handled;   /* the handler has it, or had it */
+        bool answered;  /* the answer is below */
+        bool suspended; /* the connection waits for that */
+        int status;
+        struct buf answer;
+};
+
+struct http_server {
+        struct http_server_options options;
+        struct http_server_tls tls;
+        const struct http_server_ops *ops;
+        struct http_daemon *daemon; /* NULL: no connection so far */
+        int listener, port;
+        uv_poll_t listening, ready;
+        uv_timer_t look, again, rest;
+        int handles;
+        bool module_failed, resumed;
+        struct connection *connections;
+        int n_connections;
+        size_t bodies; /* bytes, of all calls */
+};
+
+static struct {
+        pthread_mutex_t lock;
+        const struct http_server_ops *ops;
+} module = {PTHREAD_MUTEX_INITIALIZER, NULL};
+
+static int load_module(const struct http_server_ops **out, struct fst_error *error)
+{
+        on_demand_fn get;
+        int r = 0;
+        pthread_mutex_lock(&module.lock);
+        if (!module.ops)
+                r = on_demand_load("http server", "libfiresteel-http-server.so", HTTP_SERVER_MODULE_SYMBOL, &get,
+                                   error);
+        if (!module.ops && r == 0) {
+                const struct http_server_ops *ops = get();
+                if (ops->abi == HTTP_SERVER_ABI)
+                        module.ops = ops;
+                else
+                        r = error_set(error, -ELIBBAD,
+                                      "libfiresteel-http-server.so is not of this version of firesteel; install it "
+                                      "again");
+        }
+        *out = module.ops;
+        pthread_mutex_unlock(&module.lock);
+        return r;
+}
+
+/* ------------------------------------------------------------------------------------------------ connections */
+
+static void connection_state_set(struct connection *c, enum connection_state state, int64_t allowed_ms)
+{
+        c->state = state;
+        c->since = now_ms();
+        c->allowed_ms = allowed_ms;
+}
+
+static void connection_shut(struct connection *c)
+{
+        shutdown(c->fd, SHUT_RDWR);
+        c->shut = true;
+}
+
+static void on_look(uv_timer_t *timer)
+{
+        struct http_server *s = timer->data;
+        int64_t now = now_ms();
+        for (struct connection *c = s->connections; c; c = c->next)
+                if (c->state != HANDLED && !c->shut && now - c->since > c->allowed_ms)
+                        connection_shut(c);
+}
+
+static void *on_opened(void *owner, int fd)
+{
+        struct http_server *s = owner;
+        struct connection *c = new0(struct connection);
+        c->server = s;
+        c->fd = fd;
+        socket_name(fd, true, c->peer, sizeof(c->peer));
+        connection_state_set(c, WAITS, s->options.request_ms);
+        c->next = s->connections;
+        if (c->next)
+                c->next->prev = c;
+        s->connections = c;
+        if (s->n_connections++ == 0)
+                uv_timer_start(&s->look, on_look, LOOK_MS, LOOK_MS);
+        return c;
+}
+
+static void on_closed(void *owner, void *connection)
+{
+        struct http_server *s = owner;
+        struct connection *c = connection;
+        if (c->prev)
+                c->prev->next = c->next;
+        else
+                s->connections = c->next;
+        if (c->next)
+                c->next->prev = c->prev;
+        if (--s->n_connections == 0)
+                uv_timer_stop(&s->look);
+        free(c);
+}
+
+/* Room for one more: who has waited for longest without a request goes. False: all others do something. */
+static bool make_room(struct http_server *s)
+{
+        struct connection *oldest = NULL;
+        int n = 0;
+        for (struct connection *c = s->connections; c; c = c->next) {
+                n += !c->shut;
+                if (c->state == WAITS && !c->shut && (!oldest || c->since < oldest->since))
+                        oldest = c;
+        }
+        if (n < s->options.max_connections)
+                return true;
+        if (!oldest || now_ms() - oldest->since < LEAST_WAIT_MS)
+                return false;
+        connection_shut(oldest);
+        return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------ calls */
+
+static void call_free(struct call *call)
+{
+        for (size_t i = 0; i < call->headers.len; i++) {
+                free(call->headers.data[i].name);
+                free(call->headers.data[i].value);
+        }
+        vec_deinit(&call->headers);
+        buf_deinit(&call->body);
+        buf_deinit(&call->answer);
+        free(call->target);
+        free(call);
+}
+
+static void *on_began(void *owner, void *connection, void *handle, const char *target)
+{
+        struct connection *c = connection;
+        struct call *call = new0(struct call);
+        call->connection = c;
+        call->handle = handle;
+        call->target = mem_strdup(target);
+        char *query = strchr(call->target, '?');
+        if (query)
+                *query++ = '\0';
+        call->call = (struct http_call){.method = call->method,
+                                        .path = call->target,
+                                        .query = query ? query : "",
+                                        .peer = c->peer,
+                                        .server = owner};
+        c->call = call;
+        return call;
+}
+
+static void on_ended(void *owner, void *data)
+{
+        struct http_server *s = owner;
+        struct call *call = data;
+        s->bodies -= call->body.len;
+        connection_state_set(call->connection, WAITS, s->options.request_ms);
+        call->connection->call = NULL;
+        call->connection = NULL;
+        call->handle = NULL;
+        if (call->handled && !call->answered)
+                call->call.server = NULL; /* its handler still has it */
+        else
+                call_free(call);
+}
+
+static void set_answer(struct call *call, int status, const char *type, struct buf *body)
+{
+        if (type)
+                http_call_set_header(&call->call, "Content-Type", type);
+        call->status = status;
+        if (body) {
+                call->answer = *body;
+                *body = BUF_INIT;
+        }
+        call->answered = true;
+}
+
+static enum http_step send_answer(struct http_server *s, struct call *call)
+{
+        size_t size = call->answer.len;
+        char *body = size ? steal(call->answer.data) : NULL;
+        connection_state_set(call->connection, ANSWERED, ANSWER_MS + (int64_t)(size / ANSWER_BYTES_A_MS));
+        int r = s->ops->answer(call->handle, call->status, call->headers.data, call->headers.len, body, size);
+        return r < 0 ? HTTP_STEP_CLOSE : HTTP_STEP_ANSWERED;
+}
+
+/* Whether a body of this size may come. */
+static bool body_fits(const struct http_server *s, size_t size)
+{
+        return size <= s->options.max_body &&
+               size <= s->options.max_all_bodies - MIN(s->bodies, s->options.max_all_bodies);
+}
+
+static enum http_step take_head(struct http_server *s, struct call *call, const char *method)
+{
+        call->has_head = true;
+        snprintf(call->method, sizeof(call->method), "%s", strcmp(method, "HEAD") == 0 ? "GET" : method);
+        const char *length = s->ops->header(call->handle, "Content-Length");
+        if (!length || body_fits(s, strtoull(length, NULL, 10)))
+                return HTTP_STEP_ON;
+        struct buf text = BUF_INIT;
+        buf_puts(&text, s->options.too_large ? s->options.too_large : "The body of this request is too large.\n");
+        set_answer(call, 413, s->options.too_large ? s->options.too_large_type : "text/plain;charset=utf-8", &text);
+        return send_answer(s, call);
+}
+
+static enum http_step take_body(struct http_server *s, struct call *call, const char *data, size_t size)
+{
+        if (!body_fits(s, call->body.len + size) || !body_fits(s, size))
+                return HTTP_STEP_CLOSE; /* it did not say so at first */
+        buf_append(&call->body, data, size);
+        s->bodies += size;
+        return HTTP_STEP_ON;
+}
+
+static enum http_step handle(struct http_server *s, struct call *call)
+{
+        call->handled = true;
+        call->call.body = buf_text(&call->body);
+        call->call.body_len = call->body.len;
+        connection_state_set(call->connection, HANDLED, 0);
+        s->options.handle(s->options.owner, &call->call);
+        if (call->answered)
+                return send_answer(s, call);
+        call->suspended = true;
+        return HTTP_STEP_SUSPEND;
+}
+
+static enum http_step on_step(void *owner, void *data, const char *method, const char *piece, size_t size)
+{
+        struct http_server *s = owner;
+        struct call *call = data;
+        if (!call)
+                return HTTP_STEP_CLOSE;
+        if (!call->has_head)
+                return take_head(s, call, method);
+        if (size)
+                return take_body(s, call, piece, size);
+        return call->answered ? send_answer(s, call) : handle(s, call);
+}
+
+static const struct http_server_events events = {
+        .opened = on_opened,
+        .closed = on_closed,
+        .began = on_began,
+        .step = on_step,
+        .ended = on_ended,
+};
+
+/* --------------------------------------------------------------------------------------------------- the loop */
+
+static void run(struct http_server *s);
+
+static void on_again(uv_timer_t *timer)
+{
+        run(timer->data);
+}
+
+static void run(struct http_server *s)
+{
+        s->resumed = false;
+        int64_t ms = s->ops->run(s->daemon);
+        if (s->resumed)
+                ms = 0;
+        if (ms < 0)
+                uv_timer_stop(&s->again);
+        else
+                uv_timer_start(&s->again, on_again, (uint64_t)ms, 0);
+}
+
+static void on_ready(uv_poll_t *poll, int status, int happened)
+{
+        run(poll->data);
+}
+
+/* The module is loaded by the first connection. */
+static int start_daemon(struct http_server *s)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        char message[512] = "";
+        if (s->daemon)
+                return 0;
+        if (s->module_failed)
+                return -ENOENT;
+        int r = load_module(&s->ops, &error);
+        if (r == 0) {
+                struct http_daemon_options o = {
+                        /* Those that are shut down go a little later. */
+                        .max_connections = 2 * s->options.max_connections + ACCEPTS_A_TURN,
+                        .tls = s->options.tls,
+                        .events = &events,
+                        .owner = s,
+                };
+                r = s->ops->start(&o, &s->daemon, message, sizeof(message));
+                if (r < 0)
+                        error_set(&error, r, "%s", message);
+        }
+        if (r == 0) {
+                r = uv_poll_init(s->options.loop, &s->ready, s->ops->descriptor(s->daemon));
+                s->handles += r == 0;
+                if (r < 0)
+                        error_set(&error, r, "cannot watch its connections: %s", strerror(-r));
+        }
+        if (r < 0) {
+                log_error(s->options.service, "requests cannot be answered: %s", error_message(&error));
+                s->module_failed = true;
+                return r;
+        }
+        s->ready.data = s;
+        uv_poll_start(&s->ready, UV_READABLE, on_ready);
+        return 0;
+}
+
+static void take(struct http_server *s, int fd)
+{
+        static const char sorry[] =
+                "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 34\r\n\r\n"
+                "The server's log says what failed\n";
+        struct sockaddr_storage address;
+        socklen_t length = sizeof(address);
+        if (start_daemon(s) < 0) {
+                if (!s->options.tls && send(fd, sorry, sizeof(sorry) - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+                        log_debug(s->options.service, "a client went at once");
+                close(fd);
+                return;
+        }
+        if (getpeername(fd, (struct sockaddr *)&address, &length) < 0 || !make_room(s)) {
+                close(fd);
+                return;
+        }
+        s->ops->add(s->daemon, fd, (struct sockaddr *)&address, length);
+}
+
+static void on_listening(uv_poll_t *poll, int status, int happened);
+
+static void on_rest(uv_timer_t *timer)
+{
+        struct http_server *s = timer->data;
+        uv_poll_start(&s->listening, UV_READABLE, on_listening);
+}
+
+static void on_listening(uv_poll_t *poll, int status, int happened)
+{
+        struct http_server *s = poll->data;
+        int fd = 0, n = 0;
+        while (n < ACCEPTS_A_TURN && (fd = socket_accept(s->listener)) >= 0) {
+                take(s, fd);
+                n++;
+        }
+        if (fd < 0 && fd != -EAGAIN) { /* no descriptors: it stays readable */
+                uv_poll_stop(&s->listening);
+                uv_timer_start(&s->rest, on_rest, ACCEPT_RETRY_MS, 0);
+        }
+        if (n > 0 && s->daemon)
+                run(s);
+}
+
+/* ----------------------------------------------------------------------------------------------------- answers */
+
+/* Not at once: this may be within `run` of this very server. */
+static void resume(struct http_server *s, struct call *call)
+{
+        s->ops->resume(call->handle);
+        s->resumed = true;
+        uv_timer_start(&s->again, on_again, 0, 0);
+}
+
+const char *http_call_header(const struct http_call *call, const char *name)
+{
+        struct call *c = container_of(call, struct call, call);
+        return c->handle ? c->call.server->ops->header(c->handle, name) : NULL;
+}
+
+void http_call_set_header(struct http_call *call, const char *name, const char *value)
+{
+        struct call *c = container_of(call, struct call, call);
+        if (!strpbrk(value, "\r\n"))
+                vec_push(&c->headers, (struct http_header){mem_strdup(name), mem_strdup(value)});
+}
+
+void http_call_answer(struct http_call *call, int status, const char *type, struct buf *body)
+{
+        struct call *c = container_of(call, struct call, call);
+        set_answer(c, status, type, body);
+        if (!c->connection)
+                call_free(c);
+        else if (c->suspended)
+                resume(c->call.server, c);
+}
+
+void http_call_answer_text(struct http_call *call, int status, const char *type, const char *text)
+{
+        struct buf body = BUF_INIT;
+        buf_puts(&body, text);
+        http_call_answer(call, status, type, &body);
+}
+
+/* ---------------------------------------------------------------------------------------------------- lifetime */
+
+static char *copy_text(const char *text)
+{
+        return text ? mem_strdup(text) : NULL;
+}
+
+static void wipe_text(const char *text)
+{
+        if (text)
+                explicit_bzero((char *)text, strlen(text));
+        free((char *)text);
+}
+
+static void copy_tls(struct http_server *s, const struct http_server_tls *tls)
+{
+        void *store = tls->store ? mem_alloc(tls->store_size) : NULL;
+        if (store)
+                memcpy(store, tls->store, tls->store_size);
+        s->tls = *tls;
+        s->tls.key = copy_text(tls->key);
+        s->tls.key_password = copy_text(tls->key_password);
+        s->tls.chain = copy_text(tls->chain);
+        s->tls.store = store;
+        s->tls.store_password = copy_text(tls->store_password);
+        s->tls.trust = copy_text(tls->trust);
+        s->tls.priorities = copy_text(tls->priorities);
+        s->options.tls = &s->tls;
+}
+
+static void server_free(struct http_server *s)
+{
+        close(s->listener);
+        wipe_text(s->tls.key);
+        wipe_text(s->tls.key_password);
+        wipe_text(s->tls.store_password);
+        free((char *)s->tls.chain);
+        free((void *)s->tls.store);
+        free((char *)s->tls.trust);
+        free((char *)s->tls.priorities);
+        free((char *)s->options.service);
+        free((char *)s->options.too_large);
+        free(s);
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+        struct http_server *s = handle->data;
+        if (--s->handles == 0)
+                server_free(s);
+}
+
+int http_server_new(const struct http_server_options *options, struct http_server **out, struct fst_error *error)
+{
+        int port = 0;
+        int listener = socket_listen(&(struct listen_options){.service = options->service,
+                                                              .host = options->host,
+                                                              .port = options->port,
+                                                              .max_retries = options->max_retries},
+                                     &port, error);
+        if (listener < 0)
+                return listener;
+        struct http_server *s = new0(struct http_server);
+        s->options = *options;
+        s->options.service = mem_strdup(options->service);
+        s->options.host = NULL; /* not needed again */
+        s->options.too_large = options->too_large ? mem_strdup(options->too_large) : NULL;
+        s->options.max_connections = options->max_connections > 0 ? options->max_connections : 512;
+        s->options.request_ms = options->request_ms > 0 ? options->request_ms : 30000;
+        s->options.max_body = options->max_body ? options->max_body : 1u << 20;
+        s->options.max_all_bodies = options->max_all_bodies ? options->max_all_bodies : 64u << 20;
+        if (options->tls)
+                copy_tls(s, options->tls);
+        s->listener = listener;
+        s->port = port;
+        int r = uv_poll_init(options->loop, &s->listening, listener);
+        if (r < 0) {
+                server_free(s);
+                return error_set(error, r, "%s: cannot watch its socket: %s", options->service, strerror(-r));
+        }
+        uv_timer_init(options->loop, &s->look);
+        uv_timer_init(options->loop, &s->again);
+        uv_timer_init(options->loop, &s->rest);
+        s->listening.data = s->look.data = s->again.data = s->rest.data = s;
+        s->handles = 4;
+        uv_poll_start(&s->listening, UV_READABLE, on_listening);
+        *out = s;
+        return 0;
+}
+
+void http_server_free(struct http_server *s)
+{
+        if (!s)
+                return;
+        if (s->daemon) {
+                for (struct connection *c = s->connections; c; c = c->next)
+                        if (c->call && c->call->suspended && !c->call->answered)
+                                s->ops->resume(c->call->handle);
+                uv_poll_stop(&s->ready);
+                s->ops->stop(s->daemon);
+                uv_close((uv_handle_t *)&s->ready, on_handle_closed);
+        }
+        uv_poll_stop(&s->listening);
+        uv_close((uv_handle_t *)&s->listening, on_handle_closed);
+        uv_close((uv_handle_t *)&s->look, on_handle_closed);
+        uv_close((uv_handle_t *)&s->again, on_handle_closed);
+        uv_close((uv_handle_t *)&s->rest, on_handle_closed);
+}
+
+int http_server_port(const struct http_server *s)
+{
+        return s->port;
+}
+
+int http_server_connections(const struct http_server *s)
+{
+        return s->n_connections;
+}

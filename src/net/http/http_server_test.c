@@ -1,0 +1,436 @@
+/*
+ * Requests over real sockets: what a handler sees, answers that come later, clients that go, dawdle, send too much or
+ * are too many, TLS. Each test runs its own loop on this thread; what blocks is libcurl's, on another.
+ */
+#include "net/http/http_server.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "net/http/http.h"
+#include "net/socket.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct {
+        uv_loop_t loop;
+        uv_timer_t tick; /* what a test waits for is looked at every 5 ms at least */
+        struct http_server *server;
+        struct http_call *held; /* by the handler, for "/later" */
+        int handled;
+        bool closed;
+} t;
+
+static void serve(void *owner, struct http_call *call)
+{
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        const char *mine = http_call_header(call, "x-mine");
+        t.handled++;
+        if (strcmp(call->path, "/later") == 0) {
+                t.held = call;
+                return;
+        }
+        if (strcmp(call->path, "/large") == 0) {
+                buf_reserve(&text, 8u << 20);
+                memset(text.data, 'x', 8u << 20);
+                text.len = 8u << 20;
+                return http_call_answer(call, 200, "text/plain", &text);
+        }
+        http_call_set_header(call, "X-Answer", "yes");
+        http_call_set_header(call, "X-Split", "no\r\nX-Evil: 1");
+        buf_printf(&text, "%s %s|%s|%s|%.*s", call->method, call->path, call->query, mine ? mine : "-",
+                   (int)call->body_len, call->body);
+        http_call_answer(call, 200, "text/plain", &text);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+}
+
+static void begin_with(struct http_server_options o)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        memset(&t, 0, sizeof(t));
+        assert_int_equal(uv_loop_init(&t.loop), 0);
+        uv_timer_init(&t.loop, &t.tick);
+        uv_timer_start(&t.tick, on_tick, 5, 5);
+        o.loop = &t.loop;
+        o.service = "TestUI";
+        o.host = "127.0.0.1";
+        o.handle = serve;
+        if (http_server_new(&o, &t.server, &error) < 0)
+                fail_msg("%s", error_message(&error));
+}
+
+static int begin(void **state)
+{
+        begin_with((struct http_server_options){0});
+        return 0;
+}
+
+static int end(void **state)
+{
+        http_server_free(t.server);
+        uv_close((uv_handle_t *)&t.tick, NULL);
+        while (uv_run(&t.loop, UV_RUN_DEFAULT))
+                ;
+        assert_int_equal(uv_loop_close(&t.loop), 0);
+        return 0;
+}
+
+static int client(void)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        int fd = socket_connect("127.0.0.1", http_server_port(t.server), -1, NULL, &error);
+        if (fd < 0)
+                fail_msg("%s", error_message(&error));
+        return fd;
+}
+
+static void say(int fd, const char *text)
+{
+        for (size_t n = strlen(text); n > 0;) {
+                ssize_t sent = send(fd, text, n, MSG_NOSIGNAL);
+                if (sent < 0 && errno == EAGAIN)
+                        uv_run(&t.loop, UV_RUN_NOWAIT);
+                else if (sent < 0)
+                        return; /* it was closed: what was answered tells */
+                else {
+                        text += sent;
+                        n -= (size_t)sent;
+                }
+        }
+}
+
+/* Turn the loop until @fd is closed or what came holds @until @times. What came. */
+static const char *hear(int fd, const char *until, int times)
+{
+        static struct buf in;
+        char piece[65536];
+        buf_reset(&in);
+        for (;;) {
+                uv_run(&t.loop, UV_RUN_NOWAIT);
+                ssize_t n = recv(fd, piece, sizeof(piece), MSG_DONTWAIT);
+                if (n == 0 || (n < 0 && errno != EAGAIN))
+                        return buf_text(&in);
+                if (n < 0) {
+                        poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 5);
+                        continue;
+                }
+                buf_append(&in, piece, (size_t)n);
+                int found = 0;
+                for (const char *at = until ? buf_text(&in) : NULL; at && (at = strstr(at, until)); at += strlen(until))
+                        found++;
+                if (until && found >= times)
+                        return buf_text(&in);
+        }
+}
+
+static const char *ask(const char *request, const char *until)
+{
+        int fd = client();
+        say(fd, request);
+        const char *answer = hear(fd, until, 1);
+        close(fd);
+        return answer;
+}
+
+/* --------------------------------------------------------------------------------------------------- requests */
+
+static void handlers_see_what_was_asked(void **state)
+{
+        const char *a = ask("GET /a%20b/?x=1&y=%41?z HTTP/1.1\r\nHost: h\r\nX-Mine: v\r\n\r\n", "v|");
+        assert_non_null(strstr(a, "HTTP/1.1 200 OK\r\n"));
+        assert_non_null(strstr(a, "GET /a%20b/|x=1&y=%41?z|v|"));
+        assert_non_null(strstr(a, "X-Answer: yes\r\n"));
+        assert_non_null(strstr(a, "Content-Type: text/plain\r\n"));
+        assert_null(strstr(a, "X-Split"));
+        assert_null(strstr(a, "X-Evil"));
+        a = ask("POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello", "|hello");
+        assert_non_null(strstr(a, "POST /p||-|hello"));
+        a = ask("POST /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n",
+                "|abcde");
+        assert_non_null(strstr(a, "POST /c||-|abcde"));
+}
+
+static void one_answer_after_another(void **state)
+{
+        int fd = client();
+        say(fd,
+            "GET /1 HTTP/1.1\r\nHost: h\r\n\r\nGET /2 HTTP/1.1\r\nHost: h\r\n\r\nGET /3 HTTP/1.1\r\nHost: h\r\n\r\n");
+        const char *a = hear(fd, "||-|", 3);
+        assert_true(strstr(a, "GET /1") < strstr(a, "GET /2") && strstr(a, "GET /2") < strstr(a, "GET /3"));
+        say(fd, "HEAD /4 HTTP/1.1\r\nHost: h\r\n\r\n");
+        a = hear(fd, "\r\n\r\n", 1);
+        assert_non_null(strstr(a, "Content-Length: 10\r\n")); /* of "GET /4||-|" */
+        assert_null(strstr(a, "GET /4"));
+        close(fd);
+}
+
+static void an_answer_may_come_later(void **state)
+{
+        int fd = client();
+        say(fd, "GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+        while (!t.held)
+                uv_run(&t.loop, UV_RUN_ONCE);
+        const char *a = ask("GET /meanwhile HTTP/1.1\r\nHost: h\r\n\r\n", "|-|");
+        assert_non_null(strstr(a, "GET /meanwhile"));
+        assert_string_equal(t.held->path, "/later");
+        http_call_answer_text(t.held, 202, "text/plain", "at last");
+        a = hear(fd, "at last", 1);
+        assert_non_null(strstr(a, "HTTP/1.1 202 Accepted"));
+        say(fd, "GET /again HTTP/1.1\r\nHost: h\r\n\r\n");
+        assert_non_null(strstr(hear(fd, "|-|", 1), "GET /again"));
+        close(fd);
+}
+
+static void a_client_may_go_before_its_answer(void **state)
+{
+        int fd = client();
+        say(fd, "GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+        while (!t.held)
+                uv_run(&t.loop, UV_RUN_ONCE);
+        close(fd);
+        http_call_answer_text(t.held, 200, "text/plain", "nobody hears");
+        while (http_server_connections(t.server) > 0)
+                uv_run(&t.loop, UV_RUN_ONCE);
+        assert_int_equal(t.handled, 1);
+}
+
+static void the_server_may_go_before_its_answer(void **state)
+{
+        int fd = client();
+        say(fd, "GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+        while (!t.held)
+                uv_run(&t.loop, UV_RUN_ONCE);
+        http_server_free(t.server);
+        t.server = NULL;
+        http_call_answer_text(t.held, 200, "text/plain", "nobody hears");
+        assert_string_equal(hear(fd, NULL, 0), "");
+        close(fd);
+}
+
+static void a_large_answer_arrives_whole(void **state)
+{
+        int fd = client();
+        say(fd, "GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+        const char *a = hear(fd, NULL, 0);
+        const char *body = strstr(a, "\r\n\r\n");
+        assert_non_null(body);
+        assert_int_equal(strlen(body + 4), 8u << 20);
+        close(fd);
+}
+
+/* ------------------------------------------------------------------------------------------- hostile clients */
+
+static void who_dawdles_is_cut_off(void **state)
+{
+        end(state);
+        begin_with((struct http_server_options){.request_ms = 1});
+        int silent = client(), slow = client(), body = client(), idle = client();
+        say(slow, "GET / HT");
+        say(body, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nabc");
+        say(idle, "GET /x HTTP/1.1\r\nHost: h\r\n\r\n");
+        assert_string_equal(hear(silent, NULL, 0), "");
+        assert_null(strstr(hear(slow, NULL, 0), "200"));
+        assert_null(strstr(hear(body, NULL, 0), "200"));
+        assert_non_null(strstr(hear(idle, NULL, 0), "GET /x")); /* answered, and closed when it said no more */
+        while (http_server_connections(t.server) > 0)
+                uv_run(&t.loop, UV_RUN_ONCE);
+        close(silent);
+        close(slow);
+        close(body);
+        close(idle);
+}
+
+static void too_much_is_refused(void **state)
+{
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        end(state);
+        begin_with((struct http_server_options){.max_body = 1000});
+        const char *a = ask("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1001\r\n\r\n", "large");
+        assert_non_null(strstr(a, "HTTP/1.1 413 "));
+        a = ask("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999999999999999\r\n\r\n", NULL);
+        assert_null(strstr(a, " 200 "));
+        buf_puts(&text, "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n");
+        for (int i = 0; i < 11; i++)
+                buf_printf(&text, "64\r\n%0100d\r\n", i);
+        a = ask(buf_text(&text), NULL);
+        assert_null(strstr(a, " 200 "));
+        buf_reset(&text);
+        buf_puts(&text, "GET / HTTP/1.1\r\nHost: h\r\n");
+        for (int i = 0; i < 100; i++)
+                buf_printf(&text, "X-%d: %01000d\r\n", i, i);
+        buf_puts(&text, "\r\n");
+        a = ask(buf_text(&text), NULL);
+        assert_non_null(strstr(a, "HTTP/1.1 431 "));
+        buf_reset(&text);
+        buf_printf(&text, "GET /%0100000d HTTP/1.1\r\nHost: h\r\n\r\n", 0);
+        a = ask(buf_text(&text), NULL);
+        assert_non_null(strstr(a, "HTTP/1.1 414 "));
+        assert_int_equal(t.handled, 0);
+        a = ask("\x16\x03\x01\x02\x01\x01\r\n\r\n", NULL); /* a client that wants TLS */
+        assert_null(strstr(a, " 200 "));
+        assert_int_equal(t.handled, 0);
+}
+
+static void bodies_are_limited_together(void **state)
+{
+        end(state);
+        begin_with((struct http_server_options){.max_body = 1000, .max_all_bodies = 1500});
+        char text[1200];
+        int held = client();
+        snprintf(text, sizeof(text), "POST /later HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n%01000d", 1);
+        say(held, text);
+        while (!t.held)
+                uv_run(&t.loop, UV_RUN_ONCE);
+        assert_non_null(strstr(ask("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 501\r\n\r\n", "large"), " 413 "));
+        http_call_answer_text(t.held, 200, NULL, "done");
+        assert_non_null(strstr(hear(held, "done", 1), " 200 "));
+        close(held);
+        while (http_server_connections(t.server) > 0)
+                uv_run(&t.loop, UV_RUN_ONCE);
+        snprintf(text, sizeof(text), "POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n%01000d", 1);
+        assert_non_null(strstr(ask(text, "0001"), " 200 "));
+}
+
+static void connections_make_room(void **state)
+{
+        end(state);
+        begin_with((struct http_server_options){.max_connections = 4});
+        int idle[8];
+        for (int i = 0; i < 8; i++)
+                idle[i] = client();
+        /* Four stay, four found no room; after their least time the oldest make room for who asks. */
+        while (http_server_connections(t.server) < 4)
+                uv_run(&t.loop, UV_RUN_ONCE);
+        assert_int_equal(http_server_connections(t.server), 4);
+        while (!strstr(ask("GET /x HTTP/1.1\r\nHost: h\r\n\r\n", "|-|"), "GET /x"))
+                assert_true(http_server_connections(t.server) <= 5);
+        for (int i = 0; i < 8; i++)
+                close(idle[i]);
+}
+
+/* -------------------------------------------------------------------------------------------------------- TLS */
+
+struct request {
+        char url[64], *ca, *cert, *key;
+        struct http_answer answer;
+        int result;
+        bool done;
+};
+
+static void *perform(void *argument)
+{
+        struct request *q = argument;
+        struct http_client *http;
+        if (http_client_new(&http, NULL) == 0) {
+                q->result =
+                        http_perform(http,
+                                     &(struct http_request){
+                                             .url = q->url, .ca_file = q->ca, .cert_file = q->cert, .key_file = q->key},
+                                     &q->answer, NULL);
+                http_client_free(http);
+        }
+        __atomic_store_n(&q->done, true, __ATOMIC_SEQ_CST);
+        return NULL;
+}
+
+static void request_over_tls(struct request *q)
+{
+        pthread_t thread;
+        snprintf(q->url, sizeof(q->url), "https://localhost:%d/tls", http_server_port(t.server));
+        pthread_create(&thread, NULL, perform, q);
+        while (!__atomic_load_n(&q->done, __ATOMIC_SEQ_CST))
+                uv_run(&t.loop, UV_RUN_ONCE);
+        pthread_join(thread, NULL);
+}
+
+static char *file_text(const char *folder, const char *name, size_t *size)
+{
+        char path[300];
+        struct stat st;
+        snprintf(path, sizeof(path), "%s/%s", folder, name);
+        FILE *f = fopen(path, "r");
+        if (!f || fstat(fileno(f), &st) < 0)
+                fail_msg("%s: %s", path, strerror(errno));
+        char *text = mem_zero((size_t)st.st_size + 1);
+        assert_int_equal(fread(text, 1, (size_t)st.st_size, f), st.st_size);
+        fclose(f);
+        if (size)
+                *size = (size_t)st.st_size;
+        return text;
+}
+
+static void https_with_and_without_client_certificates(void **state)
+{
+        char folder[] = "/tmp/http-server-test-XXXXXX", command[1200], ca[100], cert[100], key[100];
+        assert_non_null(mkdtemp(folder));
+        snprintf(command, sizeof(command),
+                 "cd %s && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key.pem -out "
+                 "cert.pem -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost 2>/dev/null && openssl "
+                 "pkcs12 -export -inkey key.pem -in cert.pem -out store.p12 -passout pass:secret",
+                 folder);
+        if (system(command) != 0) {
+                snprintf(command, sizeof(command), "rm -rf %s", folder);
+                assert_int_equal(system(command), 0);
+                skip(); /* no openssl program */
+        }
+        _cleanup_free_ char *key_pem = file_text(folder, "key.pem", NULL);
+        _cleanup_free_ char *cert_pem = file_text(folder, "cert.pem", NULL);
+        size_t size;
+        _cleanup_free_ char *store = file_text(folder, "store.p12", &size);
+        snprintf(ca, sizeof(ca), "%s/cert.pem", folder);
+        snprintf(cert, sizeof(cert), "%s/cert.pem", folder);
+        snprintf(key, sizeof(key), "%s/key.pem", folder);
+
+        const struct http_server_tls variants[] = {
+                {.key = key_pem, .chain = cert_pem},
+                {.store = store, .store_size = size, .store_password = "secret"},
+                {.key = key_pem, .chain = cert_pem, .trust = cert_pem, .need_client = true},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(variants); i++) {
+                end(state);
+                begin_with((struct http_server_options){.tls = &variants[i]});
+                struct request with = {.ca = ca, .cert = cert, .key = key}, without = {.ca = ca};
+                request_over_tls(&with);
+                assert_int_equal(with.result, 0);
+                assert_int_equal(with.answer.status, 200);
+                assert_non_null(strstr(buf_text(&with.answer.body), "GET /tls"));
+                request_over_tls(&without);
+                assert_int_equal(without.result == 0, !variants[i].need_client);
+                assert_int_equal(t.handled, variants[i].need_client ? 1 : 2);
+                http_answer_deinit(&with.answer);
+                http_answer_deinit(&without.answer);
+                /* plain HTTP finds no answer there */
+                assert_null(strstr(ask("GET / HTTP/1.1\r\nHost: h\r\n\r\n", NULL), " 200 "));
+        }
+        snprintf(command, sizeof(command), "rm -rf %s", folder);
+        assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+#define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
+        const struct CMUnitTest tests[] = {
+                CASE(handlers_see_what_was_asked),
+                CASE(one_answer_after_another),
+                CASE(an_answer_may_come_later),
+                CASE(a_client_may_go_before_its_answer),
+                CASE(the_server_may_go_before_its_answer),
+                CASE(a_large_answer_arrives_whole),
+                CASE(who_dawdles_is_cut_off),
+                CASE(too_much_is_refused),
+                CASE(bodies_are_limited_together),
+                CASE(connections_make_room),
+                CASE(https_with_and_without_client_certificates),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

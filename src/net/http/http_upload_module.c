@@ -1,0 +1,190 @@
+/*
+ * The part of the http module that sends a body as it is written: a transfer that libcurl asks for bytes, and that is
+ * paused while there are none. It is driven by the calls of who writes; there is no thread.
+ *
+ * It has a handle of its own, so requests in between do not disturb it, and its connections stay for the next upload.
+ */
+#include "net/http/http_module_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct http_sending {
+        struct http_handle handle; /* first: libcurl's functions get it */
+        CURLM *multi;
+        struct curl_slist *headers, *connect_to;
+        char text[CURL_ERROR_SIZE];
+        const char *data;
+        size_t left;
+        bool paused, last; /* no more comes */
+        bool under_way;
+        bool over; /* it has ended as: */
+        CURLcode code;
+        int64_t stall_ms;
+};
+
+static size_t on_read(char *to, size_t size, size_t n, void *context)
+{
+        struct http_sending *s = context;
+        size_t most = size * n, take = s->left < most ? s->left : most;
+        if (take == 0 && !s->last) {
+                s->paused = true;
+                return CURL_READFUNC_PAUSE;
+        }
+        if (take > 0)
+                memcpy(to, s->data, take);
+        s->data += take;
+        s->left -= take;
+        return take;
+}
+
+static int64_t now_ms(void)
+{
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void look(struct http_sending *s)
+{
+        int running, left;
+        if (curl_multi_perform(s->multi, &running) != CURLM_OK) {
+                s->over = true;
+                s->code = CURLE_OUT_OF_MEMORY;
+        }
+        for (CURLMsg *said; (said = curl_multi_info_read(s->multi, &left));)
+                if (said->msg == CURLMSG_DONE) {
+                        s->over = true;
+                        s->code = said->data.result;
+                }
+}
+
+/* Until what was given is taken, or, with @last, the answer is there. What stands still for too long ends. */
+static void pump(struct http_sending *s)
+{
+        int64_t since = now_ms();
+        size_t seen = s->left;
+        if (s->paused) {
+                s->paused = false;
+                curl_easy_pause(s->handle.curl, CURLPAUSE_CONT);
+        }
+        for (;;) {
+                look(s);
+                if (s->over || (!s->last && s->left == 0))
+                        return;
+                int ready = 0;
+                curl_multi_poll(s->multi, NULL, 0, 1000, &ready);
+                if (s->left != seen || ready > 0)
+                        since = now_ms();
+                seen = s->left;
+                if (s->stall_ms > 0 && now_ms() - since > s->stall_ms) {
+                        s->over = true;
+                        s->code = CURLE_OPERATION_TIMEDOUT;
+                        snprintf(s->text, sizeof(s->text), "nothing has moved for %lld seconds",
+                                 (long long)(s->stall_ms / 1000));
+                }
+        }
+}
+
+static int result(struct http_sending *s, char *message, size_t size)
+{
+        if (s->code == CURLE_OK)
+                return 0;
+        snprintf(message, size, "%s", s->text[0] ? s->text : curl_easy_strerror(s->code));
+        return http_error_code(&s->handle, s->code);
+}
+
+static void finish(struct http_sending *s)
+{
+        if (s->under_way)
+                curl_multi_remove_handle(s->multi, s->handle.curl);
+        s->under_way = false;
+        curl_slist_free_all(s->headers);
+        curl_slist_free_all(s->connect_to);
+        s->headers = s->connect_to = NULL;
+}
+
+static struct http_sending *sending_new(void)
+{
+        struct http_sending *s = calloc(1, sizeof(*s));
+        if (s && (s->handle.curl = curl_easy_init()) && (s->multi = curl_multi_init()))
+                return s;
+        http_sending_free(s);
+        return NULL;
+}
+
+void http_sending_free(struct http_sending *s)
+{
+        if (!s)
+                return;
+        finish(s);
+        if (s->handle.curl)
+                curl_easy_cleanup(s->handle.curl);
+        if (s->multi)
+                curl_multi_cleanup(s->multi);
+        free(s);
+}
+
+int http_sending_begin(struct http_handle *h, const struct http_request *q, struct http_receiver *receiver,
+                       char *message, size_t size)
+{
+        struct http_sending *s = h->sending ? h->sending : (h->sending = sending_new());
+        if (!s) {
+                snprintf(message, size, "no memory");
+                return -ENOMEM;
+        }
+        curl_easy_reset(s->handle.curl); /* options only: connections are kept */
+        s->handle.uploads = true;
+        s->text[0] = 0;
+        s->left = 0;
+        s->paused = s->last = s->over = false;
+        s->code = CURLE_OK;
+        int r = http_configure(&s->handle, q, receiver, s->text, &s->headers, &s->connect_to, message, size);
+        if (r < 0) {
+                finish(s);
+                return r;
+        }
+        CURL *curl = s->handle.curl;
+        curl_easy_setopt(curl, CURLOPT_READFUNCTION, on_read);
+        curl_easy_setopt(curl, CURLOPT_READDATA, s);
+        curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+        /* Who writes may be slow: only this side of it knows who is waited for. */
+        curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 0L);
+        curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 0L);
+        s->stall_ms = q->stall_timeout_ms ? q->stall_timeout_ms : HTTP_STALL_TIMEOUT_MS;
+        if (curl_multi_add_handle(s->multi, curl) != CURLM_OK) {
+                finish(s);
+                snprintf(message, size, "no memory");
+                return -ENOMEM;
+        }
+        s->under_way = true;
+        return 0;
+}
+
+int http_sending_write(struct http_handle *h, const void *data, size_t n, char *message, size_t size)
+{
+        struct http_sending *s = h->sending;
+        s->data = data;
+        s->left = n;
+        if (n > 0 && !s->over)
+                pump(s);
+        s->left = 0;
+        return result(s, message, size);
+}
+
+int http_sending_end(struct http_handle *h, bool whole, char *message, size_t size)
+{
+        struct http_sending *s = h->sending;
+        if (whole && !s->over) {
+                s->last = true;
+                pump(s);
+        }
+        int r = result(s, message, size);
+        if (whole && r == 0)
+                http_finish(&s->handle);
+        finish(s);
+        return r;
+}

@@ -1,0 +1,116 @@
+/* Programs that are run to their end. */
+#include "process/command.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "process/exit_cleanup.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+// clang-format on
+
+static char *shell(const char *script, char **words)
+{
+        words[0] = (char *)"sh";
+        words[1] = (char *)"-c";
+        words[2] = (char *)script;
+        words[3] = NULL;
+        return words[0];
+}
+
+static void what_it_prints_is_heard(void **state)
+{
+        _cleanup_(buf_deinit) struct buf said = BUF_INIT;
+        char *words[4], *environment[] = {(char *)"WHERE=here", (char *)"PATH=/usr/bin:/bin", NULL};
+        int status;
+        shell("pwd; echo $WHERE >&2; cat; exit 7", words);
+        struct command c = {.words = words, .environment = environment, .folder = "/", .said = &said, .no_input = true};
+        assert_int_equal(command_run(&c, &status), 0);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 7);
+        assert_string_equal(buf_text(&said), "/\nhere\n");
+}
+
+/* More than a pipe takes. */
+static void nothing_is_lost(void **state)
+{
+        _cleanup_(buf_deinit) struct buf said = BUF_INIT;
+        char *words[4];
+        int status;
+        shell("head -c 300000 /dev/zero", words);
+        assert_int_equal(command_run(&(struct command){.words = words, .said = &said}, &status), 0);
+        assert_int_equal(status, 0);
+        assert_int_equal(said.len, 300000);
+}
+
+static void a_program_that_there_is_not(void **state)
+{
+        char *words[] = {(char *)"no-such-program-at-all", NULL};
+        int status;
+        assert_int_equal(command_run(&(struct command){.words = words}, &status), -ENOENT);
+}
+
+static void no_signal_is_blocked(void **state)
+{
+        sigset_t term, before;
+        char *words[4];
+        int status;
+        sigemptyset(&term);
+        sigaddset(&term, SIGTERM);
+        pthread_sigmask(SIG_BLOCK, &term, &before);
+        shell("kill -TERM $$; exit 3", words);
+        assert_int_equal(command_run(&(struct command){.words = words}, &status), 0);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        assert_true(WIFSIGNALED(status));
+        assert_int_equal(WTERMSIG(status), SIGTERM);
+}
+
+/* The program and what it has started: each holds the pipe, which ends when both are gone. */
+static void a_signal_ends_its_group(void **state)
+{
+        int ends[2];
+        char byte;
+        assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+        pid_t child = fork();
+        if (child == 0) {
+                char *words[4];
+                int status;
+                signal(SIGTERM, SIG_DFL);
+                scratch_remove_on_signals();
+                shell("trap '' TERM HUP INT; cat <&3 & echo; cat <&3", words);
+                int never[2];
+                if (pipe(never) < 0 || dup2(never[0], 3) < 0)
+                        _exit(1);
+                command_run(&(struct command){.words = words, .output = ends[1], .own_group = true}, &status);
+                _exit(2);
+        }
+        close(ends[1]);
+        assert_int_equal(read(ends[0], &byte, 1), 1);
+        assert_int_equal(kill(child, SIGTERM), 0);
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 128 + SIGTERM);
+        assert_int_equal(read(ends[0], &byte, 1), 0);
+        close(ends[0]);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(what_it_prints_is_heard),     cmocka_unit_test(nothing_is_lost),
+                cmocka_unit_test(a_program_that_there_is_not), cmocka_unit_test(no_signal_is_blocked),
+                cmocka_unit_test(a_signal_ends_its_group),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

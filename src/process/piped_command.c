@@ -1,0 +1,236 @@
+/* See piped_command.h. */
+#include "process/piped_command.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "process/exit_cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_AT_STOP_MS 100
+#define READ_SIZE ((size_t)64 << 10)
+
+extern char **environ;
+
+static void close_end(int *fd)
+{
+        if (*fd >= 0)
+                close(*fd);
+        *fd = -1;
+}
+
+static size_t count(char *const *list)
+{
+        size_t n = 0;
+        while (list && list[n])
+                n++;
+        return n;
+}
+
+static bool same_name(const char *a, const char *b)
+{
+        size_t n = strcspn(a, "=");
+        return strncmp(a, b, n) == 0 && b[n] == '=';
+}
+
+/* This process's environment, of which @more replaces names. The strings are borrowed. */
+static char **environment_with(char *const *more)
+{
+        size_t n_more = count(more), n = 0;
+        char **all = new_array(char *, count(environ) + n_more + 1);
+        for (char **e = environ; *e; e++) {
+                bool replaced = false;
+                for (size_t i = 0; i < n_more; i++)
+                        replaced |= same_name(more[i], *e);
+                if (!replaced)
+                        all[n++] = *e;
+        }
+        for (size_t i = 0; i < n_more; i++)
+                all[n++] = more[i];
+        return all;
+}
+
+static int spawn(pid_t *pid, char *const *words, char *const *environment, int in, int out)
+{
+        posix_spawn_file_actions_t actions;
+        posix_spawnattr_t attributes;
+        sigset_t none, defaults, every, before;
+        sigemptyset(&none);
+        sigemptyset(&defaults);
+        sigaddset(&defaults, SIGPIPE);
+        posix_spawnattr_init(&attributes);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setsigdefault(&attributes, &defaults);
+        posix_spawnattr_setpgroup(&attributes, 0);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+        posix_spawn_file_actions_init(&actions);
+        posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
+        posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+        sigfillset(&every);
+        pthread_sigmask(SIG_SETMASK, &every, &before); /* a signal waits until the group is known */
+        int r = -posix_spawnp(pid, words[0], &actions, &attributes, words, environment);
+        if (r == 0)
+                scratch_add_group(*pid);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        posix_spawnattr_destroy(&attributes);
+        posix_spawn_file_actions_destroy(&actions);
+        return r;
+}
+
+int piped_command_start(struct piped_command *p, char *const *words, char *const *more)
+{
+        int in[2], out[2];
+        *p = (struct piped_command){.in = -1, .out = -1};
+        if (pipe2(in, O_CLOEXEC) < 0)
+                return -errno;
+        if (pipe2(out, O_CLOEXEC) < 0) {
+                int r = -errno;
+                close(in[0]);
+                close(in[1]);
+                return r;
+        }
+        char **environment = environment_with(more);
+        int r = spawn(&p->pid, words, environment, in[0], out[1]);
+        free(environment);
+        close(in[0]);
+        close(out[1]);
+        p->in = in[1];
+        p->out = out[0];
+        p->started = r == 0;
+        if (r) {
+                close_end(&p->in);
+                close_end(&p->out);
+                return r;
+        }
+        fcntl(p->in, F_SETFL, O_NONBLOCK);
+        fcntl(p->out, F_SETFL, O_NONBLOCK);
+        return 0;
+}
+
+/* Hear what there is, until @said is as long as @most; at the end its descriptor is closed. */
+static int hear(struct piped_command *p, struct buf *said, size_t most)
+{
+        while (said->len < most) {
+                buf_reserve(said, READ_SIZE);
+                ssize_t n = read(p->out, said->data + said->len, READ_SIZE);
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0)
+                        return errno == EAGAIN ? 0 : -errno;
+                said->len += (size_t)n;
+                said->data[said->len] = '\0';
+                if (n == 0)
+                        close_end(&p->out);
+                if ((size_t)n < READ_SIZE)
+                        return 0;
+        }
+        return PIPED_COMMAND_E_SAID;
+}
+
+static int stopped(const int *stop)
+{
+        return stop && __atomic_load_n(stop, __ATOMIC_RELAXED) ? -ECANCELED : 0;
+}
+
+/* Wait until it can be fed (if @feeding) or heard. */
+static int await(const struct piped_command *p, bool feeding, const int *stop)
+{
+        struct pollfd fds[2] = {{.fd = p->out, .events = POLLIN}, {.fd = feeding ? p->in : -1, .events = POLLOUT}};
+        int n = poll(fds, 2, LOOK_AT_STOP_MS);
+        if (n < 0 && errno != EINTR)
+                return -errno;
+        return stopped(stop);
+}
+
+/* write(2) that says -EPIPE and raises no signal, whatever the process does with SIGPIPE. */
+static ssize_t write_quietly(int fd, const char *data, size_t len)
+{
+        sigset_t pipe_signal, before, pending;
+        sigemptyset(&pipe_signal);
+        sigaddset(&pipe_signal, SIGPIPE);
+        sigpending(&pending);
+        pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+        ssize_t n = write(fd, data, len);
+        int r = n < 0 ? -errno : 0;
+        if (r == -EPIPE && !sigismember(&pending, SIGPIPE))
+                sigtimedwait(&pipe_signal, NULL, &(struct timespec){0});
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        return r ? r : n;
+}
+
+int piped_command_feed(struct piped_command *p, const char **data, size_t *len, struct buf *said, const int *stop)
+{
+        size_t most = said->len + PIPED_COMMAND_SAID;
+        int r = stopped(stop);
+        while (r == 0 && *len > 0 && p->in >= 0) {
+                ssize_t n = write_quietly(p->in, *data, *len);
+                if (n > 0) {
+                        *data += n;
+                        *len -= (size_t)n;
+                } else if (n == -EPIPE) {
+                        close_end(&p->in); /* it has enough */
+                } else if (n < 0 && n != -EAGAIN && n != -EINTR) {
+                        return (int)n;
+                } else {
+                        r = await(p, true, stop);
+                        if (r == 0 && p->out >= 0)
+                                r = hear(p, said, most);
+                }
+        }
+        return r == 0 && p->out >= 0 ? hear(p, said, most) : r;
+}
+
+/* It prints no more, and so will end. The group is forgotten before its number can be somebody else's. */
+static int wait_for(struct piped_command *p, const int *stop, int *wait_status)
+{
+        siginfo_t info;
+        for (int r = 0;;) {
+                info.si_pid = 0;
+                if (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOWAIT | WNOHANG) < 0 && errno != EINTR)
+                        return -errno;
+                if (info.si_pid)
+                        break;
+                r = stopped(stop);
+                if (r)
+                        return r;
+                poll(NULL, 0, 1);
+        }
+        scratch_forget_group(p->pid);
+        p->started = false;
+        while (waitpid(p->pid, wait_status, 0) < 0)
+                if (errno != EINTR)
+                        return -errno;
+        return 0;
+}
+
+int piped_command_end(struct piped_command *p, struct buf *said, const int *stop, int *wait_status)
+{
+        size_t most = said->len + PIPED_COMMAND_SAID;
+        int r = 0;
+        close_end(&p->in);
+        while (r == 0 && p->out >= 0) {
+                r = await(p, false, stop);
+                if (r == 0)
+                        r = hear(p, said, most);
+        }
+        return r ? r : wait_for(p, stop, wait_status);
+}
+
+void piped_command_kill(struct piped_command *p)
+{
+        int wait_status;
+        close_end(&p->in);
+        close_end(&p->out);
+        if (!p->started)
+                return;
+        kill(-p->pid, SIGKILL);
+        wait_for(p, NULL, &wait_status);
+}

@@ -1,0 +1,227 @@
+/*
+ * See accumulator_updates.h. Tasks have one or two accumulators: the table is searched from its end, where the one used
+ * last stays as long as it is the only one.
+ */
+#include "rdd/aggregate/accumulator_updates.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <endian.h>
+
+#define UPDATE_HEADER 16
+#define TOTALS_SIZE 32
+
+void accumulator_updates_free(struct accumulator_updates *updates)
+{
+        if (!updates)
+                return;
+        for (uint32_t i = 0; i < updates->n; i++)
+                if (updates->data[i].accumulator.kind == FST_ACCUMULATOR_OWN)
+                        free(updates->data[i].own);
+        free(updates->data);
+        free(updates);
+}
+
+struct accumulator_update *accumulator_updates_of(struct accumulator_updates **updates, fst_accumulator a)
+{
+        struct accumulator_updates *u = *updates;
+        for (uint32_t i = u ? u->n : 0; i-- > 0;)
+                if (u->data[i].accumulator.id == a.id && u->data[i].accumulator.kind == a.kind &&
+                    u->data[i].accumulator.size == a.size)
+                        return &u->data[i];
+        if (u && u->n == ACCUMULATOR_UPDATES_MOST)
+                return NULL;
+        if (!u)
+                *updates = u = new0(struct accumulator_updates);
+        if (u->n == u->room) {
+                u->room = u->room ? u->room * 2 : 2;
+                u->data = mem_grow(u->data, u->room * sizeof(*u->data));
+        }
+        struct accumulator_update *update = &u->data[u->n++];
+        *update = (struct accumulator_update){.accumulator = a};
+        if (a.kind == FST_ACCUMULATOR_OWN)
+                update->own = mem_zero(a.size);
+        return update;
+}
+
+void accumulator_add_i64(fst_totals_i64 *t, int64_t x)
+{
+        t->min = t->count ? MIN(t->min, x) : x;
+        t->max = t->count ? MAX(t->max, x) : x;
+        t->sum = (int64_t)((uint64_t)t->sum + (uint64_t)x);
+        t->count++;
+}
+
+void accumulator_add_f64(fst_totals_f64 *t, double x)
+{
+        t->min = t->count ? MIN(t->min, x) : x;
+        t->max = t->count ? MAX(t->max, x) : x;
+        t->sum += x;
+        t->count++;
+}
+
+void accumulator_merge_i64(fst_totals_i64 *t, const fst_totals_i64 *more)
+{
+        if (!more->count)
+                return;
+        t->min = t->count ? MIN(t->min, more->min) : more->min;
+        t->max = t->count ? MAX(t->max, more->max) : more->max;
+        t->sum = (int64_t)((uint64_t)t->sum + (uint64_t)more->sum);
+        t->count = (int64_t)((uint64_t)t->count + (uint64_t)more->count);
+}
+
+void accumulator_merge_f64(fst_totals_f64 *t, const fst_totals_f64 *more)
+{
+        if (!more->count)
+                return;
+        t->min = t->count ? MIN(t->min, more->min) : more->min;
+        t->max = t->count ? MAX(t->max, more->max) : more->max;
+        t->sum += more->sum;
+        t->count = (int64_t)((uint64_t)t->count + (uint64_t)more->count);
+}
+
+/* ------------------------------------------------------------------------------------------------- encoded */
+
+static void put_u32(struct buf *out, uint32_t x)
+{
+        x = htole32(x);
+        buf_append(out, &x, sizeof(x));
+}
+
+static void put_u64(struct buf *out, uint64_t x)
+{
+        x = htole64(x);
+        buf_append(out, &x, sizeof(x));
+}
+
+static uint64_t bits_of(double x)
+{
+        uint64_t bits;
+        memcpy(&bits, &x, sizeof(bits));
+        return bits;
+}
+
+static double double_of(uint64_t bits)
+{
+        double x;
+        memcpy(&x, &bits, sizeof(x));
+        return x;
+}
+
+static void encode_state(const struct accumulator_update *u, struct buf *out)
+{
+        switch (u->accumulator.kind) {
+        case FST_ACCUMULATOR_I64:
+                put_u64(out, (uint64_t)u->i64.count);
+                put_u64(out, (uint64_t)u->i64.sum);
+                put_u64(out, (uint64_t)u->i64.min);
+                put_u64(out, (uint64_t)u->i64.max);
+                break;
+        case FST_ACCUMULATOR_F64:
+                put_u64(out, (uint64_t)u->f64.count);
+                put_u64(out, bits_of(u->f64.sum));
+                put_u64(out, bits_of(u->f64.min));
+                put_u64(out, bits_of(u->f64.max));
+                break;
+        default:
+                buf_append(out, u->own, u->accumulator.size);
+        }
+}
+
+void accumulator_updates_encode(const struct accumulator_updates *updates, struct buf *out)
+{
+        uint32_t n = updates ? updates->n : 0;
+        put_u32(out, n);
+        for (uint32_t i = 0; i < n; i++) {
+                const struct accumulator_update *u = &updates->data[i];
+                put_u64(out, (uint64_t)u->accumulator.id);
+                put_u32(out, u->accumulator.kind);
+                put_u32(out, u->accumulator.size);
+                encode_state(u, out);
+        }
+}
+
+static uint32_t get_u32(const unsigned char **at)
+{
+        uint32_t x;
+        memcpy(&x, *at, sizeof(x));
+        *at += sizeof(x);
+        return le32toh(x);
+}
+
+static uint64_t get_u64(const unsigned char **at)
+{
+        uint64_t x;
+        memcpy(&x, *at, sizeof(x));
+        *at += sizeof(x);
+        return le64toh(x);
+}
+
+static bool size_fits(uint32_t kind, uint32_t size)
+{
+        switch (kind) {
+        case FST_ACCUMULATOR_I64:
+        case FST_ACCUMULATOR_F64:
+                return size == TOTALS_SIZE;
+        case FST_ACCUMULATOR_OWN:
+                return size >= 1 && size <= FST_ACCUMULATOR_MOST;
+        default:
+                return false;
+        }
+}
+
+static int decode_one(struct accumulator_updates **updates, const unsigned char **at, const unsigned char *end,
+                      struct fst_error *error)
+{
+        if (end - *at < UPDATE_HEADER)
+                return error_set(error, -EBADMSG, "accumulator updates end in the middle");
+        fst_accumulator a = {.id = (int64_t)get_u64(at)};
+        a.kind = get_u32(at);
+        a.size = get_u32(at);
+        if (a.id < 1 || !size_fits(a.kind, a.size) || (size_t)(end - *at) < a.size)
+                return error_set(error, -EBADMSG, "an accumulator update of id %lld, kind %u and %u bytes cannot be",
+                                 (long long)a.id, a.kind, a.size);
+        uint32_t before = *updates ? (*updates)->n : 0;
+        struct accumulator_update *u = accumulator_updates_of(updates, a);
+        if ((*updates)->n == before)
+                return error_set(error, -EBADMSG, "accumulator %lld is updated twice by one task", (long long)a.id);
+        if (a.kind == FST_ACCUMULATOR_OWN) {
+                memcpy(u->own, *at, a.size);
+                *at += a.size;
+                return 0;
+        }
+        uint64_t x[4];
+        for (int i = 0; i < 4; i++)
+                x[i] = get_u64(at);
+        if (a.kind == FST_ACCUMULATOR_I64)
+                u->i64 = (fst_totals_i64){(int64_t)x[0], (int64_t)x[1], (int64_t)x[2], (int64_t)x[3]};
+        else
+                u->f64 = (fst_totals_f64){(int64_t)x[0], double_of(x[1]), double_of(x[2]), double_of(x[3])};
+        return 0;
+}
+
+int accumulator_updates_decode(const void *data, size_t len, struct accumulator_updates **updates,
+                               struct fst_error *error)
+{
+        const unsigned char *at = data, *end = at + len;
+        struct accumulator_updates *got = NULL;
+        if (len < 4)
+                return error_set(error, -EBADMSG, "accumulator updates are cut off");
+        uint32_t n = get_u32(&at);
+        if (n > ACCUMULATOR_UPDATES_MOST)
+                return error_set(error, -EBADMSG, "a task with %u accumulators (at most %d can be)", n,
+                                 ACCUMULATOR_UPDATES_MOST);
+        int r = 0;
+        for (uint32_t i = 0; i < n && r == 0; i++)
+                r = decode_one(&got, &at, end, error);
+        if (r == 0 && at != end)
+                r = error_set(error, -EBADMSG, "%td bytes behind the accumulator updates", end - at);
+        if (r) {
+                accumulator_updates_free(got);
+                return r;
+        }
+        *updates = got;
+        return 0;
+}

@@ -1,0 +1,343 @@
+/*
+ * Hash aggregation (rdd/aggregate/aggregate.h): a combining table, and what is done when it may not grow.
+ *
+ * Behind a shuffle a table that may not grow is written out in TABLE_BUCKETS runs, one for each bucket of its keys
+ * (rdd/aggregate/combine_table.h), and begins anew; keys that come again are combined once more when their bucket is read.
+ * At the end every bucket is aggregated for itself, by a table with another seed, and written out in smaller
+ * buckets if it does not fit either. So each key comes out once, whatever memory there is. Spark's
+ * ExternalAppendOnlyMap sorts by hash and merges instead; what comes out is the same.
+ *
+ * Matches Spark's reduceByKey in what it computes. F64 keys differ on purpose: -0.0 and 0.0 are one key here (as
+ * in Spark SQL's grouping), where the JVM's Double.equals keeps them apart; NaNs are one key in both.
+ *
+ * Invariants: the table's seed is that of `level`; runs in `into` hold rows of this level's input only; two pages
+ * are reserved (set aside) as long as there may be spilling, one to gather rows and one to read them. Where all that
+ * the task may have is held by those above, rows with bytes of their own go through one page that is not reserved.
+ */
+#include "rdd/aggregate/aggregate.h"
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "rdd/pipeline/columns.h"
+#include "rdd/aggregate/combine_table.h"
+#include "rdd/aggregate/hash.h"
+#include "rdd/sort/spill_run_writer.h"
+
+#define ENOUGH_ROWS 400000 /* to judge whether keys repeat */
+#define HINT_MOST ((size_t)1 << 20)
+#define SET_ASIDE (2 * PAGE_BLOCK)
+#define LEVEL_MOST 8 /* 32 bits of hash tell no more buckets apart */
+
+enum aggregate_state { AGGREGATE_IDLE, AGGREGATE_ADDING, AGGREGATE_READING };
+
+struct bucket {
+        uint32_t level; /* of the table that aggregates it */
+        VEC(struct run) runs;
+};
+
+struct aggregate {
+        struct memory_consumer memory;
+        struct combine_table table;
+        struct aggregate_options options;
+        enum aggregate_state state;
+        bool busy;  /* within a call: the table is not to be touched by others' need for memory */
+        size_t pos; /* of the table, while reading */
+        struct columns columns;
+
+        struct run_writer writer;
+        uint32_t level;
+        bool spilled;                      /* at this level */
+        struct bucket into[TABLE_BUCKETS]; /* what this level's table was written to */
+        VEC(struct bucket) waiting;        /* buckets still to be aggregated, the next one last */
+
+        struct aggregate_stats stats;
+};
+
+/* Constants without a pattern in common: tables that read each other's rows must not agree on an order. */
+static uint32_t seed_of(enum aggregate_side side, uint32_t level)
+{
+        return (uint32_t)(key_mix(side + level + 1, 0xd1342543de82ef95u) >> 17) | 1;
+}
+
+/* ----------------------------------------------------------------------------------------- begin and end */
+
+struct aggregate *aggregate_new(void)
+{
+        return new0(struct aggregate);
+}
+
+void aggregate_free(struct aggregate *a)
+{
+        if (!a)
+                return;
+        int saved = errno;
+        aggregate_reset(a);
+        table_free(&a->table);
+        columns_deinit(&a->columns);
+        vec_deinit(&a->waiting);
+        free(a);
+        errno = saved;
+}
+
+void aggregate_reset(struct aggregate *a)
+{
+        if (a->state == AGGREGATE_IDLE)
+                return;
+        for (size_t i = 0; i < TABLE_BUCKETS; i++)
+                vec_deinit(&a->into[i].runs);
+        for (size_t i = 0; i < a->waiting.len; i++)
+                vec_deinit(&a->waiting.data[i].runs);
+        a->waiting.len = 0;
+        run_writer_deinit(&a->writer);
+        table_release(&a->table);
+        memory_consumer_deinit(&a->memory);
+        a->state = AGGREGATE_IDLE;
+}
+
+static int no_memory(struct fst_error *error, const char *what)
+{
+        return error_set(error, -ENOMEM,
+                         "%s; raise spark.executor.memory (spark.driver.memory in local mode) or run fewer tasks at a "
+                         "time",
+                         what);
+}
+
+static int spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error);
+static int shrink_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error);
+
+int aggregate_start(struct aggregate *a, const struct aggregate_options *options, struct fst_error *error)
+{
+        aggregate_reset(a);
+        int r = table_init(&a->table, options, &a->memory, error);
+        if (r)
+                return r;
+        a->options = *options;
+        if (options->side == AGGREGATE_MAP)
+                a->options.spill = NULL;
+        a->stats = (struct aggregate_stats){0};
+        a->level = 0;
+        a->spilled = a->busy = false;
+        a->pos = 0;
+        a->table.seed = seed_of(options->side, 0);
+        a->table.may_overdraw =
+                a->options.spill != NULL || options->values; /* who has other values cannot go past it */
+        memory_consumer_init(&a->memory, options->memory, "hash aggregate",
+                             a->options.spill ? spill_for_others : shrink_for_others);
+        r = a->options.spill ? memory_acquire(&a->memory, SET_ASIDE) : 0;
+        if (!r)
+                r = table_start(&a->table, MIN(options->expected_keys, HINT_MOST));
+        if (r) {
+                memory_consumer_deinit(&a->memory);
+                return r < 0 ? r : no_memory(error, "no memory for the smallest hash table of an aggregation");
+        }
+        columns_start(&a->columns, options->type);
+        a->state = AGGREGATE_ADDING;
+        return 0;
+}
+
+bool aggregate_reduces(const struct aggregate *a)
+{
+        uint64_t rows = a->table.rows_in;
+        return rows < ENOUGH_ROWS || a->table.keys <= rows / 10 * 9;
+}
+
+struct aggregate_stats aggregate_stats(const struct aggregate *a)
+{
+        struct aggregate_stats stats = a->stats;
+        stats.rows_in = a->table.rows_in;
+        stats.keys = a->table.keys;
+        return stats;
+}
+
+/* ------------------------------------------------------------------------------------------------ spilling */
+
+static int write_bucket(struct aggregate *a, uint32_t number, struct fst_error *error)
+{
+        struct run run;
+        size_t pos = 0;
+        int r = run_writer_begin(&a->writer, a->options.spill, a->options.type, &run, error);
+        while (!r) {
+                fst_batch batch = columns_batch(&a->columns, a->options.type);
+                if (table_read_bucket(&a->table, number, &pos, a->columns.room, &batch) == 0)
+                        break;
+                r = run_writer_rows(&a->writer, &batch, error);
+        }
+        if (!r)
+                r = run_writer_end(&a->writer, &run, error);
+        if (r)
+                return r;
+        if (run.end > run.start)
+                vec_push(&a->into[number].runs, run);
+        a->stats.spilled_bytes += run.end - run.start;
+        return 0;
+}
+
+/* Write the table out, bucket by bucket; it is empty afterwards. */
+static int spill_table(struct aggregate *a, struct fst_error *error)
+{
+        if (a->level == LEVEL_MOST)
+                return no_memory(error, "too many keys with the same hash for the memory of this task");
+        for (uint32_t i = 0; i < TABLE_BUCKETS; i++) {
+                int r = write_bucket(a, i, error);
+                if (r)
+                        return r;
+        }
+        a->stats.spills++;
+        a->spilled = true;
+        table_clear(&a->table);
+        return 0;
+}
+
+static int spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
+{
+        struct aggregate *a = container_of(consumer, struct aggregate, memory);
+        if (a->state != AGGREGATE_ADDING || a->busy || a->table.count == 0)
+                return 0;
+        int r = spill_table(a, error);
+        if (!r)
+                table_shrink(&a->table);
+        return r;
+}
+
+/* Without files only the slots that an earlier task left behind can go, as long as nothing is in them. */
+static int shrink_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
+{
+        aggregate_shrink(container_of(consumer, struct aggregate, memory));
+        return 0;
+}
+
+void aggregate_shrink(struct aggregate *a)
+{
+        if (a->state == AGGREGATE_ADDING && !a->busy && a->table.count == 0)
+                table_shrink(&a->table);
+}
+
+/* The input of this level has ended and not all of it is in the table: its buckets wait to be aggregated. */
+static int end_level(struct aggregate *a, struct fst_error *error)
+{
+        int r = a->table.count ? spill_table(a, error) : 0;
+        if (r)
+                return r;
+        for (uint32_t i = TABLE_BUCKETS; i-- > 0;) {
+                struct bucket *bucket = &a->into[i];
+                if (bucket->runs.len == 0)
+                        continue;
+                bucket->level = a->level + 1;
+                vec_push(&a->waiting, *bucket);
+                *bucket = (struct bucket){0};
+        }
+        a->spilled = false;
+        return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------- adding */
+
+static int add_rows(struct aggregate *a, enum table_input input, const fst_batch *batch, uint32_t *at,
+                    struct fst_error *error)
+{
+        for (;;) {
+                int r = table_add(&a->table, input, batch, at, error);
+                if (r <= 0)
+                        return r;
+                if (a->table.count == 0)
+                        return no_memory(error, "one row is too large for the memory that this task may use");
+                if (!a->options.spill)
+                        return FST_AGGREGATE_E_FULL;
+                r = spill_table(a, error);
+                if (r)
+                        return r;
+        }
+}
+
+int aggregate_add(struct aggregate *a, const fst_batch *batch, uint32_t *at, struct fst_error *error)
+{
+        a->busy = true;
+        int r = add_rows(a, TABLE_VALUES, batch, at, error);
+        a->busy = false;
+        return r;
+}
+
+static int add_page(struct aggregate *a, struct page_cursor *cursor, const struct page *page, struct fst_error *error)
+{
+        fst_batch batch;
+        page_cursor_start(cursor, page);
+        while (page_cursor_next(cursor, &batch)) {
+                uint32_t at = 0;
+                int r = add_rows(a, TABLE_ACCUMULATORS, &batch, &at, error);
+                if (r)
+                        return r;
+        }
+        return 0;
+}
+
+static int add_run(struct aggregate *a, struct page_cursor *cursor, const struct run *run, struct fst_error *error)
+{
+        struct spill_reader reader;
+        struct page *page;
+        int r = spill_reader_init(&reader, a->writer.spill, run->start, run->end, NULL, error);
+        if (r)
+                return r;
+        while ((r = spill_reader_next(&reader, NULL, &page, error)) == 0 && page) {
+                r = add_page(a, cursor, page, error);
+                page_free(NULL, page);
+                if (r)
+                        break;
+        }
+        spill_reader_deinit(&reader);
+        return r;
+}
+
+/* Aggregate the next of the waiting buckets, or put its parts in its place. The figures count input rows once. */
+static int next_bucket(struct aggregate *a, struct fst_error *error)
+{
+        struct bucket bucket = a->waiting.data[--a->waiting.len];
+        struct page_cursor cursor;
+        uint64_t rows_in = a->table.rows_in, keys = a->table.keys;
+        int r = 0;
+        a->level = bucket.level;
+        a->table.seed = seed_of(a->options.side, a->level);
+        page_cursor_init(&cursor, a->options.type);
+        for (size_t i = 0; i < bucket.runs.len && !r; i++)
+                r = add_run(a, &cursor, &bucket.runs.data[i], error);
+        page_cursor_deinit(&cursor);
+        vec_deinit(&bucket.runs);
+        a->table.rows_in = rows_in;
+        a->table.keys = keys;
+        if (!r && a->spilled)
+                r = end_level(a, error);
+        return r;
+}
+
+/* ------------------------------------------------------------------------------------------------- reading */
+
+static int read_rows(struct aggregate *a, fst_batch *batch, uint64_t *hashes, struct fst_error *error)
+{
+        int r = a->state == AGGREGATE_ADDING && a->spilled ? end_level(a, error) : 0;
+        if (r)
+                return r;
+        a->state = AGGREGATE_READING;
+        for (;;) {
+                if (table_read(&a->table, &a->pos, a->columns.room, batch, hashes, true) > 0)
+                        return 0;
+                table_clear(&a->table);
+                a->pos = 0;
+                if (a->waiting.len == 0)
+                        break;
+                r = next_bucket(a, error);
+                if (r)
+                        return r;
+        }
+        a->level = 0;
+        a->table.seed = seed_of(a->options.side, 0);
+        a->state = AGGREGATE_ADDING;
+        return 0;
+}
+
+int aggregate_next(struct aggregate *a, fst_batch *batch, uint64_t *hashes, struct fst_error *error)
+{
+        *batch = columns_batch(&a->columns, a->options.type);
+        a->busy = true;
+        int r = read_rows(a, batch, hashes, error);
+        a->busy = false;
+        return r;
+}

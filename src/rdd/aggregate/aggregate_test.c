@@ -1,0 +1,870 @@
+/*
+ * Aggregation against a plain reference: rows are also written down as records of (key, value), sorted, and
+ * combined neighbour by neighbour.
+ */
+#include "rdd/aggregate/aggregate.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "rdd/aggregate/combine_table.h"
+#include "rdd/aggregate/hash.h"
+#include "rdd/pipeline/key.h"
+#include "store/page.h"
+#include "store/spill_space.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static const fst_fn sum = {.shape = FST_SHAPE(FST_FORM_BUILTIN, FST_BUILTIN_SUM, 0), .name = "fst_sum"};
+static const fst_fn min = {.shape = FST_SHAPE(FST_FORM_BUILTIN, FST_BUILTIN_MIN, 0), .name = "fst_min"};
+static const fst_fn max = {.shape = FST_SHAPE(FST_FORM_BUILTIN, FST_BUILTIN_MAX, 0), .name = "fst_max"};
+static const fst_fn first = {.shape = FST_SHAPE(FST_FORM_BUILTIN, FST_BUILTIN_FIRST, 0), .name = "fst_first"};
+
+static uint64_t random_state;
+
+static uint64_t random_below(uint64_t n)
+{
+        uint64_t z = random_state += 0x9e3779b97f4a7c15u;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return (z ^ (z >> 31)) % n;
+}
+
+/* ---------------------------------------------------------------------------------------------- the fixture */
+
+struct fixture {
+        struct memory_manager *manager;
+        struct memory_task *memory;
+        struct aggregate *a;
+        fst_task task;
+        struct aggregate_options options;
+        struct spill_space space;
+        bool crowded; /* while rows are added, others of the task hold all that they can, and give nothing */
+};
+
+static void fixture_init(struct fixture *f, size_t pool, enum aggregate_side side, fst_type type, fst_fn combine)
+{
+        *f = (struct fixture){.manager = memory_manager_new(pool, 0.5), .a = aggregate_new()};
+        f->memory = memory_task_new(f->manager);
+        f->options = (struct aggregate_options){
+                .side = side, .memory = f->memory, .type = type, .combine = combine, .task = &f->task};
+        random_state = 1;
+}
+
+static void fixture_start(struct fixture *f)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        if (aggregate_start(f->a, &f->options, &error) != 0)
+                fail_msg("%s", error_message(&error));
+}
+
+static void fixture_may_spill(struct fixture *f)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        f->space.spill_codec = CODEC_LZ4;
+        f->options.spill = &f->space;
+        if (disk_dirs_new("/tmp", 4, &f->space.dirs, &error) != 0)
+                fail_msg("%s", error_message(&error));
+}
+
+static void fixture_deinit(struct fixture *f)
+{
+        aggregate_reset(f->a);
+        assert_int_equal(memory_manager_execution_used(f->manager), 0);
+        aggregate_free(f->a);
+        memory_task_free(f->memory);
+        memory_manager_free(f->manager);
+        disk_dirs_free(f->space.dirs);
+}
+
+/* ------------------------------------------------------------------------------- reference: sum for BYTES keys */
+
+struct entry {
+        char *key;
+        size_t len;
+        int64_t value;
+};
+
+struct entries {
+        struct entry *data;
+        size_t n, cap;
+};
+
+static int entry_compare(const void *x, const void *y)
+{
+        const struct entry *a = x, *b = y;
+        return fst_bytes_compare((fst_bytes){a->key, a->len}, (fst_bytes){b->key, b->len});
+}
+
+static void entries_add(struct entries *e, fst_bytes key, int64_t value)
+{
+        if (e->n == e->cap)
+                e->data = mem_grow(e->data, (e->cap = e->cap ? e->cap * 2 : 64) * sizeof(*e->data));
+        e->data[e->n++] =
+                (struct entry){memcpy(mem_alloc(key.len + 1), key.len ? key.data : "", key.len), key.len, value};
+}
+
+static void entries_combine(struct entries *e)
+{
+        size_t n = 0;
+        qsort(e->data, e->n, sizeof(*e->data), entry_compare);
+        for (size_t i = 0; i < e->n; i++) {
+                if (n && entry_compare(&e->data[n - 1], &e->data[i]) == 0) {
+                        e->data[n - 1].value += e->data[i].value;
+                        free(e->data[i].key);
+                } else {
+                        e->data[n++] = e->data[i];
+                }
+        }
+        e->n = n;
+}
+
+static void entries_deinit(struct entries *e)
+{
+        for (size_t i = 0; i < e->n; i++)
+                free(e->data[i].key);
+        free(e->data);
+}
+
+/* Drain into @got, checking hashes; returns the number of rows. */
+static size_t drain(struct fixture *f, struct entries *got)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        uint64_t hashes[FST_BATCH_ROWS], expected[FST_BATCH_ROWS];
+        fst_batch out;
+        size_t rows = 0;
+        for (;;) {
+                int r = aggregate_next(f->a, &out, hashes, &error);
+                if (r)
+                        fail_msg("%s", error_message(&error));
+                if (!out.rows)
+                        break;
+                hash_keys(&out, expected);
+                assert_memory_equal(hashes, expected, out.rows * sizeof(*hashes));
+                for (uint32_t i = 0; i < out.rows; i++)
+                        entries_add(got, out.key.bytes[i], out.value.i64[i]);
+                rows += out.rows;
+        }
+        return rows;
+}
+
+static void add_all(struct fixture *f, const fst_batch *batch, struct entries *partial)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        uint32_t at = 0;
+        int r;
+        while ((r = aggregate_add(f->a, batch, &at, &error)) == FST_AGGREGATE_E_FULL) {
+                assert_non_null(partial);
+                assert_true(drain(f, partial) > 0);
+        }
+        if (r)
+                fail_msg("%s", error_message(&error));
+        assert_int_equal(at, batch->rows);
+}
+
+static void entries_equal(struct entries *a, struct entries *b)
+{
+        assert_int_equal(a->n, b->n);
+        for (size_t i = 0; i < a->n; i++) {
+                assert_int_equal(entry_compare(&a->data[i], &b->data[i]), 0);
+                assert_int_equal(a->data[i].value, b->data[i].value);
+        }
+}
+
+/*
+ * @rows random rows of @keys keys of @shortest … @longest bytes. With @once every key has to come out once.
+ */
+static void bytes_case(struct fixture *f, size_t rows, size_t keys, size_t shortest, size_t longest, bool once)
+{
+        struct entries expected = {0}, got = {0};
+        fst_bytes views[FST_BATCH_ROWS];
+        int64_t values[FST_BATCH_ROWS];
+        char *text = mem_alloc(FST_BATCH_ROWS * (longest + 1));
+        struct memory_consumer other;
+        memory_consumer_init(&other, f->memory, "other", NULL);
+        fixture_start(f);
+        while (f->crowded && memory_acquire(&other, 4096) == 0)
+                ;
+        for (size_t done = 0; done < rows;) {
+                fst_batch batch = {.type = f->options.type, .key.bytes = views, .value.i64 = values};
+                size_t at = 0;
+                batch.rows = (uint32_t)MIN(rows - done, 1 + random_below(FST_BATCH_ROWS));
+                for (uint32_t i = 0; i < batch.rows; i++) {
+                        uint64_t key = random_below(keys), saved = random_state;
+                        random_state = key * 977 + 5;
+                        size_t len = shortest + random_below(longest - shortest + 1);
+                        for (size_t j = 0; j < len; j++)
+                                text[at + j] = (char)(j < 4 ? (key >> (8 * j)) & 255 : random_below(3));
+                        random_state = saved;
+                        views[i] = (fst_bytes){text + at, len};
+                        values[i] = (int64_t)random_below(1000) - 500;
+                        entries_add(&expected, views[i], values[i]);
+                        at += len;
+                }
+                add_all(f, &batch, once ? NULL : &got);
+                done += batch.rows;
+        }
+        memory_consumer_deinit(&other);
+        drain(f, &got);
+        free(text);
+        size_t partial = got.n;
+        entries_combine(&expected);
+        entries_combine(&got);
+        if (once)
+                assert_int_equal(partial, got.n);
+        entries_equal(&expected, &got);
+        entries_deinit(&expected);
+        entries_deinit(&got);
+}
+
+static void counts_bytes_keys(void **state)
+{
+        struct fixture f;
+        fixture_init(&f, 256 << 20, AGGREGATE_MAP, FST_PAIR(BYTES, I64), sum);
+        bytes_case(&f, 5000, 700, 0, 8, true);
+        bytes_case(&f, 5000, 700, 15, 17, true);
+        bytes_case(&f, 60000, 30000, 0, 40, true);
+        bytes_case(&f, 3000, 1, 0, 0, true); /* the empty key alone */
+        bytes_case(&f, 200000, 200000, 4, 12, true);
+        bytes_case(&f, 10, 10, 300, 70000, true);
+        fixture_deinit(&f);
+}
+
+/* Around the counts at which tables grow. */
+static void grows(void **state)
+{
+        for (size_t keys = 1400; keys <= 1700; keys += 17) {
+                struct fixture f;
+                fixture_init(&f, 64 << 20, AGGREGATE_REDUCE, FST_PAIR(BYTES, I64), sum);
+                bytes_case(&f, keys * 8, keys, 6, 6, true);
+                fixture_deinit(&f);
+        }
+}
+
+/* On the map side a refusal is an answer: partial rows come out and the rest goes in. */
+static void drains_when_full(void **state)
+{
+        struct fixture f;
+        fixture_init(&f, 16 * PAGE_BLOCK, AGGREGATE_MAP, FST_PAIR(BYTES, I64), sum);
+        bytes_case(&f, 300000, 250000, 4, 30, false);
+        assert_true(aggregate_stats(f.a).keys > 100000);
+        assert_int_equal(aggregate_stats(f.a).spills, 0);
+        fixture_deinit(&f);
+}
+
+static void one_row_too_large(void **state)
+{
+        struct fixture f;
+        struct fst_error error = FST_ERROR_INIT;
+        size_t size = 20 << 20;
+        char *key = mem_zero(size);
+        fst_bytes view = {key, size};
+        int64_t value = 1;
+        uint32_t at = 0;
+        fixture_init(&f, 16 * PAGE_BLOCK, AGGREGATE_MAP, FST_PAIR(BYTES, I64), sum);
+        fixture_start(&f);
+        fst_batch batch = {.rows = 1, .type = f.options.type, .key.bytes = &view, .value.i64 = &value};
+        assert_int_equal(aggregate_add(f.a, &batch, &at, &error), -ENOMEM);
+        assert_non_null(strstr(error_message(&error), "too large"));
+        error_deinit(&error);
+        free(key);
+        fixture_deinit(&f);
+}
+
+/* -------------------------------------------------------------------------------------------- kinds and functions */
+
+static int next_one(struct fixture *f, fst_batch *out)
+{
+        int r = aggregate_next(f->a, out, NULL, NULL);
+        assert_int_equal(r, 0);
+        return (int)out->rows;
+}
+
+static void number_keys(void **state)
+{
+        struct fixture f;
+        double nan2 = -__builtin_nan("7");
+        double keys[] = {0.0, -0.0, 1.5, NAN, nan2, -INFINITY, 1.5};
+        int64_t values[] = {1, 2, 3, 4, 5, 6, INT64_MAX};
+        fst_batch out, batch = {.rows = 7, .type = FST_PAIR(F64, I64), .key.f64 = keys, .value.i64 = values};
+        fixture_init(&f, 8 << 20, AGGREGATE_REDUCE, batch.type, sum);
+        fixture_start(&f);
+        add_all(&f, &batch, NULL);
+        assert_int_equal(next_one(&f, &out), 4);
+        for (uint32_t i = 0; i < 4; i++) {
+                double key = out.key.f64[i];
+                int64_t expected = key == 0.0 ? 3 : key == 1.5 ? INT64_MIN + 2 : isnan(key) ? 9 : 6;
+                assert_int_equal(out.value.i64[i], expected);
+                assert_false(key == 0.0 && signbit(key));
+        }
+        assert_int_equal(next_one(&f, &out), 0);
+        uint64_t hashes[7];
+        hash_keys(&batch, hashes);
+        assert_true(hashes[0] == hashes[1] && hashes[3] == hashes[4] && hashes[0] != hashes[2]);
+        fixture_deinit(&f);
+
+        int64_t numbers[] = {INT64_MIN, 0, -1, INT64_MIN, 0, 0};
+        double halves[] = {0.5, 0.25, 1, 0.5, 0.25, 0.25};
+        batch = (fst_batch){.rows = 6, .type = FST_PAIR(I64, F64), .key.i64 = numbers, .value.f64 = halves};
+        fixture_init(&f, 8 << 20, AGGREGATE_MAP, batch.type, sum);
+        fixture_start(&f);
+        add_all(&f, &batch, NULL);
+        assert_int_equal(next_one(&f, &out), 3);
+        for (uint32_t i = 0; i < 3; i++)
+                assert_true(out.value.f64[i] == (out.key.i64[i] == 0 ? 0.75 : 1.0));
+        fixture_deinit(&f);
+}
+
+static int64_t bigger_square(fst_task *task, int64_t a, int64_t b)
+{
+        int64_t offset = task->captured ? *(const int64_t *)task->captured : 0;
+        return (a * a > b * b ? a : b) + offset;
+}
+
+static double quotient(fst_task *task, double a, double b)
+{
+        return a / b;
+}
+
+static void combines_numbers(void **state)
+{
+        const struct {
+                fst_fn f;
+                int64_t expected;
+        } cases[] = {{sum, -4},
+                     {min, -9},
+                     {max, 5},
+                     {first, 5},
+                     {FST_FN(bigger_square), -9},
+                     {fst_fn_with(FST_FN(bigger_square), &(int64_t){0}, sizeof(int64_t)), -9}};
+        int64_t keys[] = {1, 1, 1}, values[] = {5, -9, 0};
+        fst_batch out, batch = {.rows = 3, .type = FST_PAIR(I64, I64), .key.i64 = keys, .value.i64 = values};
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct fixture f;
+                fixture_init(&f, 8 << 20, AGGREGATE_MAP, batch.type, cases[i].f);
+                f.task.captured = "kept";
+                fixture_start(&f);
+                add_all(&f, &batch, NULL);
+                assert_string_equal(f.task.captured, "kept");
+                assert_int_equal(next_one(&f, &out), 1);
+                assert_int_equal(out.value.i64[0], cases[i].expected);
+                fixture_deinit(&f);
+        }
+        const struct {
+                fst_fn f;
+                double expected;
+        } doubles[] = {{min, -0.0}, {max, NAN}, {first, 0.0}, {FST_FN(quotient), NAN}};
+        double halves[] = {0.0, -0.0, NAN};
+        batch = (fst_batch){.rows = 3, .type = FST_PAIR(I64, F64), .key.i64 = keys, .value.f64 = halves};
+        for (size_t i = 0; i < ARRAY_SIZE(doubles); i++) {
+                struct fixture f;
+                fixture_init(&f, 8 << 20, AGGREGATE_MAP, batch.type, doubles[i].f);
+                fixture_start(&f);
+                add_all(&f, &batch, NULL);
+                assert_int_equal(next_one(&f, &out), 1);
+                double got = out.value.f64[0], expected = doubles[i].expected;
+                assert_true(isnan(expected) ? isnan(got) : got == expected && !signbit(got) == !signbit(expected));
+                fixture_deinit(&f);
+        }
+}
+
+struct point {
+        int64_t x, y, n;
+};
+
+static int add_points(fst_task *task, void *a, const void *b)
+{
+        struct point *p = a;
+        const struct point *q = b;
+        if (q->n < 0)
+                return -EDOM;
+        p->x += q->x;
+        p->y += q->y;
+        p->n += q->n;
+        return 0;
+}
+
+static int add_small(fst_task *task, void *a, const void *b)
+{
+        *(int32_t *)a += *(const int32_t *)b;
+        return 0;
+}
+
+static void combines_fixed(void **state)
+{
+        static struct point points[1000];
+        static char keys[1000][20];
+        fst_type type = {.key = FST_KIND_FIXED, .key_size = 20, .value = FST_KIND_FIXED, .value_size = sizeof(*points)};
+        fst_batch out, batch = {.rows = 1000, .type = type, .key.fixed = keys[0], .value.fixed = (char *)points};
+        struct fixture f;
+        for (int i = 0; i < 1000; i++) {
+                points[i] = (struct point){i, -i, 1};
+                memset(keys[i], i % 10, sizeof(keys[i]));
+        }
+        fixture_init(&f, 8 << 20, AGGREGATE_REDUCE, type, FST_FN(add_points));
+        fixture_start(&f);
+        add_all(&f, &batch, NULL);
+        assert_int_equal(next_one(&f, &out), 10);
+        for (int i = 0; i < 10; i++) {
+                const struct point *p = (const struct point *)out.value.fixed + i;
+                int key = out.key.fixed[20 * i + 19];
+                assert_true(p->n == 100 && p->x == 100 * key + 10 * 4950 && p->y == -p->x);
+        }
+        assert_int_equal(next_one(&f, &out), 0);
+
+        struct fst_error error = FST_ERROR_INIT;
+        uint32_t at = 0;
+        points[700].n = -1;
+        assert_int_equal(aggregate_add(f.a, &batch, &at, &error), -EDOM);
+        assert_int_equal(at, 700);
+        assert_non_null(strstr(error_message(&error), "add_points"));
+        error_deinit(&error);
+        fixture_deinit(&f);
+
+        static int32_t small[] = {1, 2, 3, 40};
+        int64_t numbers[] = {7, 7, 7, 8};
+        type = (fst_type){.key = FST_KIND_I64, .key_size = 8, .value = FST_KIND_FIXED, .value_size = 4};
+        batch = (fst_batch){.rows = 4, .type = type, .key.i64 = numbers, .value.fixed = (char *)small};
+        fixture_init(&f, 8 << 20, AGGREGATE_REDUCE, type, FST_FN(add_small));
+        fixture_start(&f);
+        add_all(&f, &batch, NULL);
+        assert_int_equal(next_one(&f, &out), 2);
+        for (int i = 0; i < 2; i++)
+                assert_int_equal(((int32_t *)out.value.fixed)[i], out.key.i64[i] == 7 ? 6 : 40);
+        fixture_deinit(&f);
+}
+
+/* A function of the application's that concatenates, and fails at '!'; out belongs to the test. */
+static char joined[1 << 20];
+static fst_bytes joined_row;
+
+static int join(fst_task *task, fst_bytes a, fst_bytes b, fst_out *out)
+{
+        if (b.len && b.data[0] == '!')
+                return -ECANCELED;
+        if (b.len && b.data[0] == '?')
+                return 0; /* emits nothing */
+        memcpy(joined, a.data, a.len);
+        memcpy(joined + a.len, b.data, b.len);
+        out->key.bytes[out->rows++] = (fst_bytes){joined, a.len + b.len};
+        return 0;
+}
+
+static void forget(fst_out *out)
+{
+        out->rows = 0;
+}
+
+static void combines_bytes(void **state)
+{
+        static fst_bytes values[1000];
+        static int64_t keys[1000];
+        fst_out result = {.room = 1, .key.bytes = &joined_row};
+        fst_batch out, batch = {.rows = 1000, .type = FST_PAIR(I64, BYTES), .key.i64 = keys, .value.bytes = values};
+        struct fixture f;
+        struct fst_error error = FST_ERROR_INIT;
+        uint32_t at = 0;
+        for (int i = 0; i < 1000; i++) {
+                keys[i] = i % 7;
+                values[i] = (fst_bytes){&"abcdefghijklmnopqrstuvwxyz"[i % 7], (size_t)i % 3};
+        }
+        fixture_init(&f, 16 << 20, AGGREGATE_REDUCE, batch.type, FST_FN(join));
+        f.options.out = &result;
+        f.options.out_reset = forget;
+        fixture_start(&f);
+        for (int i = 0; i < 50; i++)
+                add_all(&f, &batch, NULL);
+        assert_int_equal(next_one(&f, &out), 7);
+        size_t total = 0;
+        for (int i = 0; i < 7; i++) {
+                fst_bytes v = out.value.bytes[i];
+                total += v.len;
+                for (size_t j = 0; j < v.len; j++)
+                        assert_true(v.data[j] == 'a' + out.key.i64[i] || v.data[j] == 'b' + out.key.i64[i]);
+        }
+        assert_int_equal(total, 50 * 999);
+        assert_int_equal(next_one(&f, &out), 0);
+
+        values[500] = fst_bytes_of("!");
+        assert_int_equal(aggregate_add(f.a, &batch, &at, &error), -ECANCELED);
+        assert_int_equal(at, 500);
+        error_deinit(&error);
+        fixture_deinit(&f);
+
+        fixture_init(&f, 16 << 20, AGGREGATE_REDUCE, batch.type, FST_FN(join));
+        f.options.out = &result;
+        f.options.out_reset = forget;
+        fixture_start(&f);
+        values[500] = fst_bytes_of("?");
+        at = 0;
+        assert_int_equal(aggregate_add(f.a, &batch, &at, &error), -EINVAL);
+        assert_non_null(strstr(error_message(&error), "0 rows"));
+        error_deinit(&error);
+        fixture_deinit(&f);
+}
+
+static void distinct_rows(void **state)
+{
+        struct fixture f;
+        int64_t keys[1000];
+        fst_batch out, batch = {.rows = 1000, .type = FST_I64, .key.i64 = keys};
+        for (int i = 0; i < 1000; i++)
+                keys[i] = i % 333;
+        fixture_init(&f, 8 << 20, AGGREGATE_MAP, batch.type, first);
+        fixture_start(&f);
+        add_all(&f, &batch, NULL);
+        assert_int_equal(next_one(&f, &out), 333);
+        fixture_deinit(&f);
+}
+
+static void refuses_functions(void **state)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct fixture f;
+        fixture_init(&f, 8 << 20, AGGREGATE_MAP, FST_PAIR(I64, BYTES), sum);
+        assert_int_equal(aggregate_start(f.a, &f.options, &error), -EINVAL);
+        assert_non_null(strstr(error_message(&error), "fst_sum"));
+        f.options.combine = FST_FN(bigger_square);
+        assert_int_equal(aggregate_start(f.a, &f.options, &error), -EINVAL);
+        f.options.type = FST_PAIR(BYTES, I64);
+        assert_int_equal(aggregate_start(f.a, &f.options, &error), 0);
+        error_deinit(&error);
+        fixture_deinit(&f);
+}
+
+static void says_when_useless(void **state)
+{
+        for (int repeat = 0; repeat < 2; repeat++) {
+                struct fixture f;
+                int64_t keys[FST_BATCH_ROWS], values[FST_BATCH_ROWS] = {0};
+                fst_batch batch = {.rows = 1000, .type = FST_PAIR(I64, I64), .key.i64 = keys, .value.i64 = values};
+                fixture_init(&f, 64 << 20, AGGREGATE_MAP, batch.type, sum);
+                fixture_start(&f);
+                for (int i = 0; i < 400; i++) {
+                        for (int j = 0; j < 1000; j++)
+                                keys[j] = (i * 1000 + j) / (repeat + 1);
+                        assert_true(aggregate_reduces(f.a));
+                        add_all(&f, &batch, NULL);
+                }
+                assert_int_equal(aggregate_reduces(f.a), repeat);
+                fixture_deinit(&f);
+        }
+}
+
+/* Keys at the very end of readable memory are read no further, on either side of the inline length. */
+static void keys_at_the_edge(void **state)
+{
+        char page[4096] __attribute__((aligned(4096)));
+        for (size_t i = 0; i < sizeof(page); i++)
+                page[i] = (char)random_below(256);
+        for (size_t len = 0; len <= KEY_INLINE; len++) {
+                struct short_key key = {0, 0}, got = key_load(page + sizeof(page) - len, len);
+                memcpy(&key, page + sizeof(page) - len, len);
+                assert_memory_equal(&got, &key, sizeof(key));
+                got = key_load(page + 100, len);
+                key = (struct short_key){0, 0};
+                memcpy(&key, page + 100, len);
+                assert_memory_equal(&got, &key, sizeof(key));
+        }
+        struct short_key none = key_load(NULL, 0);
+        assert_true(none.lo == 0 && none.hi == 0);
+}
+
+/*
+ * Short keys that differ little must hash as well as random numbers: the number of equal 32-bit halves and the
+ * fullest of 4,096 bins stay where chance would have them, and every input bit moves about half of the output.
+ */
+static void hashes_well(void **state)
+{
+        enum { KEYS = 1 << 16 };
+        uint32_t bins[2][4096];
+        for (int shift = 0; shift < 64; shift += 8) {
+                memset(bins, 0, sizeof(bins));
+                for (uint64_t i = 0; i < KEYS; i++) {
+                        uint64_t hash = key_hash_short((struct short_key){i << shift, i >> (64 - MAX(shift, 1))}, 8);
+                        bins[0][hash >> 52]++;
+                        bins[1][hash_partition(hash, 4096)]++;
+                }
+                for (int b = 0; b < 2; b++) {
+                        double chi = 0;
+                        for (int i = 0; i < 4096; i++)
+                                chi += pow((double)bins[b][i] - KEYS / 4096.0, 2) / (KEYS / 4096.0);
+                        if (shift <= 48) /* beyond, fewer bits of i are left than bins */
+                                assert_true(chi > 4095 - 7 * 90.5 && chi < 4095 + 7 * 90.5);
+                }
+        }
+        for (int bit = 0; bit < 128; bit++) {
+                uint64_t flips = 0;
+                for (int i = 0; i < 1000; i++) {
+                        struct short_key key = {random_below(UINT64_MAX), random_below(UINT64_MAX)}, other = key;
+                        if (bit < 64)
+                                other.lo ^= 1ull << bit;
+                        else
+                                other.hi ^= 1ull << (bit - 64);
+                        flips += (uint64_t)__builtin_popcountll(key_hash_short(key, 16) ^ key_hash_short(other, 16));
+                }
+                assert_true(flips > 31000 && flips < 33000);
+        }
+}
+
+/* What one table gives in its order, a smaller one of the other side must take without long searches. */
+static void order_of_another_table(void **state)
+{
+        struct fixture map, reduce;
+        int64_t keys[FST_BATCH_ROWS], values[FST_BATCH_ROWS] = {0};
+        fst_batch out,
+                batch = {.rows = FST_BATCH_ROWS, .type = FST_PAIR(I64, I64), .key.i64 = keys, .value.i64 = values};
+        fixture_init(&map, 256 << 20, AGGREGATE_MAP, batch.type, sum);
+        fixture_init(&reduce, 256 << 20, AGGREGATE_REDUCE, batch.type, sum);
+        fixture_start(&map);
+        fixture_start(&reduce);
+        size_t n = 0;
+        for (int i = 0; i < 500; i++) {
+                for (int j = 0; j < FST_BATCH_ROWS; j++)
+                        keys[j] = i * FST_BATCH_ROWS + j;
+                add_all(&map, &batch, NULL);
+        }
+        /* With a common order this would take minutes: the test's own time limit is the assertion. */
+        while (next_one(&map, &out)) {
+                add_all(&reduce, &out, NULL);
+                n += out.rows;
+        }
+        assert_int_equal(n, 500 * FST_BATCH_ROWS);
+        fixture_deinit(&map);
+        fixture_deinit(&reduce);
+}
+
+/* ------------------------------------------------------------------------------------------------- spilling */
+
+static void spills(void **state)
+{
+        struct fixture f;
+        fixture_init(&f, 16 * PAGE_BLOCK, AGGREGATE_REDUCE, FST_PAIR(BYTES, I64), sum);
+        fixture_may_spill(&f);
+        bytes_case(&f, 300000, 250000, 4, 30, true);
+        assert_true(aggregate_stats(f.a).spills > 1);
+        assert_true(aggregate_stats(f.a).spilled_bytes > 0);
+        assert_int_equal(aggregate_stats(f.a).rows_in, 300000);
+        bytes_case(&f, 100000, 300, 0, 12, true); /* fits */
+        assert_int_equal(aggregate_stats(f.a).spills, 0);
+        bytes_case(&f, 60, 40, 300, 600000, true); /* rows larger than pages */
+        f.crowded = true;
+        bytes_case(&f, 20000, 15000, 4, 60, true);
+        bytes_case(&f, 60, 40, 300, 600000, true);
+        fixture_deinit(&f);
+        /* So little that buckets are spilled in turn. */
+        fixture_init(&f, 5 * PAGE_BLOCK, AGGREGATE_REDUCE, FST_PAIR(BYTES, I64), sum);
+        fixture_may_spill(&f);
+        f.space.spill_codec = CODEC_NONE;
+        bytes_case(&f, 300000, 280000, 5, 60, true);
+        bytes_case(&f, 300000, 280000, 4, 9, true);
+        fixture_deinit(&f);
+}
+
+/* Each of @keys numbers @each times, those that a table keeps apart from the others among them: once each, in all. */
+static void numbers_case(struct fixture *f, int64_t keys, int64_t each)
+{
+        int64_t key[FST_BATCH_ROWS], value[FST_BATCH_ROWS];
+        fst_batch out, batch = {.type = FST_PAIR(I64, I64), .key.i64 = key, .value.i64 = value};
+        int64_t *sums = new_array(int64_t, (size_t)keys), n = 0;
+        fixture_start(f);
+        for (int64_t i = 0; i < keys * each; i++) {
+                key[batch.rows] = i % keys ^ (int64_t)NUMBER_FREE;
+                value[batch.rows++] = i;
+                if (batch.rows < FST_BATCH_ROWS && i + 1 < keys * each)
+                        continue;
+                add_all(f, &batch, NULL);
+                batch.rows = 0;
+        }
+        for (; next_one(f, &out); n += out.rows)
+                for (uint32_t i = 0; i < out.rows; i++)
+                        sums[out.key.i64[i] ^ (int64_t)NUMBER_FREE] += out.value.i64[i];
+        assert_int_equal(n, keys);
+        for (int64_t i = 0; i < keys; i++)
+                assert_int_equal(sums[i], i * each + keys * (each * (each - 1) / 2));
+        free(sums);
+}
+
+static void spills_numbers(void **state)
+{
+        struct fixture f;
+        fixture_init(&f, 5 * PAGE_BLOCK, AGGREGATE_REDUCE, FST_PAIR(I64, I64), sum);
+        fixture_may_spill(&f);
+        numbers_case(&f, 1, 5);
+        assert_int_equal(aggregate_stats(f.a).spills, 0);
+        numbers_case(&f, 200000, 3); /* buckets are spilled in turn */
+        assert_true(aggregate_stats(f.a).spills > 1);
+        numbers_case(&f, 1000, 3);
+        fixture_deinit(&f);
+}
+
+static void spills_bytes_values(void **state)
+{
+        enum { KEYS = 5000, EACH = 40 };
+        static fst_bytes values[FST_BATCH_ROWS];
+        static int64_t keys[FST_BATCH_ROWS];
+        static char text[FST_BATCH_ROWS][100];
+        fst_out result = {.room = 1, .key.bytes = &joined_row};
+        fst_batch out, batch = {.rows = FST_BATCH_ROWS, .type = FST_PAIR(I64, BYTES)};
+        struct fixture f;
+        batch.key.i64 = keys;
+        batch.value.bytes = values;
+        fixture_init(&f, 16 * PAGE_BLOCK, AGGREGATE_REDUCE, batch.type, FST_FN(join));
+        fixture_may_spill(&f);
+        f.options.out = &result;
+        f.options.out_reset = forget;
+        fixture_start(&f);
+        uint64_t bytes[KEYS] = {0}, seen = 0;
+        for (int i = 0; i < KEYS * EACH; i += FST_BATCH_ROWS) {
+                for (int j = 0; j < FST_BATCH_ROWS; j++) {
+                        size_t len = random_below(100);
+                        keys[j] = (int64_t)random_below(KEYS);
+                        memset(text[j], (int)(keys[j] % 50) + 'A', len);
+                        values[j] = (fst_bytes){text[j], len};
+                        bytes[keys[j]] += len;
+                }
+                add_all(&f, &batch, NULL);
+        }
+        while (next_one(&f, &out))
+                for (uint32_t i = 0; i < out.rows; i++, seen++) {
+                        fst_bytes v = out.value.bytes[i];
+                        assert_int_equal(v.len, bytes[out.key.i64[i]]);
+                        for (size_t j = 0; j < v.len; j++)
+                                assert_int_equal(v.data[j], out.key.i64[i] % 50 + 'A');
+                }
+        assert_int_equal(seen, KEYS);
+        assert_true(aggregate_stats(f.a).spills > 0);
+
+        /* A failure while there is something on disk. */
+        struct fst_error error = FST_ERROR_INIT;
+        uint32_t at = 0;
+        int r = 0;
+        aggregate_reset(f.a);
+        fixture_start(&f);
+        for (int i = 0; !r; i++, at = 0) {
+                if (aggregate_stats(f.a).spills > 1)
+                        values[7] = fst_bytes_of("!"), keys[7] = keys[6];
+                r = aggregate_add(f.a, &batch, &at, &error);
+                for (int j = 0; j < FST_BATCH_ROWS; j++)
+                        keys[j] += j % 3 ? 1000 : 0;
+                keys[7] = keys[6];
+        }
+        assert_int_equal(r, -ECANCELED);
+        error_deinit(&error);
+        fixture_deinit(&f);
+}
+
+/* Another consumer of the task needs the memory. */
+static void gives_way(void **state)
+{
+        struct memory_consumer other;
+        int64_t keys[FST_BATCH_ROWS], values[FST_BATCH_ROWS];
+        fst_batch out, batch = {.rows = 1000, .type = FST_PAIR(I64, I64), .key.i64 = keys, .value.i64 = values};
+        struct fixture f;
+        size_t seen = 0;
+        fixture_init(&f, 32 * PAGE_BLOCK, AGGREGATE_REDUCE, batch.type, sum);
+        fixture_may_spill(&f);
+        memory_consumer_init(&other, f.memory, "other", NULL);
+        fixture_start(&f);
+        for (int64_t i = 0; i < 80; i++) {
+                for (int64_t j = 0; j < 1000; j++)
+                        keys[j] = values[j] = i % 40 * 1000 + j;
+                add_all(&f, &batch, NULL);
+                if (i == 50)
+                        while (aggregate_stats(f.a).spills == 0)
+                                assert_int_equal(memory_acquire(&other, PAGE_BLOCK), 0);
+        }
+        while (next_one(&f, &out))
+                for (uint32_t i = 0; i < out.rows; i++, seen++)
+                        assert_int_equal(out.value.i64[i], 2 * out.key.i64[i]);
+        assert_int_equal(seen, 40000);
+        memory_consumer_deinit(&other);
+        fixture_deinit(&f);
+}
+
+/* Keys that all want the last slots: searches wrap around, and reading by bucket still finds each once. */
+static void crowded_table(void **state)
+{
+        enum { KEYS = 700 };
+        static int64_t keys[KEYS], values[KEYS];
+        struct memory_manager *manager = memory_manager_new(16 << 20, 0.5);
+        struct memory_task *task = memory_task_new(manager);
+        struct memory_consumer consumer;
+        struct combine_table t = {.seed = 1};
+        struct aggregate_options options = {.type = FST_PAIR(I64, I64), .combine = sum};
+        int64_t number = 0;
+        memory_consumer_init(&consumer, task, "table", NULL);
+        assert_int_equal(table_init(&t, &options, &consumer, NULL), 0);
+        assert_int_equal(table_start(&t, 0), 0);
+        for (int n = 0; n < KEYS; number++) {
+                uint64_t hash;
+                hash_keys(&(fst_batch){.rows = 1, .type = FST_I64, .key.i64 = &number}, &hash);
+                if (hash >> 54 == (n < KEYS / 2 ? 1023 : n < KEYS / 4 * 3 ? 63 : 700)) {
+                        keys[n] = number;
+                        values[n++] = 1;
+                }
+        }
+        for (int repeat = 0; repeat < 2; repeat++)
+                for (uint32_t done = 0; done < KEYS;) {
+                        fst_batch batch = {.rows = MIN(KEYS - done, 350u), .type = options.type};
+                        uint32_t at = 0;
+                        batch.key.i64 = keys + done;
+                        batch.value.i64 = values + done;
+                        assert_int_equal(table_add(&t, TABLE_VALUES, &batch, &at, NULL), 0);
+                        done += batch.rows;
+                }
+        assert_int_equal(t.capacity, 2048);
+        size_t found = 0;
+        int64_t key_column[100], value_column[100], total = 0;
+        for (uint32_t b = 0; b < TABLE_BUCKETS; b++)
+                for (size_t pos = 0;;) {
+                        fst_batch out = {.type = options.type, .key.i64 = key_column, .value.i64 = value_column};
+                        uint32_t rows = table_read_bucket(&t, b, &pos, 100, &out);
+                        if (!rows)
+                                break;
+                        found += rows;
+                        for (uint32_t i = 0; i < rows; i++) {
+                                assert_int_equal(value_column[i], 2);
+                                total += key_column[i];
+                        }
+                }
+        assert_int_equal(found, KEYS);
+        for (int i = 0; i < KEYS; i++)
+                total -= keys[i];
+        assert_int_equal(total, 0);
+        table_release(&t);
+        table_free(&t);
+        memory_consumer_deinit(&consumer);
+        memory_task_free(task);
+        memory_manager_free(manager);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(counts_bytes_keys),
+                cmocka_unit_test(grows),
+                cmocka_unit_test(drains_when_full),
+                cmocka_unit_test(one_row_too_large),
+                cmocka_unit_test(number_keys),
+                cmocka_unit_test(combines_numbers),
+                cmocka_unit_test(combines_fixed),
+                cmocka_unit_test(combines_bytes),
+                cmocka_unit_test(distinct_rows),
+                cmocka_unit_test(refuses_functions),
+                cmocka_unit_test(says_when_useless),
+                cmocka_unit_test(keys_at_the_edge),
+                cmocka_unit_test(hashes_well),
+                cmocka_unit_test(order_of_another_table),
+                cmocka_unit_test(spills),
+                cmocka_unit_test(spills_numbers),
+                cmocka_unit_test(spills_bytes_values),
+                cmocka_unit_test(gives_way),
+                cmocka_unit_test(crowded_table),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,605 @@
+/* The inner loops of a combining table (rdd/aggregate/combine_rows.h). */
+#include "rdd/aggregate/combine_rows.h"
+
+#include "base/error.h"
+#include "rdd/pipeline/op.h"
+
+#include <math.h>
+
+enum combine_op {
+        OP_NONE, /* no value: only the key counts */
+        OP_FIRST,
+        OP_SUM_I64,
+        OP_MIN_I64,
+        OP_MAX_I64,
+        OP_SUM_F64,
+        OP_MIN_F64,
+        OP_MAX_F64,
+        OP_USER_I64,
+        OP_USER_F64,
+        OP_OTHER, /* BYTES and FIXED */
+
+        /* An accumulator takes a value, of whichever kind. */
+        OP_I64_I64,
+        OP_I64_F64,
+        OP_I64_BYTES,
+        OP_I64_FIXED,
+        OP_F64_I64,
+        OP_F64_F64,
+        OP_F64_BYTES,
+        OP_F64_FIXED,
+        OP_FIXED_I64,
+        OP_FIXED_F64,
+        OP_FIXED_BYTES,
+        OP_FIXED_FIXED,
+        OP_BYTES,
+};
+
+/* The value of row `row` as a function takes it. */
+#define VALUE_I64 batch->value.i64[row]
+#define VALUE_F64 batch->value.f64[row]
+#define VALUE_BYTES batch->value.bytes[row]
+#define VALUE_FIXED (const void *)(batch->value.fixed + (size_t)row * batch->type.value_size)
+
+static const char *name_of(const fst_fn *fn)
+{
+        return fn->name ? fn->name : "the combining function";
+}
+
+static __attribute__((cold)) int failed(struct combine_table *t, const fst_fn *fn, int status)
+{
+        return error_set(t->error, status < 0 ? status : -EINVAL, "%s failed with status %d", name_of(fn), status);
+}
+
+/* What the call of @fn emitted is one row. */
+static int check_emitted(struct combine_table *t, const fst_fn *fn, int status)
+{
+        if (status)
+                return failed(t, fn, status);
+        if (t->out->rows == 1)
+                return 0;
+        return error_set(t->error, -EINVAL, "%s emitted %u rows where it combines two values into one", name_of(fn),
+                         t->out->rows);
+}
+
+static int new_cell(struct combine_table *t, fst_bytes bytes, size_t cap, struct table_cell **cell)
+{
+        void *memory;
+        if (bytes.len > UINT32_MAX / 2)
+                return error_set(t->error, -EMSGSIZE, "a value of %zu bytes is too large to be combined", bytes.len);
+        int r = table_take(t, sizeof(**cell) + cap, &memory);
+        if (r)
+                return r;
+        *cell = memory;
+        (*cell)->len = bytes.len;
+        (*cell)->cap = cap;
+        if (bytes.len)
+                memcpy((*cell)->data, bytes.data, bytes.len);
+        return 0;
+}
+
+/* An accumulator of a kind that is no number: row @row of @column. */
+static int new_value(struct combine_table *t, fst_column column, uint32_t row, uint64_t *bits)
+{
+        union {
+                uint64_t bits;
+                char small[8];
+                void *out;
+        } value = {0};
+        int r = 0;
+        if (t->type.value == FST_KIND_BYTES) {
+                struct table_cell *cell;
+                fst_bytes bytes = column.bytes[row];
+                r = new_cell(t, bytes, bytes.len, &cell);
+                value.out = r ? NULL : cell;
+        } else {
+                size_t size = t->type.value_size;
+                const char *from = column.fixed + row * size;
+                char *to = value.small;
+                if (size > sizeof(value.small)) {
+                        r = table_take(t, size, &value.out);
+                        to = value.out;
+                }
+                if (!r)
+                        memcpy(to, from, size);
+        }
+        *bits = value.bits;
+        return r;
+}
+
+/* What was emitted becomes the accumulator. */
+static int keep_bytes(struct combine_table *t, union slot_value *value)
+{
+        struct table_cell *cell = value->out;
+        fst_bytes result = t->out->key.bytes[0];
+        if (result.len <= cell->cap) {
+                if (result.len)
+                        memmove(cell->data, result.data, result.len);
+                cell->len = result.len;
+                return 0;
+        }
+        /* Some room beyond, or a value that grows by a byte at a time would be copied as often. */
+        int r = new_cell(t, result, result.len + result.len / 2, &cell);
+        if (r == FST_MEMORY_E_DENIED)
+                r = new_cell(t, result, result.len, &cell);
+        if (!r)
+                value->out = cell;
+        return r;
+}
+
+static int combine_bytes(struct combine_table *t, union slot_value *value, fst_bytes b)
+{
+        struct table_cell *cell = value->out;
+        int (*f)(fst_task *, fst_bytes, fst_bytes, fst_out *) =
+                (int (*)(fst_task *, fst_bytes, fst_bytes, fst_out *))t->combine.code;
+        t->out_reset(t->out);
+        int r = check_emitted(t, &t->combine, f(t->task, (fst_bytes){cell->data, cell->len}, b, t->out));
+        return r ? r : keep_bytes(t, value);
+}
+
+static void *fixed_of(struct combine_table *t, union slot_value *value)
+{
+        return t->type.value_size > sizeof(value->small) ? value->out : value->small;
+}
+
+static int combine_other(struct combine_table *t, union slot_value *value, const fst_batch *batch, uint32_t row)
+{
+        if (!t->combine.code)
+                return 0; /* fst_first */
+        if (t->type.value == FST_KIND_BYTES)
+                return combine_bytes(t, value, batch->value.bytes[row]);
+        int (*f)(fst_task *, void *, const void *) = (int (*)(fst_task *, void *, const void *))t->combine.code;
+        int r = f(t->task, fixed_of(t, value), VALUE_FIXED);
+        return r ? failed(t, &t->combine, r) : 0;
+}
+
+/* A value of any kind into an accumulator of BYTES. */
+static int take_into_bytes(struct combine_table *t, union slot_value *value, const fst_batch *batch, uint32_t row)
+{
+        struct table_cell *cell = value->out;
+        fst_bytes so_far = {cell->data, cell->len};
+        int r = 0;
+        t->out_reset(t->out);
+#define TAKE(kind, suffix, T)                                                                                          \
+        if (batch->type.value == FST_KIND_##kind)                                                                      \
+                r = ((int (*)(fst_task *, fst_bytes, T, fst_out *))t->merge.code)(t->task, so_far, VALUE_##kind,       \
+                                                                                  t->out);
+        FST_KEYS(TAKE)
+#undef TAKE
+        r = check_emitted(t, &t->merge, r);
+        return r ? r : keep_bytes(t, value);
+}
+
+/* Whether @a sorts before @b: -0.0 before 0.0, NaN last. */
+static inline bool f64_before(double a, double b)
+{
+        if (a < b)
+                return true;
+        if (a > b)
+                return false;
+        if (a == b)
+                return signbit(a) && !signbit(b);
+        return !isnan(a);
+}
+
+static inline __attribute__((always_inline)) int combine(struct combine_table *t, union slot_value *value,
+                                                         const fst_batch *batch, uint32_t row, enum combine_op op)
+{
+        switch (op) {
+        case OP_NONE:
+        case OP_FIRST:
+                return 0;
+        case OP_SUM_I64:
+                value->bits += (uint64_t)batch->value.i64[row];
+                return 0;
+        case OP_MIN_I64:
+                value->i64 = MIN(value->i64, batch->value.i64[row]);
+                return 0;
+        case OP_MAX_I64:
+                value->i64 = MAX(value->i64, batch->value.i64[row]);
+                return 0;
+        case OP_SUM_F64:
+                value->f64 += batch->value.f64[row];
+                return 0;
+        case OP_MIN_F64:
+                if (f64_before(batch->value.f64[row], value->f64))
+                        value->f64 = batch->value.f64[row];
+                return 0;
+        case OP_MAX_F64:
+                if (f64_before(value->f64, batch->value.f64[row]))
+                        value->f64 = batch->value.f64[row];
+                return 0;
+        case OP_USER_I64:
+                value->i64 = ((int64_t(*)(fst_task *, int64_t, int64_t))t->combine.code)(t->task, value->i64,
+                                                                                           batch->value.i64[row]);
+                return 0;
+        case OP_USER_F64:
+                value->f64 = ((double (*)(fst_task *, double, double))t->combine.code)(t->task, value->f64,
+                                                                                         batch->value.f64[row]);
+                return 0;
+#define TAKE_NUMBER(kind, suffix, type)                                                                                \
+        case OP_I64_##kind:                                                                                            \
+                value->i64 =                                                                                         \
+                        ((int64_t(*)(fst_task *, int64_t, type))t->merge.code)(t->task, value->i64, VALUE_##kind);   \
+                return 0;                                                                                              \
+        case OP_F64_##kind:                                                                                            \
+                value->f64 =                                                                                         \
+                        ((double (*)(fst_task *, double, type))t->merge.code)(t->task, value->f64, VALUE_##kind);    \
+                return 0;                                                                                              \
+        case OP_FIXED_##kind: {                                                                                        \
+                int r = ((int (*)(fst_task *, void *, type))t->merge.code)(t->task, fixed_of(t, value), VALUE_##kind);     \
+                return unlikely(r) ? failed(t, &t->merge, r) : 0;                                                      \
+        }
+                FST_KEYS(TAKE_NUMBER)
+#undef TAKE_NUMBER
+        case OP_BYTES:
+                return take_into_bytes(t, value, batch, row);
+        case OP_OTHER:
+                break;
+        }
+        return combine_other(t, value, batch, row);
+}
+
+/* The accumulator of a new key, but for what row @row adds to it: bits of a slot's value. */
+static inline __attribute__((always_inline)) int begin_value(struct combine_table *t, const fst_batch *batch,
+                                                             uint32_t row, enum combine_op op, bool take,
+                                                             uint64_t *bits)
+{
+        if (take)
+                return t->create_value(t, batch, row, bits);
+        if (op == OP_OTHER)
+                return new_value(t, batch->value, row, bits);
+        if (op != OP_NONE)
+                memcpy(bits, &batch->value.i64[row], sizeof(*bits));
+        return 0;
+}
+
+/* ------------------------------------------------------------------------------------------ keys of any kind */
+
+/* Row @i of the group begins a new key in slot @s. */
+static inline __attribute__((always_inline)) int insert(struct combine_table *t, struct slot *s,
+                                                        const struct table_group *g, uint32_t i, const fst_batch *batch,
+                                                        uint32_t row, enum combine_op op, bool take)
+{
+        uint64_t lo = g->lo[i], bits = 0;
+        if (unlikely(meta_is_long(g->meta[i]))) {
+                void *key;
+                size_t len = meta_len(g->meta[i]);
+                if (len >= UINT32_MAX / 2)
+                        return error_set(t->error, -EMSGSIZE, "a key of 2 GiB or more is too large");
+                int r = table_take(t, len, &key);
+                if (r)
+                        return r;
+                memcpy(key, (const void *)(uintptr_t)lo, len);
+                lo = (uintptr_t)key;
+        }
+        int r = begin_value(t, batch, row, op, take, &bits);
+        if (r)
+                return r;
+        *s = (struct slot){.meta = g->meta[i], .lo = lo, .hi = g->hi[i], .value.bits = bits};
+        t->count++;
+        return take && t->zero ? combine(t, &s->value, batch, row, op) : 0;
+}
+
+static inline bool slot_is(const struct slot *s, const struct table_group *g, uint32_t i)
+{
+        return ((s->meta ^ g->meta[i]) | (s->lo ^ g->lo[i]) | (s->hi ^ g->hi[i])) == 0;
+}
+
+/* The slot of row @i's key, or the free one where it belongs. */
+static __attribute__((noinline)) struct slot *search(const struct combine_table *t, const struct table_group *g,
+                                                     uint32_t i)
+{
+        struct slot *s = g->home[i], *end = t->slots + t->capacity;
+        bool is_long = meta_is_long(g->meta[i]);
+        for (;;) {
+                if (!s->meta || slot_is(s, g, i))
+                        return s;
+                if (is_long && s->meta == g->meta[i] && s->hi == g->hi[i] &&
+                    memcmp((const void *)(uintptr_t)s->lo, (const void *)(uintptr_t)g->lo[i], meta_len(s->meta)) == 0)
+                        return s;
+                if (++s == end)
+                        s = t->slots;
+        }
+}
+
+/*
+ * Which of the two slots of the line it is, is chosen by arithmetic: a branch would be guessed wrong for every
+ * fourth word of a text, at the price of all the rest.
+ */
+static inline __attribute__((always_inline)) int rows_of_any(struct combine_table *t, const struct table_group *g,
+                                                             uint32_t n, const fst_batch *batch, uint32_t first,
+                                                             uint32_t *done, enum combine_op op, bool take)
+{
+        for (uint32_t i = 0; i < n; i++) {
+                struct slot *s = g->home[i];
+                int r;
+                s += s[1].meta == g->meta[i];
+                if (unlikely(!slot_is(s, g, i)))
+                        s = search(t, g, i);
+                if (unlikely(!s->meta))
+                        r = insert(t, s, g, i, batch, first + i, op, take);
+                else
+                        r = combine(t, &s->value, batch, first + i, op);
+                if (unlikely(r)) {
+                        *done = i;
+                        return r;
+                }
+        }
+        *done = n;
+        return 0;
+}
+
+/* ---------------------------------------------------------------------------------------- keys that are numbers */
+
+static inline __attribute__((always_inline)) int insert_number(struct combine_table *t, struct number_slot *s,
+                                                               uint64_t key, const fst_batch *batch, uint32_t row,
+                                                               enum combine_op op, bool take)
+{
+        uint64_t bits = 0;
+        int r = begin_value(t, batch, row, op, take, &bits);
+        if (r)
+                return r;
+        *s = (struct number_slot){key, {bits}};
+        t->has_aside = t->has_aside || !key;
+        t->count++;
+        return take && t->zero ? combine(t, &s->value, batch, row, op) : 0;
+}
+
+/* The slot of @key, which is not in the line at @home but for a free slot, or the free one where it belongs. */
+static __attribute__((noinline)) struct number_slot *search_number(const struct combine_table *t,
+                                                                   struct number_slot *home, uint64_t key)
+{
+        struct number_slot *s = home, *end = t->numbers + t->capacity;
+        while (s->key && s->key != key)
+                if (++s == end)
+                        s = t->numbers;
+        return s;
+}
+
+/* Each of the four slots of a line is compared, so that nothing depends on a branch but whether it is there. */
+static inline __attribute__((always_inline)) int rows_of_numbers(struct combine_table *t, const struct table_group *g,
+                                                                 uint32_t n, const fst_batch *batch, uint32_t first,
+                                                                 uint32_t *done, enum combine_op op, bool take)
+{
+        for (uint32_t i = 0; i < n; i++) {
+                struct number_slot *s = g->number_home[i];
+                uint64_t key = g->lo[i];
+                unsigned at = (unsigned)(s[0].key == key) | (unsigned)(s[1].key == key) << 1 |
+                              (unsigned)(s[2].key == key) << 2 | (unsigned)(s[3].key == key) << 3;
+                bool found = true;
+                if (likely(at && key)) {
+                        s += __builtin_ctz(at);
+                } else if (key) {
+                        s = search_number(t, s, key);
+                        found = s->key;
+                } else {
+                        s = &t->aside;
+                        found = t->has_aside;
+                }
+                int r = likely(found) ? combine(t, &s->value, batch, first + i, op)
+                                      : insert_number(t, s, key, batch, first + i, op, take);
+                if (unlikely(r)) {
+                        *done = i;
+                        return r;
+                }
+        }
+        *done = n;
+        return 0;
+}
+
+#define ROWS(name, op, take)                                                                                           \
+        static int name(struct combine_table *t, const struct table_group *g, uint32_t n, const fst_batch *batch,      \
+                        uint32_t first, uint32_t *done)                                                                \
+        {                                                                                                              \
+                return t->is_number ? rows_of_numbers(t, g, n, batch, first, done, op, take)                           \
+                                    : rows_of_any(t, g, n, batch, first, done, op, take);                              \
+        }
+ROWS(rows_none, OP_NONE, false)
+ROWS(rows_first, OP_FIRST, false)
+ROWS(rows_sum_i64, OP_SUM_I64, false)
+ROWS(rows_min_i64, OP_MIN_I64, false)
+ROWS(rows_max_i64, OP_MAX_I64, false)
+ROWS(rows_sum_f64, OP_SUM_F64, false)
+ROWS(rows_min_f64, OP_MIN_F64, false)
+ROWS(rows_max_f64, OP_MAX_F64, false)
+ROWS(rows_user_i64, OP_USER_I64, false)
+ROWS(rows_user_f64, OP_USER_F64, false)
+ROWS(rows_other, OP_OTHER, false)
+
+/* ------------------------------------------------------------------------------------- taking values */
+
+/* Accumulators of new keys: as `zero`, before the value is taken in; */
+static int create_zero(struct combine_table *t, const fst_batch *batch, uint32_t row, uint64_t *bits)
+{
+        if (t->type.value == FST_KIND_BYTES || t->type.value == FST_KIND_FIXED)
+                return new_value(t, (fst_column){.fixed = (char *)t->zero}, 0, bits);
+        memcpy(bits, t->zero, sizeof(*bits));
+        return 0;
+}
+
+/* or what a function makes of the value. */
+static int create_emitted(struct combine_table *t, int status, uint64_t *bits)
+{
+        int r = check_emitted(t, &t->create, status);
+        if (r)
+                return r;
+        if (t->type.value == FST_KIND_BYTES || t->type.value == FST_KIND_FIXED)
+                return new_value(t, t->out->key, 0, bits);
+        memcpy(bits, &t->out->key.i64[0], sizeof(*bits));
+        return 0;
+}
+
+#define CREATE_CALL(parameters, arguments)                                                                             \
+        ({                                                                                                             \
+                const void *captured_ = t->task->captured;                                                             \
+                t->task->captured = t->create.captured;                                                                \
+                __auto_type result_ = ((parameters)t->create.code)arguments;                                           \
+                t->task->captured = captured_;                                                                         \
+                result_;                                                                                               \
+        })
+
+#define CREATE(kind, suffix, type)                                                                                     \
+        static int create_i64_##suffix(struct combine_table *t, const fst_batch *batch, uint32_t row, uint64_t *bits)  \
+        {                                                                                                              \
+                *bits = (uint64_t)CREATE_CALL(int64_t(*)(fst_task *, type), (t->task, VALUE_##kind));                  \
+                return 0;                                                                                              \
+        }                                                                                                              \
+        static int create_f64_##suffix(struct combine_table *t, const fst_batch *batch, uint32_t row, uint64_t *bits)  \
+        {                                                                                                              \
+                double x = CREATE_CALL(double (*)(fst_task *, type), (t->task, VALUE_##kind));                         \
+                memcpy(bits, &x, sizeof(x));                                                                           \
+                return 0;                                                                                              \
+        }                                                                                                              \
+        static int create_emit_##suffix(struct combine_table *t, const fst_batch *batch, uint32_t row, uint64_t *bits) \
+        {                                                                                                              \
+                t->out_reset(t->out);                                                                                  \
+                int r = CREATE_CALL(int (*)(fst_task *, type, fst_out *), (t->task, VALUE_##kind, t->out));            \
+                return create_emitted(t, r, bits);                                                                     \
+        }
+FST_KEYS(CREATE)
+
+#define TAKE_ROWS(kind, suffix, type)                                                                                  \
+        ROWS(take_i64_##suffix, OP_I64_##kind, true)                                                                   \
+        ROWS(take_f64_##suffix, OP_F64_##kind, true)                                                                   \
+        ROWS(take_fixed_##suffix, OP_FIXED_##kind, true)
+FST_KEYS(TAKE_ROWS)
+ROWS(take_bytes, OP_BYTES, true)
+ROWS(take_first, OP_FIRST, true)
+ROWS(take_sum_i64, OP_SUM_I64, true)
+ROWS(take_min_i64, OP_MIN_I64, true)
+ROWS(take_max_i64, OP_MAX_I64, true)
+ROWS(take_sum_f64, OP_SUM_F64, true)
+ROWS(take_min_f64, OP_MIN_F64, true)
+ROWS(take_max_f64, OP_MAX_F64, true)
+
+/* ---------------------------------------------------------------------------------------------------- choosing */
+
+/* The loop for values of @value and the combining function @f; NULL if they do not go together. */
+static table_rows_fn rows_for(uint8_t value, const fst_fn *f)
+{
+        static const table_rows_fn numbers[][2] = {
+                [FST_BUILTIN_SUM] = {rows_sum_i64, rows_sum_f64},
+                [FST_BUILTIN_MIN] = {rows_min_i64, rows_min_f64},
+                [FST_BUILTIN_MAX] = {rows_max_i64, rows_max_f64},
+        };
+        uint32_t form = FST_SHAPE_FORM(f->shape), tag = FST_SHAPE_TAG(f->shape);
+        if (value == FST_KIND_NONE)
+                return rows_none;
+        if (form == FST_FORM_BUILTIN) {
+                if (tag == FST_BUILTIN_FIRST)
+                        return value == FST_KIND_I64 || value == FST_KIND_F64 ? rows_first : rows_other;
+                if (tag >= ARRAY_SIZE(numbers) || (value != FST_KIND_I64 && value != FST_KIND_F64))
+                        return NULL;
+                return numbers[tag][value == FST_KIND_F64];
+        }
+        if (!f->code || tag != FST_TAG(value, form == FST_FORM_INTO ? FST_KIND_NONE : value))
+                return NULL;
+        if (value == FST_KIND_I64)
+                return form == FST_FORM_I64 ? rows_user_i64 : NULL;
+        if (value == FST_KIND_F64)
+                return form == FST_FORM_F64 ? rows_user_f64 : NULL;
+        return form == (value == FST_KIND_BYTES ? FST_FORM_EMIT : FST_FORM_INTO) ? rows_other : NULL;
+}
+
+/* The loop by which accumulators of @to take values of @from by @f; NULL if they do not go together. */
+static table_rows_fn take_rows_for(fst_type to, fst_type from, const fst_fn *f)
+{
+        static const table_rows_fn numbers[][2] = {
+                [FST_BUILTIN_SUM] = {take_sum_i64, take_sum_f64},
+                [FST_BUILTIN_MIN] = {take_min_i64, take_min_f64},
+                [FST_BUILTIN_MAX] = {take_max_i64, take_max_f64},
+        };
+#define OF_KIND(kind, suffix, type) [FST_KIND_##kind] = {take_i64_##suffix, take_f64_##suffix, take_fixed_##suffix},
+        static const table_rows_fn own[][3] = {FST_KEYS(OF_KIND)};
+#undef OF_KIND
+        uint32_t form = FST_SHAPE_FORM(f->shape), tag = FST_SHAPE_TAG(f->shape);
+        if (form == FST_FORM_BUILTIN) {
+                if (to.key != from.key || to.key_size != from.key_size)
+                        return NULL;
+                if (tag == FST_BUILTIN_FIRST)
+                        return take_first;
+                if (tag >= ARRAY_SIZE(numbers) || (to.key != FST_KIND_I64 && to.key != FST_KIND_F64))
+                        return NULL;
+                return numbers[tag][to.key == FST_KIND_F64];
+        }
+        if (!f->code || tag != (form == FST_FORM_INTO ? FST_TAG(from.key, FST_KIND_NONE) : FST_TAG(to.key, from.key)))
+                return NULL;
+        switch (to.key) {
+        case FST_KIND_I64:
+                return form == FST_FORM_I64 ? own[from.key][0] : NULL;
+        case FST_KIND_F64:
+                return form == FST_FORM_F64 ? own[from.key][1] : NULL;
+        case FST_KIND_FIXED:
+                return form == FST_FORM_INTO ? own[from.key][2] : NULL;
+        default:
+                return form == FST_FORM_EMIT ? take_bytes : NULL;
+        }
+}
+
+typedef int (*create_fn)(struct combine_table *, const fst_batch *, uint32_t, uint64_t *);
+
+/* What makes an accumulator of @to of a value of @from by @f; NULL if they do not go together. */
+static create_fn create_for(fst_type to, fst_type from, const fst_fn *f)
+{
+#define OF_KIND(kind, suffix, type)                                                                                    \
+        [FST_KIND_##kind] = {create_i64_##suffix, create_f64_##suffix, create_emit_##suffix},
+        static const create_fn own[][3] = {FST_KEYS(OF_KIND)};
+#undef OF_KIND
+        if (!f->code || FST_SHAPE_TAG(f->shape) != FST_TAG(from.key, FST_KIND_NONE))
+                return NULL;
+        switch (FST_SHAPE_FORM(f->shape)) {
+        case FST_FORM_I64:
+                return to.key == FST_KIND_I64 ? own[from.key][0] : NULL;
+        case FST_FORM_F64:
+                return to.key == FST_KIND_F64 ? own[from.key][1] : NULL;
+        case FST_FORM_EMIT:
+                return own[from.key][2];
+        default:
+                return NULL;
+        }
+}
+
+int combine_rows_check(fst_type accumulator, const struct aggregate_values *values, const fst_fn *combine,
+                       struct fst_error *error)
+{
+        char a[64], b[64];
+        if (!rows_for(accumulator.key, combine))
+                return error_set(error, -EINVAL,
+                                 "%s does not combine two %s into one (firesteel/function.h lists the forms)",
+                                 combine->name ? combine->name : "the function", fst_type_name(accumulator, a));
+        if (!values)
+                return 0;
+        fst_type value = {.key = values->type.value, .key_size = values->type.value_size};
+        if (!values->zero && !create_for(accumulator, value, &values->create))
+                return error_set(error, -EINVAL,
+                                 "%s does not make %s of a value of %s (firesteel/function.h: a form of map)",
+                                 name_of(&values->create), fst_type_name(accumulator, a), fst_type_name(value, b));
+        if (!take_rows_for(accumulator, value, &values->merge))
+                return error_set(error, -EINVAL,
+                                 "%s does not take a value of %s into %s (firesteel/function.h: the forms for "
+                                 "aggregate)",
+                                 name_of(&values->merge), fst_type_name(value, b), fst_type_name(accumulator, a));
+        return 0;
+}
+
+int combine_rows_choose(struct combine_table *t, const struct aggregate_options *options, struct fst_error *error)
+{
+        fst_type accumulator = {.key = options->type.value, .key_size = options->type.value_size};
+        const struct aggregate_values *values = options->values;
+        int r = combine_rows_check(accumulator, values, &options->combine, error);
+        if (r)
+                return r;
+        t->combine_rows = t->take_rows = rows_for(accumulator.key, &options->combine);
+        t->zero = NULL;
+        t->merge = options->combine;
+        if (!values)
+                return 0;
+        fst_type value = {.key = values->type.value, .key_size = values->type.value_size};
+        t->zero = values->zero;
+        t->create = values->create;
+        t->merge = values->merge;
+        t->take_rows = take_rows_for(accumulator, value, &values->merge);
+        t->create_value = values->zero ? create_zero : create_for(accumulator, value, &values->create);
+        return 0;
+}

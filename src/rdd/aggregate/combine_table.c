@@ -1,0 +1,516 @@
+/*
+ * The hash table inside an aggregate (rdd/aggregate/combine_table.h).
+ *
+ * Rows are taken in groups: first every key of the group is loaded and hashed and its slot's cache line asked for,
+ * then every row looks at its slot. A table of any interesting size does not fit the near caches, and only so do
+ * the waits for memory overlap.
+ *
+ * Invariants: capacity is a power of 2 and at least TABLE_LEAST while the table is started; count ≤ limit <
+ * capacity, so every search ends at a free slot; a slot is written after everything that it refers to is there, so
+ * a refusal of memory leaves the table as it was.
+ *
+ * Loads go up to 1/2 (7/8 when growing is refused): keys that are not where their search begins cost a mispredicted
+ * branch each time. Growing needs old and new slots at the same time; so does Spark's AppendOnlyMap.
+ */
+#include "rdd/aggregate/combine_table.h"
+
+#include "rdd/aggregate/combine_rows.h"
+#include "rdd/aggregate/hash.h"
+
+#include <sys/mman.h>
+
+#define TABLE_LEAST ((size_t)1 << 11)
+#define TABLE_MOST ((size_t)1 << 31)
+#define HUGE_PAGE ((size_t)2 << 20)
+#define LIMIT(capacity) ((capacity) / 2)
+#define LIMIT_REFUSED(capacity) ((capacity) / 8 * 7)
+
+static inline uint64_t meta_of(uint64_t hash, uint64_t len)
+{
+        return (hash & 0xffffffff00000000u) | (len + 1);
+}
+
+/* What the place of a slot and the bucket of its row are taken from. */
+static inline uint32_t meta_product(const struct combine_table *t, uint64_t meta)
+{
+        return (uint32_t)(meta >> 32) * t->seed;
+}
+
+/* Where a search begins: the first slot of a cache line. @hash or meta: its upper half counts. */
+static inline size_t home_of(uint64_t capacity, uint32_t seed, uint64_t hash, size_t in_line)
+{
+        return (size_t)(((uint64_t)((uint32_t)(hash >> 32) * seed) * capacity) >> 32) & ~(in_line - 1);
+}
+
+#define IN_LINE (64 / sizeof(struct slot))
+#define NUMBERS_IN_LINE (64 / sizeof(struct number_slot))
+
+static inline uint64_t number_hash(uint64_t key)
+{
+        return key_hash_short((struct short_key){key, 0}, sizeof(key));
+}
+
+/* ------------------------------------------------------------------------------------------------- memory */
+
+static char *slots_map(size_t size)
+{
+        size_t slack = size >= HUGE_PAGE ? HUGE_PAGE : 0;
+        char *memory = mmap(NULL, size + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED)
+                return NULL;
+        if (slack) {
+                size_t before = -(uintptr_t)memory & (HUGE_PAGE - 1);
+                if (before)
+                        munmap(memory, before);
+                if (slack - before)
+                        munmap(memory + before + size, slack - before);
+                memory += before;
+                madvise(memory, size, MADV_HUGEPAGE);
+        }
+        return memory;
+}
+
+static void set_slots(struct combine_table *t, char *slots, size_t capacity)
+{
+        t->memory_of_slots = slots;
+        t->capacity = capacity;
+        t->limit = LIMIT(capacity);
+}
+
+static void unmap_slots(struct combine_table *t)
+{
+        if (t->slots)
+                munmap(t->slots, table_bytes(t, t->capacity));
+        set_slots(t, NULL, 0);
+}
+
+static size_t capacity_for(size_t keys)
+{
+        size_t capacity = TABLE_LEAST;
+        while (capacity < TABLE_MOST && LIMIT(capacity) < keys + TABLE_GROUP)
+                capacity *= 2;
+        return capacity;
+}
+
+/* Fresh slots, reserved; 0 or FST_MEMORY_E_DENIED, or what the spill of another consumer answered. */
+static int slots_new(struct combine_table *t, size_t capacity, char **slots)
+{
+        size_t bytes = table_bytes(t, capacity);
+        int r = memory_acquire(t->memory, bytes);
+        if (r)
+                return r;
+        *slots = slots_map(bytes);
+        if (*slots)
+                return 0;
+        memory_release(t->memory, bytes);
+        return FST_MEMORY_E_DENIED;
+}
+
+int table_start(struct combine_table *t, size_t keys)
+{
+        size_t wanted = capacity_for(MAX(keys, t->peak));
+        t->peak = 0;
+        /* Clearing and reading walk over all slots: a table far too large would cost more than a fresh one. */
+        if (t->slots && (t->capacity > wanted * 16 || t->capacity < capacity_for(keys) ||
+                         memory_acquire(t->memory, table_bytes(t, t->capacity)) != 0))
+                unmap_slots(t);
+        if (t->slots)
+                return 0;
+        char *slots;
+        size_t capacity = capacity_for(keys);
+        int r = slots_new(t, capacity, &slots);
+        if (r == FST_MEMORY_E_DENIED && capacity > TABLE_LEAST)
+                r = slots_new(t, capacity = TABLE_LEAST, &slots);
+        if (r)
+                return r;
+        set_slots(t, slots, capacity);
+        return 0;
+}
+
+void table_release(struct combine_table *t)
+{
+        table_clear(t);
+        memory_release(t->memory, table_bytes(t, t->capacity));
+}
+
+void table_shrink(struct combine_table *t)
+{
+        table_clear(t);
+        char *slots = t->capacity > TABLE_LEAST ? slots_map(table_bytes(t, TABLE_LEAST)) : NULL;
+        if (!slots)
+                return;
+        memory_release(t->memory, table_bytes(t, t->capacity - TABLE_LEAST));
+        unmap_slots(t);
+        set_slots(t, slots, TABLE_LEAST);
+}
+
+void table_free(struct combine_table *t)
+{
+        unmap_slots(t);
+}
+
+void table_clear(struct combine_table *t)
+{
+        if (t->dirty)
+                memset(t->slots, 0, table_bytes(t, t->capacity));
+        t->dirty = t->has_aside = false;
+        t->count = 0;
+        t->limit = LIMIT(t->capacity);
+        size_t bytes = 0;
+        for (const struct page *page = t->pages; page; page = page->next)
+                bytes += page->block;
+        page_list_free(NULL, t->pages);
+        if (bytes > t->unreserved)
+                memory_release(t->memory, bytes - t->unreserved);
+        t->unreserved = 0;
+        t->pages = NULL;
+}
+
+static void copy_slots(struct combine_table *t, const struct slot *old, size_t n)
+{
+        size_t mask = t->capacity - 1;
+        for (size_t i = 0; i < n; i++) {
+                if (!old[i].meta)
+                        continue;
+                size_t at = home_of(t->capacity, t->seed, old[i].meta, IN_LINE);
+                while (t->slots[at].meta)
+                        at = (at + 1) & mask;
+                t->slots[at] = old[i];
+        }
+}
+
+static void copy_numbers(struct combine_table *t, const struct number_slot *old, size_t n)
+{
+        size_t mask = t->capacity - 1;
+        for (size_t i = 0; i < n; i++) {
+                if (!old[i].key)
+                        continue;
+                size_t at = home_of(t->capacity, t->seed, number_hash(old[i].key ^ NUMBER_FREE), NUMBERS_IN_LINE);
+                while (t->numbers[at].key)
+                        at = (at + 1) & mask;
+                t->numbers[at] = old[i];
+        }
+}
+
+/* Twice the slots or more; both orders are that of the product, so this is one pass over each. */
+static int grow(struct combine_table *t)
+{
+        size_t capacity = t->capacity * (t->capacity < (size_t)1 << 15 ? 4 : 2), old_capacity = t->capacity;
+        char *slots, *old = t->memory_of_slots;
+        if (capacity > TABLE_MOST)
+                return FST_MEMORY_E_DENIED;
+        int r = slots_new(t, capacity, &slots);
+        if (r)
+                return r;
+        set_slots(t, slots, capacity);
+        if (t->is_number)
+                copy_numbers(t, (const struct number_slot *)old, old_capacity);
+        else
+                copy_slots(t, (const struct slot *)old, old_capacity);
+        munmap(old, table_bytes(t, old_capacity));
+        memory_release(t->memory, table_bytes(t, old_capacity));
+        return 0;
+}
+
+int table_take(struct combine_table *t, size_t size, void **memory)
+{
+        struct page *page = t->pages;
+        size = (size + 15) & ~(size_t)15;
+        if (!page || page->capacity - page->used < size) {
+                int r = page_new(t->memory, t->type, size, &page);
+                if (r == FST_MEMORY_E_DENIED && t->may_overdraw && t->count == 0) {
+                        r = page_new_unreserved(t->memory->task, t->type, size, &page);
+                        t->unreserved += r ? 0 : page->block;
+                }
+                if (r)
+                        return r;
+                page->used = 0;
+                /* A page that is taken whole goes behind the one with room left. */
+                if (t->pages && page->capacity - size < t->pages->capacity - t->pages->used) {
+                        page->next = t->pages->next;
+                        t->pages->next = page;
+                } else {
+                        page->next = t->pages;
+                        t->pages = page;
+                }
+        }
+        *memory = page->data + page->used;
+        page->used += (uint32_t)size;
+        return 0;
+}
+
+int table_init(struct combine_table *t, const struct aggregate_options *options, struct memory_consumer *memory,
+               struct fst_error *error)
+{
+        bool is_number = options->type.key == FST_KIND_I64 || options->type.key == FST_KIND_F64;
+        if (t->is_number != is_number)
+                unmap_slots(t);
+        t->is_number = is_number;
+        t->type = options->type;
+        t->combine = options->combine;
+        t->task = options->task;
+        t->out = options->out;
+        t->out_reset = options->out_reset;
+        t->memory = memory;
+        t->rows_in = t->keys = 0;
+        return combine_rows_choose(t, options, error);
+}
+
+/* -------------------------------------------------------------------------------------------------- adding */
+
+/* What finding a home takes of the table: in registers, where the compiler knows that no store changes it. */
+struct place {
+        union {
+                struct slot *slots;
+                struct number_slot *numbers;
+        };
+        uint64_t capacity;
+        uint32_t seed;
+};
+
+static inline __attribute__((always_inline)) void look_for(struct place place, struct table_group *g, uint32_t i,
+                                                           uint64_t meta, uint64_t lo, uint64_t hi)
+{
+        struct slot *home = place.slots + home_of(place.capacity, place.seed, meta, IN_LINE);
+        __builtin_prefetch(home, 1);
+        g->meta[i] = meta;
+        g->lo[i] = lo;
+        g->hi[i] = hi;
+        g->home[i] = home;
+}
+
+static inline __attribute__((always_inline)) void look_for_short(struct place place, struct table_group *g, uint32_t i,
+                                                                 struct short_key key, uint64_t len)
+{
+        look_for(place, g, i, meta_of(key_hash_short(key, len), len), key.lo, key.hi);
+}
+
+static inline __attribute__((always_inline)) void look_for_bytes(struct place place, struct table_group *g, uint32_t i,
+                                                                 const char *data, size_t len)
+{
+        if (likely(len <= KEY_INLINE)) {
+                look_for_short(place, g, i, key_load(data, len), len);
+                return;
+        }
+        uint64_t hash = key_hash_long(data, len);
+        look_for(place, g, i, meta_of(hash, MIN(len, (size_t)UINT32_MAX - 1)), (uintptr_t)data, hash);
+}
+
+static inline __attribute__((always_inline)) void look_for_number(struct place place, struct table_group *g, uint32_t i,
+                                                                  uint64_t key)
+{
+        struct number_slot *home =
+                place.numbers + home_of(place.capacity, place.seed, number_hash(key), NUMBERS_IN_LINE);
+        __builtin_prefetch(home, 1);
+        g->lo[i] = key ^ NUMBER_FREE;
+        g->number_home[i] = home;
+}
+
+static void look_for_rows(const struct combine_table *t, struct table_group *g, const fst_batch *batch, uint32_t first,
+                          uint32_t n)
+{
+        const struct place place = {{t->slots}, t->capacity, t->seed};
+        switch (t->type.key) {
+        case FST_KIND_I64:
+                for (uint32_t i = 0; i < n; i++)
+                        look_for_number(place, g, i, (uint64_t)batch->key.i64[first + i]);
+                break;
+        case FST_KIND_F64:
+                for (uint32_t i = 0; i < n; i++)
+                        look_for_number(place, g, i, key_f64_bits(batch->key.f64[first + i]));
+                break;
+        case FST_KIND_BYTES: {
+                const fst_bytes *keys = batch->key.bytes + first;
+                for (uint32_t i = 0; i < n; i++)
+                        look_for_bytes(place, g, i, keys[i].data, keys[i].len);
+                break;
+        }
+        default: {
+                size_t size = t->type.key_size;
+                for (uint32_t i = 0; i < n; i++)
+                        look_for_bytes(place, g, i, batch->key.fixed + (first + i) * size, size);
+        }
+        }
+}
+
+/* Room for @n further keys. */
+static int make_room(struct combine_table *t, uint32_t n)
+{
+        int r = grow(t);
+        if (r != FST_MEMORY_E_DENIED)
+                return r;
+        t->limit = LIMIT_REFUSED(t->capacity);
+        return t->count + n <= t->limit ? 0 : r;
+}
+
+int table_add(struct combine_table *t, enum table_input input, const fst_batch *batch, uint32_t *at,
+              struct fst_error *error)
+{
+        table_rows_fn rows = input == TABLE_VALUES ? t->take_rows : t->combine_rows;
+        struct table_group group;
+        const void *captured = t->task ? t->task->captured : NULL;
+        uint32_t first = *at;
+        size_t before = t->count;
+        int r = 0;
+        t->error = error;
+        if (t->task)
+                t->task->captured = input == TABLE_VALUES ? t->merge.captured : t->combine.captured;
+        while (first < batch->rows) {
+                uint32_t n = MIN(batch->rows - first, (uint32_t)TABLE_GROUP), done;
+                if (unlikely(t->count + n > t->limit) && (r = make_room(t, n)) != 0)
+                        break;
+                look_for_rows(t, &group, batch, first, n);
+                r = rows(t, &group, n, batch, first, &done);
+                first += done;
+                if (r)
+                        break;
+        }
+        if (t->task)
+                t->task->captured = captured;
+        t->dirty = t->dirty || t->count;
+        t->rows_in += first - *at;
+        t->keys += t->count - before;
+        t->peak = MAX(t->peak, t->count);
+        *at = first;
+        return r;
+}
+
+/* ------------------------------------------------------------------------------------------------- reading */
+
+static void read_value(const struct combine_table *t, const union slot_value *value, fst_batch *batch, uint32_t row)
+{
+        switch (t->type.value) {
+        case FST_KIND_NONE:
+                break;
+        case FST_KIND_BYTES: {
+                const struct table_cell *cell = value->out;
+                batch->value.bytes[row] = (fst_bytes){cell->data, cell->len};
+                break;
+        }
+        case FST_KIND_FIXED: {
+                size_t size = t->type.value_size;
+                memcpy(batch->value.fixed + row * size, size > sizeof(value->small) ? value->out : value->small, size);
+                break;
+        }
+        default:
+                batch->value.i64[row] = value->i64;
+        }
+}
+
+static void read_slot(const struct combine_table *t, const struct slot *s, fst_batch *batch, uint32_t row)
+{
+        uint32_t len = meta_len(s->meta);
+        const char *key = meta_is_long(s->meta) ? (const char *)(uintptr_t)s->lo : (const char *)&s->lo;
+        if (t->type.key == FST_KIND_BYTES)
+                batch->key.bytes[row] = (fst_bytes){key, len};
+        else
+                memcpy(batch->key.fixed + (size_t)row * len, key, len);
+        read_value(t, &s->value, batch, row);
+}
+
+static void read_number(const struct combine_table *t, const struct number_slot *s, fst_batch *batch, uint32_t row)
+{
+        batch->key.i64[row] = (int64_t)(s->key ^ NUMBER_FREE);
+        read_value(t, &s->value, batch, row);
+}
+
+static inline uint64_t slot_hash(const struct slot *s)
+{
+        if (meta_is_long(s->meta))
+                return s->hi;
+        return key_hash_short((struct short_key){s->lo, s->hi}, meta_len(s->meta));
+}
+
+/* The slot that is aside comes behind the last. */
+static uint32_t read_numbers(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch, uint64_t *hashes,
+                             bool clear)
+{
+        uint32_t row = 0;
+        size_t at = *pos;
+        for (; at <= t->capacity && row < room; at++) {
+                struct number_slot *s = at < t->capacity ? &t->numbers[at] : &t->aside;
+                if (at < t->capacity ? !s->key : !t->has_aside)
+                        continue;
+                read_number(t, s, batch, row);
+                if (hashes)
+                        hashes[row] = number_hash(s->key ^ NUMBER_FREE);
+                if (clear && at == t->capacity)
+                        t->has_aside = false;
+                else if (clear)
+                        s->key = 0;
+                row++;
+        }
+        *pos = at;
+        return row;
+}
+
+static uint32_t read_any(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch, uint64_t *hashes,
+                         bool clear)
+{
+        uint32_t row = 0;
+        size_t at = *pos;
+        for (; at < t->capacity && row < room; at++) {
+                struct slot *s = &t->slots[at];
+                if (!s->meta)
+                        continue;
+                read_slot(t, s, batch, row);
+                if (hashes)
+                        hashes[row] = slot_hash(s);
+                if (clear)
+                        s->meta = 0;
+                row++;
+        }
+        *pos = at;
+        return row;
+}
+
+uint32_t table_read(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch, uint64_t *hashes, bool clear)
+{
+        uint32_t rows =
+                t->is_number ? read_numbers(t, pos, room, batch, hashes, clear) : read_any(t, pos, room, batch, hashes, clear);
+        if (clear) {
+                t->count -= rows;
+                t->dirty = t->count != 0;
+        }
+        batch->rows = rows;
+        return rows;
+}
+
+/* What the place of slot @at is taken from; false if it is free. Slot `capacity` is the one that is aside. */
+static bool slot_product(const struct combine_table *t, size_t at, uint32_t *product)
+{
+        bool aside = at == t->capacity;
+        uint64_t used = aside ? t->has_aside : t->is_number ? t->numbers[at].key : t->slots[at].meta;
+        if (used)
+                *product = meta_product(t, aside          ? number_hash(NUMBER_FREE)
+                                           : t->is_number ? number_hash(used ^ NUMBER_FREE)
+                                                          : used);
+        return used;
+}
+
+static void read_at(const struct combine_table *t, size_t at, fst_batch *batch, uint32_t row)
+{
+        if (t->is_number)
+                read_number(t, at == t->capacity ? &t->aside : &t->numbers[at], batch, row);
+        else
+                read_slot(t, &t->slots[at], batch, row);
+}
+
+uint32_t table_read_bucket(struct combine_table *t, uint32_t bucket, size_t *pos, uint32_t room, fst_batch *batch)
+{
+        size_t share = t->capacity / TABLE_BUCKETS, start = bucket * share, mask = t->capacity - 1;
+        uint32_t row = 0, product;
+        /* The one aside first. Beyond its own slots a bucket has those of its rows that collisions pushed there, up to a
+         * free slot. */
+        for (; *pos <= t->capacity && row < room; ++*pos) {
+                size_t at = *pos == 0 ? t->capacity : (start + *pos - 1) & mask;
+                if (slot_product(t, at, &product)) {
+                        if (product >> (32 - TABLE_BUCKETS_LOG2) == bucket)
+                                read_at(t, at, batch, row++);
+                } else if (*pos > share) {
+                        break;
+                }
+        }
+        batch->rows = row;
+        return row;
+}

@@ -1,0 +1,79 @@
+/* See distinct_sketch.h. The first bits of a hash choose the register, which keeps the most zeros that followed, + 1.
+ */
+#include "rdd/aggregate/distinct_sketch.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+
+int distinct_precision(double deviation)
+{
+        return MAX((int)ceil(2 * log2(1.054 / deviation)), DISTINCT_PRECISION_LEAST);
+}
+
+/* Hashes of a table need not be even in every bit. */
+static uint64_t spread(uint64_t z)
+{
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return z ^ (z >> 31);
+}
+
+void distinct_add(uint8_t *registers, int precision, const uint64_t *hashes, uint32_t n)
+{
+        for (uint32_t i = 0; i < n; i++) {
+                uint64_t hash = spread(hashes[i]);
+                uint64_t rest = hash << precision | 1ull << (precision - 1); /* ends at the latest there */
+                uint8_t rank = (uint8_t)(__builtin_clzll(rest) + 1);
+                uint8_t *r = &registers[hash >> (64 - precision)];
+                *r = MAX(*r, rank);
+        }
+}
+
+void distinct_merge(uint8_t *registers, int precision, const uint8_t *other)
+{
+        for (size_t i = 0; i < (size_t)1 << precision; i++)
+                registers[i] = registers[i] > other[i] ? registers[i] : other[i];
+}
+
+static double sigma(double x)
+{
+        double y = 1, z = x, before;
+        if (x == 1)
+                return INFINITY;
+        do {
+                x *= x;
+                before = z;
+                z += x * y;
+                y += y;
+        } while (z != before);
+        return z;
+}
+
+static double tau(double x)
+{
+        double y = 1, z = 1 - x, before;
+        if (x == 0 || x == 1)
+                return 0;
+        do {
+                x = sqrt(x);
+                before = z;
+                y *= 0.5;
+                z -= (1 - x) * (1 - x) * y;
+        } while (z != before);
+        return z / 3;
+}
+
+double distinct_estimate(const uint8_t *registers, int precision)
+{
+        size_t n = (size_t)1 << precision;
+        double m = (double)n, counts[66] = {0};
+        int most = 64 - precision + 1;
+        for (size_t i = 0; i < n; i++)
+                counts[MIN(registers[i], (uint8_t)most)]++;
+        double z = m * tau(1 - counts[most] / m);
+        for (int k = most - 1; k >= 1; k--)
+                z = 0.5 * (z + counts[k]);
+        z += m * sigma(counts[0] / m);
+        return m * m / (2 * M_LN2 * z);
+}

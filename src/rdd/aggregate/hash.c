@@ -1,0 +1,51 @@
+/*
+ * Hashes of keys. Short keys, which are most, are hashed in registers (rdd/pipeline/key.h); longer ones by XXH3. The
+ * numbers are part of how the processes of one application understand each other, not of anything kept on disk.
+ *
+ * Spark's HashPartitioner takes Java's hashCode modulo the number of partitions; which partition a key falls into
+ * is therefore not the same here, and was never promised there.
+ */
+#include "rdd/aggregate/hash.h"
+
+#include "rdd/pipeline/key.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#define LOW(n) ((n) >= 8 ? ~0ull : (1ull << (8 * ((n)&7))) - 1)
+#define MASK(n)                                                                                                        \
+        {                                                                                                              \
+                LOW(n), (n) > 8 ? LOW((n)-8) : 0                                                                       \
+        }
+
+const struct short_key key_masks[KEY_INLINE + 1] = {
+        MASK(0), MASK(1),  MASK(2),  MASK(3),  MASK(4),  MASK(5),  MASK(6),  MASK(7),  MASK(8),
+        MASK(9), MASK(10), MASK(11), MASK(12), MASK(13), MASK(14), MASK(15), MASK(16),
+};
+
+uint64_t key_hash_long(const void *data, size_t len)
+{
+        return XXH3_64bits(data, len);
+}
+
+void hash_keys(const fst_batch *batch, uint64_t *hashes)
+{
+        uint32_t size = batch->type.key_size;
+        switch (batch->type.key) {
+        case FST_KIND_I64:
+                for (uint32_t i = 0; i < batch->rows; i++)
+                        hashes[i] = key_hash_short((struct short_key){(uint64_t)batch->key.i64[i], 0}, 8);
+                break;
+        case FST_KIND_F64:
+                for (uint32_t i = 0; i < batch->rows; i++)
+                        hashes[i] = key_hash_short((struct short_key){key_f64_bits(batch->key.f64[i]), 0}, 8);
+                break;
+        case FST_KIND_BYTES:
+                for (uint32_t i = 0; i < batch->rows; i++)
+                        hashes[i] = key_hash_bytes(batch->key.bytes[i].data, batch->key.bytes[i].len);
+                break;
+        default:
+                for (uint32_t i = 0; i < batch->rows; i++)
+                        hashes[i] = key_hash_bytes(batch->key.fixed + (size_t)i * size, size);
+        }
+}

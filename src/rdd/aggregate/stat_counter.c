@@ -1,0 +1,62 @@
+/* See stat_counter.h. A block of numbers is in the processor's cache when it is gone through a second time. */
+#include "rdd/aggregate/stat_counter.h"
+
+#include "rdd/pipeline/column_math.h"
+
+/* As Java's Math.min and Math.max: NaN where one is. */
+static double least(double a, double b)
+{
+        return a != a || b != b ? __builtin_nan("") : column_min_f64(a, &b, 1);
+}
+
+static double most(double a, double b)
+{
+        return column_max_f64(a, &b, 1);
+}
+
+/* Spark's: from whichever mean is of many more numbers, else from both. */
+static double merged_mean(const struct stat_counter *a, const struct stat_counter *b, double delta)
+{
+        double n = (double)(a->n + b->n);
+        if (b->n < a->n / 10)
+                return a->mean + delta * (double)b->n / n;
+        if (a->n < b->n / 10)
+                return b->mean - delta * (double)a->n / n;
+        return (a->mean * (double)a->n + b->mean * (double)b->n) / n;
+}
+
+void stat_counter_merge(struct stat_counter *c, const struct stat_counter *other)
+{
+        if (other->n == 0)
+                return;
+        if (c->n == 0) {
+                *c = *other;
+                return;
+        }
+        double delta = other->mean - c->mean, n = (double)(c->n + other->n);
+        c->mean = merged_mean(c, other, delta);
+        c->squares += other->squares + delta * delta * (double)c->n * (double)other->n / n;
+        c->n += other->n;
+        c->sum += other->sum;
+        c->min = least(c->min, other->min);
+        c->max = most(c->max, other->max);
+}
+
+void stat_counter_add(struct stat_counter *c, const double *x, uint32_t n, bool sum_only)
+{
+        struct stat_counter block = STAT_COUNTER_INIT;
+        if (n == 0)
+                return;
+        block.n = n;
+        block.sum = column_sum_f64(x, n);
+        if (sum_only) {
+                c->n += n;
+                c->sum += block.sum;
+                return;
+        }
+        block.mean = block.sum / n;
+        block.squares = column_squares_f64(x, n, block.mean);
+        block.max = column_max_f64(block.max, x, n);
+        block.min = block.max != block.max ? block.max : column_min_f64(block.min, x, n);
+        stat_counter_merge(c, &block);
+}

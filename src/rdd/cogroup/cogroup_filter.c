@@ -1,0 +1,81 @@
+/*
+ * Rows that stay: the modes of a cogroup that hand on rows of the left side as they are.
+ *
+ * The rows that stay move to the beginning of the batch that they came in, which is the side's to write to, and go on
+ * together when the next one is read.
+ */
+#include "base/mem.h"
+#include "rdd/cogroup/cogroup_mode.h"
+
+static void move(fst_column column, uint8_t kind, size_t size, uint32_t to, uint32_t from)
+{
+        if (kind == FST_KIND_BYTES)
+                column.bytes[to] = column.bytes[from];
+        else if (kind == FST_KIND_FIXED)
+                memcpy(column.fixed + to * size, column.fixed + from * size, size);
+        else if (kind != FST_KIND_NONE)
+                column.i64[to] = column.i64[from];
+}
+
+static void keep_row(struct cogroup_op *self, const struct cogroup_side *left)
+{
+        const fst_batch *b = &left->batch;
+        uint32_t to = self->keep.kept++;
+        if (to == left->at)
+                return;
+        move(b->key, b->type.key, b->type.key_size, to, left->at);
+        move(b->value, b->type.value, b->type.value_size, to, left->at);
+}
+
+/* Hand on what stays of the left batch. */
+static int push_kept(struct cogroup_op *self)
+{
+        struct rows rows = {.batch = self->sides[JOIN_LEFT].batch};
+        rows.batch.rows = self->keep.kept;
+        self->keep.kept = 0;
+        if (task_run_stopped(self->op.run))
+                return task_run_cancelled(self->op.run);
+        return rows.batch.rows ? op_push(&self->op, &rows) : 0;
+}
+
+static int advance_left(struct cogroup_op *self, struct cogroup_side *left)
+{
+        if (++left->at < left->batch.rows)
+                return 0;
+        int r = push_kept(self);
+        return r ? r : side_read(left);
+}
+
+/* Of a key of both sides one row stays: behind it the left's others find no right ones any more. */
+static int pass_right(struct cogroup_side *left, struct cogroup_side *right)
+{
+        int r = 0;
+        while (r == 0 && sides_meet(left, right)) {
+                right->at = batch_run_end(&right->batch, right->at);
+                if (right->at == right->batch.rows)
+                        r = side_read(right);
+        }
+        return r;
+}
+
+static int keep_meet(struct cogroup_op *self, int least, uint32_t has)
+{
+        struct cogroup_side *left = &self->sides[JOIN_LEFT], *right = &self->sides[JOIN_RIGHT];
+        bool both = has == (1 << JOIN_LEFT | 1 << JOIN_RIGHT);
+        if (!(has & 1 << JOIN_LEFT))
+                return side_advance(right);
+        int r = both && self->mode == COGROUP_INTERSECT ? pass_right(left, right) : 0;
+        if (r)
+                return r;
+        if (both == (self->mode == COGROUP_INTERSECT))
+                keep_row(self, left);
+        return advance_left(self, left);
+}
+
+static int keep_start(struct cogroup_op *self)
+{
+        self->keep.kept = 0;
+        return 0;
+}
+
+const struct cogroup_mode_class cogroup_keep_class = {.meet = keep_meet, .start = keep_start, .finish = push_kept};

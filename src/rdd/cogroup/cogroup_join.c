@@ -1,0 +1,218 @@
+/*
+ * Joins: the mode of a cogroup that calls a function for each left with each right row of a key.
+ *
+ * The right rows of a key are read again for each left one:
+ *
+ *      they lie in the present batch               that is all: nearly every group of real data
+ *      there is one left row                       they are read once, as they come
+ *      the right sorter did not spill              the sorter goes back to where they begin
+ *      otherwise                                   they go into a buffer, which may spill too
+ *
+ * so a key may have more rows than memory holds, on both sides. In outer joins a row whose key the other side does not
+ * have is joined with a row of no columns, of which functions get the addresses of values as NULL.
+ */
+#include "base/mem.h"
+#include "rdd/cogroup/cogroup_mode.h"
+#include "rdd/sort/sorter.h"
+
+/* ------------------------------------------------------------------------------------------- calling functions */
+
+#define ARG_I64(column, size, i) , (column).i64[i]
+#define ARG_F64(column, size, i) , (column).f64[i]
+#define ARG_BYTES(column, size, i) , (column).bytes[i]
+#define ARG_FIXED(column, size, i) , (const void *)((column).fixed ? (column).fixed + (size_t)(i) * (size) : NULL)
+#define ARG_I64_POINTER(column, size, i) , (const int64_t *)((column).i64 ? &(column).i64[i] : NULL)
+#define ARG_F64_POINTER(column, size, i) , (const double *)((column).f64 ? &(column).f64[i] : NULL)
+#define ARG_BYTES_POINTER(column, size, i) , (const fst_bytes *)((column).bytes ? &(column).bytes[i] : NULL)
+
+#define JOIN_LOOP(k, l, r, suffix, parameters)                                                                         \
+        static int loop_##suffix(struct cogroup_op *self, const fst_batch *left, uint32_t at, const fst_batch *right,  \
+                                 uint32_t from, uint32_t to)                                                           \
+        {                                                                                                              \
+                int(*f) parameters = (int(*) parameters)self->fn.code;                                                 \
+                fst_task *task = &self->op.run->task;                                                                  \
+                for (; from < to; from++) {                                                                            \
+                        int e = f(task ARG_##k(left->key, left->type.key_size, at)                                     \
+                                          ARG_##l(left->value, left->type.value_size, at)                              \
+                                                  ARG_##r(right->value, right->type.value_size, from),                 \
+                                  &self->op.out);                                                                      \
+                        if (unlikely(e != 0))                                                                          \
+                                return task_run_fail_by(self->op.run, e, self->fn.name);                               \
+                        if (unlikely(self->op.status != 0))                                                            \
+                                return self->op.status;                                                                \
+                }                                                                                                      \
+                return 0;                                                                                              \
+        }
+FST_JOINS(JOIN_LOOP)
+
+typedef int (*loop_fn)(struct cogroup_op *, const fst_batch *, uint32_t, const fst_batch *, uint32_t, uint32_t);
+
+/* By the kind of the key less one, which is 0 … 3, and those of the values with FST_POINTER, which are 1 … 7. */
+#define LOOP_INDEX(k, l, r) (((k)-1) | (l) << 2 | (r) << 5)
+#define LOOP_ENTRY(k, l, r, suffix, parameters) [LOOP_INDEX(FST_KIND_##k, FST_KIND_##l, FST_KIND_##r)] = loop_##suffix,
+static const loop_fn loops[256] = {FST_JOINS(LOOP_ENTRY)};
+
+static int call(struct cogroup_op *self, const struct cogroup_side *right, uint32_t to)
+{
+        const struct cogroup_side *left = &self->sides[JOIN_LEFT];
+        if (unlikely(task_run_stopped(self->op.run)))
+                return task_run_cancelled(self->op.run);
+        return self->join.loop(self, &left->batch, left->at, &right->batch, right->at, to);
+}
+
+/* ------------------------------------------------------------------------------------------------ keys of both */
+
+/* The present left row with every row of @right, from its present one on, that has its key; goes behind them. */
+static int join_row(struct cogroup_op *self, struct cogroup_side *right)
+{
+        const struct cogroup_side *left = &self->sides[JOIN_LEFT];
+        int r = 0;
+        while (r == 0 && sides_meet(left, right)) {
+                uint32_t to = batch_run_end(&right->batch, right->at);
+                r = call(self, right, to);
+                right->at = to;
+                if (r == 0 && to == right->batch.rows)
+                        r = side_read(right);
+        }
+        return r;
+}
+
+/* The right rows lie in the batch, up to @to. */
+static int join_within(struct cogroup_op *self, struct cogroup_side *left, struct cogroup_side *right, uint32_t to)
+{
+        int r;
+        do {
+                r = call(self, right, to);
+                if (r == 0)
+                        r = side_advance(left);
+        } while (r == 0 && sides_meet(left, right));
+        right->at = to;
+        return r;
+}
+
+/* There are more right rows, but their sorter can go back. */
+static int join_seeking(struct cogroup_op *self, struct cogroup_side *left, struct cogroup_side *right)
+{
+        size_t start = sorter_tell(right->sorter) - (right->batch.rows - right->at), end = start;
+        int r;
+        do {
+                r = join_row(self, right);
+                end = sorter_tell(right->sorter) - (right->batch.rows - right->at);
+                if (r == 0)
+                        r = side_advance(left);
+                if (r == 0) {
+                        sorter_seek(right->sorter, start);
+                        r = side_read(right);
+                }
+        } while (r == 0 && sides_meet(left, right));
+        if (r == 0) {
+                sorter_seek(right->sorter, end);
+                r = side_read(right);
+        }
+        return r;
+}
+
+/* Move the right rows that have the key of the present left one into the group. */
+static int gather(struct cogroup_op *self, const struct cogroup_side *left, struct cogroup_side *right)
+{
+        int r = 0;
+        while (r == 0 && sides_meet(left, right)) {
+                uint32_t to = batch_run_end(&right->batch, right->at);
+                struct rows whole = {.batch = right->batch};
+                struct rows part = rows_part(&whole, right->at, to - right->at);
+                r = row_buffer_add(self->join.group, &part.batch, &self->error);
+                right->at = to;
+                if (r == 0 && to == right->batch.rows)
+                        r = side_read(right);
+        }
+        return r;
+}
+
+/* The left rows of a key, one after another, each with all of the group. */
+static int join_gathered(struct cogroup_op *self, struct cogroup_side *left, struct cogroup_side *right)
+{
+        struct cogroup_side group = {0};
+        struct row_buffer *buffer = self->join.group;
+        int r = gather(self, left, right);
+        for (;;) {
+                if (r == 0)
+                        r = row_buffer_read(buffer, &self->error);
+                if (r == 0)
+                        r = row_buffer_next(buffer, &group.batch, &self->error);
+                if (r || !sides_meet(left, &group))
+                        break;
+                while (r == 0 && !side_ended(&group)) {
+                        r = call(self, &group, group.batch.rows);
+                        if (r == 0)
+                                r = row_buffer_next(buffer, &group.batch, &self->error);
+                }
+                if (r == 0)
+                        r = side_advance(left);
+        }
+        row_buffer_clear(buffer);
+        return r;
+}
+
+static int join_both(struct cogroup_op *self, struct cogroup_side *left, struct cogroup_side *right)
+{
+        uint32_t to = batch_run_end(&right->batch, right->at);
+        if (to < right->batch.rows)
+                return join_within(self, left, right, to);
+        if (left->at + 1 < left->batch.rows && batch_run_end(&left->batch, left->at) == left->at + 1) {
+                int r = join_row(self, right);
+                return r ? r : side_advance(left);
+        }
+        return sorter_in_memory(right->sorter) ? join_seeking(self, left, right) : join_gathered(self, left, right);
+}
+
+/* --------------------------------------------------------------------------------------------------- the mode */
+
+static int join_meet(struct cogroup_op *self, int least, uint32_t has)
+{
+        struct cogroup_side *left = &self->sides[JOIN_LEFT], *right = &self->sides[JOIN_RIGHT];
+        if (has == (1 << JOIN_LEFT | 1 << JOIN_RIGHT))
+                return join_both(self, left, right);
+        if ((has & self->wanted) != self->wanted)
+                return side_advance(&self->sides[least]);
+        if (unlikely(task_run_stopped(self->op.run)))
+                return task_run_cancelled(self->op.run);
+        int r;
+        if (least == JOIN_LEFT) {
+                fst_batch missing = {.type = right->op.type};
+                r = self->join.loop(self, &left->batch, left->at, &missing, 0, 1);
+        } else {
+                fst_batch missing = {.type = left->op.type, .key = right->batch.key};
+                r = self->join.loop(self, &missing, right->at, &right->batch, right->at, right->at + 1);
+        }
+        return r ? r : side_advance(&self->sides[least]);
+}
+
+static int join_start(struct cogroup_op *self)
+{
+        struct task_run *run = self->op.run;
+        return row_buffer_start(self->join.group, task_run_memory(run), run->spill, self->sides[JOIN_RIGHT].op.type,
+                                &self->error);
+}
+
+static void join_end(struct cogroup_op *self)
+{
+        self->op.run->counters.disk_spilled += (int64_t)row_buffer_spilled(self->join.group);
+        row_buffer_reset(self->join.group);
+}
+
+static void join_init(struct cogroup_op *self)
+{
+        uint32_t shape = self->fn.shape;
+        op_alloc_out(&self->op, self->op.type);
+        self->join.group = row_buffer_new();
+        self->join.loop =
+                loops[LOOP_INDEX(FST_SHAPE_TAG(shape) & 0xff, FST_SHAPE_TAG(shape) >> 8, FST_SHAPE_THIRD(shape))];
+}
+
+static void join_deinit(struct cogroup_op *self)
+{
+        row_buffer_free(self->join.group);
+}
+
+const struct cogroup_mode_class cogroup_join_class = {
+        .meet = join_meet, .start = join_start, .end = join_end, .init = join_init, .deinit = join_deinit};

@@ -1,0 +1,275 @@
+/*
+ * Lists: the mode of a cogroup that makes a pair of each key and its values, as bytes (firesteel/list.h).
+ *
+ * The lists of a batch lie one after another in one run of memory, which is reserved and grows, so that values are
+ * copied once. In `out` their pointers are offsets until the batch is pushed on. Keys of the rows are views into the
+ * side as long as that stays where it is, and stand before their list otherwise.
+ *
+ * As in Spark's groupByKey the values of one key must fit into memory; of which there is more when other tasks have
+ * ended, so the task waits for them rather than fail. What the sides hold once they are sorted they
+ * cannot give back. So where a list may need it, as there are more rows than half of the task's memory holds, they
+ * write all of them before. And what lists may take, half of the memory at most, is held while they are sorted.
+ */
+#include "base/error.h"
+#include "base/mem.h"
+#include "rdd/cogroup/cogroup_mode.h"
+#include "rdd/pipeline/columns.h"
+#include "rdd/sort/sorter.h"
+
+#include <limits.h>
+
+#define ROOM_LEAST ((size_t)64 << 10)
+#define PUSH_AT ((size_t)1 << 20) /* bytes of lists, from which on a batch goes on */
+#define RESERVED 2                /* half of the task's memory */
+#define LIST_MOST ((size_t)INT_MAX)
+
+static int push_lists(struct cogroup_op *self)
+{
+        fst_out *out = &self->op.out;
+        char *data = self->lists.data;
+        bool keys = self->op.type.key == FST_KIND_BYTES && !self->in_memory;
+        for (uint32_t i = 0; i < out->rows; i++) {
+                out->value.bytes[i].data = data + (uintptr_t)out->value.bytes[i].data;
+                if (keys)
+                        out->key.bytes[i].data = data + (uintptr_t)out->key.bytes[i].data;
+        }
+        if (task_run_stopped(self->op.run))
+                return task_run_cancelled(self->op.run);
+        op_borrow(&self->op, &(struct rows){.stable[0] = {(uintptr_t)data, self->lists.used}});
+        return op_flush(&self->op);
+}
+
+/* Push the rows that are complete; the present one moves to the beginning. */
+static int push_complete(struct cogroup_op *self)
+{
+        fst_type type = self->op.type;
+        fst_out *out = &self->op.out;
+        size_t row = self->lists.row, cell = columns_cell(type.key, type.key_size);
+        uint32_t at = out->rows;
+        int r = push_lists(self);
+        memmove(out->key.fixed, out->key.fixed + at * cell, cell);
+        memmove(self->lists.data, self->lists.data + row, self->lists.used - row);
+        self->lists.used -= row;
+        self->lists.row = 0;
+        return r;
+}
+
+static int too_large(struct cogroup_op *self)
+{
+        return error_set(
+                &self->error, -ENOMEM,
+                "the values of one key do not fit into memory (there are %zu bytes of them and more): "
+                "group_by_key makes one row of them; fst_flat_map_groups reads them one after another instead. "
+                "Or raise spark.executor.memory (spark.driver.memory in local mode), or run fewer tasks at a "
+                "time",
+                self->lists.used - self->lists.row);
+}
+
+/* Twice as large; where memory is short by half of that, and so on: not by a value at a time while there is some. */
+static int grow(struct cogroup_op *self, size_t wanted)
+{
+        size_t least = wanted - self->lists.room, more = MAX(self->lists.room, least);
+        int r = memory_acquire(&self->lists.memory, more);
+        while (r == FST_MEMORY_E_DENIED && more > least) {
+                more = MAX(more / 2, least);
+                r = memory_acquire(&self->lists.memory, more);
+        }
+        if (r == FST_MEMORY_E_DENIED)
+                r = memory_acquire_patiently(&self->lists.memory, least);
+        if (r)
+                return r < 0 ? r : too_large(self);
+        char *data = realloc(self->lists.data, self->lists.room + more);
+        if (!data) {
+                memory_release(&self->lists.memory, more);
+                return too_large(self);
+        }
+        self->lists.data = data;
+        self->lists.room += more;
+        return 0;
+}
+
+/* Make room for @more bytes of the present row. */
+static int need(struct cogroup_op *self, size_t more)
+{
+        if (likely(self->lists.used + more <= self->lists.room))
+                return 0;
+        int r = self->lists.row > 0 ? push_complete(self) : 0;
+        if (r || self->lists.used + more <= self->lists.room)
+                return r;
+        if (self->lists.used + more > LIST_MOST)
+                return too_large(self);
+        return grow(self, self->lists.used + more);
+}
+
+static void append(struct cogroup_op *self, const void *data, size_t len)
+{
+        if (len)
+                memcpy(self->lists.data + self->lists.used, data, len);
+        self->lists.used += len;
+}
+
+/* Values @from … @to of @batch behind those that are in the list. */
+static int append_values(struct cogroup_op *self, const fst_batch *batch, uint32_t from, uint32_t to)
+{
+        if (batch->type.value != FST_KIND_BYTES) {
+                size_t size = batch->type.value_size, all = (to - from) * size;
+                int r = need(self, all);
+                if (r == 0)
+                        append(self, batch->value.fixed + from * size, all);
+                return r;
+        }
+        bool length = self->mode == COGROUP_LISTS;
+        for (; from < to; from++) {
+                fst_bytes value = batch->value.bytes[from];
+                uint32_t len = (uint32_t)value.len;
+                int r = value.len > LIST_MOST ? too_large(self) : need(self, sizeof(len) + value.len);
+                if (r)
+                        return r;
+                if (length)
+                        append(self, &len, sizeof(len));
+                append(self, value.data, value.len);
+        }
+        return 0;
+}
+
+/* The key of the present row of @side begins a row. */
+static int begin_row(struct cogroup_op *self, const struct cogroup_side *side)
+{
+        fst_out *out = &self->op.out;
+        const fst_batch *b = &side->batch;
+        size_t size = b->type.key_size;
+        int r = 0;
+        if (out->rows == FST_BATCH_ROWS || self->lists.used >= PUSH_AT) {
+                r = push_lists(self);
+                self->lists.used = 0;
+        }
+        self->lists.row = self->lists.used;
+        switch (b->type.key) {
+        case FST_KIND_I64:
+        case FST_KIND_F64:
+                out->key.i64[out->rows] = b->key.i64[side->at];
+                return r;
+        case FST_KIND_FIXED:
+                memcpy(out->key.fixed + out->rows * size, b->key.fixed + side->at * size, size);
+                return r;
+        default: {
+                fst_bytes key = b->key.bytes[side->at];
+                if (!self->in_memory) {
+                        r = r ? r : need(self, key.len);
+                        if (r == 0)
+                                append(self, key.data, key.len);
+                }
+                out->key.bytes[out->rows] = key;
+                return r;
+        }
+        }
+}
+
+/* What was added since begin_row is the row's list. */
+static void end_row(struct cogroup_op *self)
+{
+        fst_out *out = &self->op.out;
+        size_t list = self->lists.row;
+        if (self->op.type.key == FST_KIND_BYTES && !self->in_memory) {
+                out->key.bytes[out->rows].data = (const char *)(uintptr_t)list;
+                list += out->key.bytes[out->rows].len;
+        }
+        out->value.bytes[out->rows] = (fst_bytes){(const char *)(uintptr_t)list, self->lists.used - list};
+        out->rows++;
+        self->lists.row = self->lists.used;
+}
+
+/* Whether the first row of @b, which was read behind that of the present key, has this key too. */
+static bool goes_on(struct cogroup_op *self, const fst_batch *b)
+{
+        fst_out *out = &self->op.out;
+        fst_type type = b->type;
+        fst_batch row = {.type = type, .key = column_from(out->key, type.key, type.key_size, out->rows)};
+        if (type.key == FST_KIND_BYTES && !self->in_memory) {
+                self->lists.key = (fst_bytes){self->lists.data + self->lists.row, row.key.bytes[0].len};
+                row.key.bytes = &self->lists.key;
+        }
+        return b->rows > 0 && batch_compare(b, 0, &row, 0) == 0;
+}
+
+static int lists_meet(struct cogroup_op *self, int least, uint32_t has)
+{
+        struct cogroup_side *side = &self->sides[least];
+        const fst_batch *b = &side->batch;
+        memory_release(&self->lists.memory, self->lists.reserve);
+        self->lists.reserve = 0;
+        int r = begin_row(self, side);
+        for (bool more = true; r == 0 && more;) {
+                uint32_t to = batch_run_end(b, side->at);
+                more = to == b->rows;
+                r = append_values(self, b, side->at, to);
+                side->at = to;
+                if (r == 0 && more) {
+                        r = side_read(side);
+                        more = r == 0 && goes_on(self, b);
+                }
+        }
+        if (r == 0)
+                end_row(self);
+        return r;
+}
+
+/* Whether the rows of one key may be more than what the sides, as they are, leave of the task's memory. */
+static bool may_be_short(const struct cogroup_op *self, const struct memory_task *task)
+{
+        bool spilled = false;
+        for (int k = 0; k < self->n; k++)
+                spilled = spilled || sorter_stats(self->sides[k].sorter).spills > 0;
+        return spilled || memory_task_held(task) > memory_task_share(task) / 2;
+}
+
+/* Ask for more than there is: whoever else of this task can write what it holds to disk does. */
+static int let_spill(struct cogroup_op *self, struct memory_task *task)
+{
+        size_t all = memory_task_share(task);
+        int r = memory_acquire(&self->lists.memory, all);
+        if (r == 0)
+                memory_release(&self->lists.memory, all);
+        return MIN(r, 0);
+}
+
+static int lists_start(struct cogroup_op *self)
+{
+        struct memory_task *task = task_run_memory(self->op.run);
+        memory_consumer_init(&self->lists.memory, task, "grouped values", NULL);
+        self->lists.started = true;
+        self->lists.used = self->lists.row = self->lists.room = self->lists.reserve = 0;
+        int r = grow(self, ROOM_LEAST);
+        size_t reserve = memory_task_share(task) / RESERVED, rows = memory_task_held(task);
+        if (r == 0 && may_be_short(self, task))
+                r = let_spill(self, task);
+        else
+                reserve = MIN(reserve, rows); /* no list is longer than all rows */
+        if (r)
+                return r;
+        r = memory_acquire(&self->lists.memory, reserve);
+        self->lists.reserve = r == 0 ? reserve : 0;
+        return MIN(r, 0);
+}
+
+static void lists_end(struct cogroup_op *self)
+{
+        if (!self->lists.started)
+                return;
+        self->lists.started = false;
+        memory_consumer_deinit(&self->lists.memory);
+        free(steal(self->lists.data));
+}
+
+static int lists_finish(struct cogroup_op *self)
+{
+        return push_lists(self);
+}
+
+static void lists_init(struct cogroup_op *self)
+{
+        op_alloc_out(&self->op, self->op.type);
+}
+
+const struct cogroup_mode_class cogroup_lists_class = {
+        .meet = lists_meet, .start = lists_start, .finish = lists_finish, .end = lists_end, .init = lists_init};

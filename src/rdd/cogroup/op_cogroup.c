@@ -1,0 +1,162 @@
+/*
+ * Cogroup; see op_cogroup.h.
+ *
+ * Each side goes into a sorter, which spills by itself, and all are read together: a step looks for the least of the
+ * keys that the sides are at, and the mode takes the rows of it. As in Spark's CoGroupedRDD each side is held, but here
+ * the rows of one key need not fit into memory. A side that comes in order is not sorted again (rdd/sort/sort_index.h).
+ *
+ * F64 keys meet as grouping has it (rdd/aggregate/hash.h): -0.0 and 0.0 are equal, and neighbours in the sorter's order.
+ *
+ * Memory: what each sorter sets aside is acquired while those before can still spill, that of the mode before the sides
+ * are sorted, after which their sorters spill no more. Bytes that functions emit are copied, because a side's batch may
+ * go before they are pushed on.
+ */
+#include "rdd/cogroup/op_cogroup.h"
+
+#include "base/mem.h"
+#include "rdd/cogroup/cogroup_mode.h"
+#include "rdd/sort/sorter.h"
+
+static const struct mode {
+        const char *name;
+        const struct cogroup_mode_class *class;
+        uint32_t wanted; /* sides, as in struct cogroup_op */
+} modes[COGROUP_MODES] = {
+        [COGROUP_JOIN] = {"join", &cogroup_join_class, 1 << JOIN_LEFT | 1 << JOIN_RIGHT},
+        [COGROUP_LEFT_JOIN] = {"left_outer_join", &cogroup_join_class, 1 << JOIN_LEFT},
+        [COGROUP_RIGHT_JOIN] = {"right_outer_join", &cogroup_join_class, 1 << JOIN_RIGHT},
+        [COGROUP_FULL_JOIN] = {"full_outer_join", &cogroup_join_class, 0},
+        [COGROUP_GROUPS] = {"cogroup", &cogroup_groups_class, 0},
+        [COGROUP_SUBTRACT] = {"subtract", &cogroup_keep_class, 1 << JOIN_LEFT},
+        [COGROUP_INTERSECT] = {"intersection", &cogroup_keep_class, 1 << JOIN_LEFT | 1 << JOIN_RIGHT},
+        [COGROUP_LISTS] = {"group_by_key", &cogroup_lists_class, 0},
+        [COGROUP_ELEMENTS] = {"group_by", &cogroup_lists_class, 0},
+};
+
+static struct cogroup_op *cogroup_of(struct op *op)
+{
+        return container_of(op, struct cogroup_op, op);
+}
+
+/* ---------------------------------------------------------------------------------------------------- meeting */
+
+/* The side with the least key, and which have it. -1: none is wanted any more. */
+static int least_of(const struct cogroup_op *self, uint32_t *has)
+{
+        int least = -1;
+        *has = 0;
+        for (int k = 0; k < self->n; k++) {
+                const struct cogroup_side *side = &self->sides[k];
+                if (side_ended(side)) {
+                        if (self->wanted >> k & 1)
+                                return -1;
+                        continue;
+                }
+                int order = least < 0 ? -1 : side_compare(side, &self->sides[least]);
+                if (order < 0) {
+                        least = k;
+                        *has = 0;
+                }
+                if (order <= 0)
+                        *has |= 1u << k;
+        }
+        return least;
+}
+
+static int meet(struct cogroup_op *self)
+{
+        uint32_t has;
+        int r = 0;
+        for (int least; r == 0 && (least = least_of(self, &has)) >= 0;)
+                r = self->class->meet(self, least, has);
+        return r;
+}
+
+/* No further rows. What the mode needs is asked for while the sides can spill; then they are sorted. */
+static int sort_sides(struct cogroup_op *self)
+{
+        int r = self->class->start ? self->class->start(self) : 0;
+        self->in_memory = true;
+        for (int k = self->n - 1; k >= 0 && r == 0; k--) {
+                r = side_sort(&self->sides[k]);
+                self->in_memory = self->in_memory && sorter_in_memory(self->sides[k].sorter);
+        }
+        return r;
+}
+
+/* ------------------------------------------------------------------------------------------------ the operator */
+
+static int cogroup_end(struct op *op)
+{
+        struct cogroup_op *self = cogroup_of(op);
+        struct task_run *run = op->run;
+        int r = sort_sides(self);
+        const void *captured = run->task.captured;
+        run->task.captured = self->fn.captured;
+        const char *outer = task_run_enter(run, self->fn.name);
+        if (r == 0)
+                r = meet(self);
+        task_run_leave(run, outer);
+        run->task.captured = captured;
+        if (r < 0 && !run->status)
+                task_run_fail_with(run, r, &self->error);
+        if (r == 0 && self->class->finish)
+                r = self->class->finish(self);
+        if (r >= 0 && op_flush(op))
+                r = op->status;
+        op->class->abandon(op);
+        return r;
+}
+
+static void cogroup_abandon(struct op *op)
+{
+        struct cogroup_op *self = cogroup_of(op);
+        for (int k = 0; k < self->n; k++)
+                side_end(&self->sides[k]);
+        if (self->class->end)
+                self->class->end(self);
+        error_deinit(&self->error);
+}
+
+static void cogroup_free(struct op *op)
+{
+        struct cogroup_op *self = cogroup_of(op);
+        cogroup_abandon(op);
+        if (self->class->deinit)
+                self->class->deinit(self);
+        for (int k = 0; k < self->n; k++)
+                side_deinit(&self->sides[k]);
+        free(self->sides);
+        op_deinit(op);
+        free(self);
+}
+
+/* The sides are ended with the cogroup: whoever computes it consumes nothing itself. */
+static const struct op_class cogroup_class = {"cogroup", .end = cogroup_end, .abandon = cogroup_abandon,
+                                              .free = cogroup_free};
+
+struct op *cogroup_op_new(struct task_run *run, enum cogroup_mode mode, const fst_type *sides, int n, fst_type out,
+                          const fst_fn *fn)
+{
+        struct cogroup_op *self = new0(struct cogroup_op);
+        self->of_mode = cogroup_class;
+        self->of_mode.name = mode == COGROUP_GROUPS && n == 1 ? "flat_map_groups" : modes[mode].name;
+        op_init(&self->op, &self->of_mode, run, out);
+        self->mode = mode;
+        self->class = modes[mode].class;
+        self->wanted = modes[mode].wanted;
+        if (cogroup_calls(mode))
+                self->fn = *fn;
+        self->n = n;
+        self->sides = new_array(struct cogroup_side, (size_t)n);
+        for (int k = 0; k < n; k++)
+                side_init(&self->sides[k], run, sides[k], &self->error, &self->fn.name);
+        if (self->class->init)
+                self->class->init(self);
+        return &self->op;
+}
+
+struct op *cogroup_op_side(struct op *cogroup, int side)
+{
+        return &cogroup_of(cogroup)->sides[side].op;
+}

@@ -1,0 +1,448 @@
+/*
+ * Cogroups against a plain reference: the rows of all sides as arrays, sorted with qsort and met in nested loops. Each
+ * mode with each kind of keys, with memory for all and with so little that sides, and the rows of one key, go to disk.
+ */
+#include "rdd/cogroup/cogroup_fixture.h"
+
+/* ------------------------------------------------------------------------------------------------------- joins */
+
+#define MISSING (-1)
+
+#define JOIN_FUNCTION(name, key_type, rank, left_type, right_type, left, right)                                        \
+        static int name(fst_task *task, key_type key, left_type l, right_type r, fst_out *out)                         \
+        {                                                                                                              \
+                struct seen s = {rank(key), left, right};                                                              \
+                fst_emit(out, &s);                                                                                     \
+                return 0;                                                                                              \
+        }
+#define JOIN_FUNCTIONS(kind, suffix, type)                                                                             \
+        JOIN_FUNCTION(inner_##suffix, type, rank_of_##suffix, int64_t, int64_t, l, r)                                  \
+        JOIN_FUNCTION(left_##suffix, type, rank_of_##suffix, int64_t, const int64_t *, l, r ? *r : MISSING)            \
+        JOIN_FUNCTION(right_##suffix, type, rank_of_##suffix, const int64_t *, int64_t, l ? *l : MISSING, r)           \
+        JOIN_FUNCTION(full_##suffix, type, rank_of_##suffix, const int64_t *, const int64_t *, l ? *l : MISSING,       \
+                      r ? *r : MISSING)
+KINDS(JOIN_FUNCTIONS)
+
+static fst_fn join_function(enum cogroup_mode mode, uint8_t kind)
+{
+#define JOINS_OF(k, suffix, type)                                                                                      \
+        if (kind == FST_KIND_##k)                                                                                      \
+                return mode == COGROUP_JOIN         ? FST_FN(inner_##suffix)                                           \
+                       : mode == COGROUP_LEFT_JOIN  ? FST_FN(left_##suffix)                                            \
+                       : mode == COGROUP_RIGHT_JOIN ? FST_FN(right_##suffix)                                           \
+                                                    : FST_FN(full_##suffix);
+        KINDS(JOINS_OF)
+        return (fst_fn){0};
+}
+
+typedef VEC(struct seen) seen_rows;
+
+static void reference_join(enum cogroup_mode mode, const struct rows_of_side *l, const struct rows_of_side *r,
+                           seen_rows *to)
+{
+        bool lefts = mode == COGROUP_LEFT_JOIN || mode == COGROUP_FULL_JOIN;
+        bool rights = mode == COGROUP_RIGHT_JOIN || mode == COGROUP_FULL_JOIN;
+        for (size_t i = 0, j = 0; i < l->len || j < r->len;) {
+                size_t i_end = i < l->len ? run_of(l, i) : i, j_end = j < r->len ? run_of(r, j) : j;
+                bool left = j == r->len || (i < l->len && l->data[i].rank < r->data[j].rank);
+                bool right = i == l->len || (j < r->len && r->data[j].rank < l->data[i].rank);
+                if (left) {
+                        for (; i < i_end; i++)
+                                if (lefts)
+                                        vec_push(to, ((struct seen){l->data[i].rank, l->data[i].value, MISSING}));
+                        continue;
+                }
+                if (right) {
+                        for (; j < j_end; j++)
+                                if (rights)
+                                        vec_push(to, ((struct seen){r->data[j].rank, MISSING, r->data[j].value}));
+                        continue;
+                }
+                for (; i < i_end; i++)
+                        for (size_t k = j; k < j_end; k++)
+                                vec_push(to, ((struct seen){l->data[i].rank, l->data[i].value, r->data[k].value}));
+                j = j_end;
+        }
+}
+
+static void check_joins(uint8_t kind, size_t pool)
+{
+        for (enum cogroup_mode mode = COGROUP_JOIN; mode <= COGROUP_FULL_JOIN; mode++) {
+                struct fixture f;
+                seen_rows wanted = {0};
+                fixture_init(&f, pool, true);
+                fst_type type = fst_type_pair(key_type(kind), FST_I64);
+                size_t many = pool == TIGHT ? 60000 : 3000;
+                struct rows_of_side rows[] = {random_rows(kind, many, 20000, 0), random_rows(kind, many, 20000, 0)};
+                struct op *op =
+                        cogroup_new(&f, mode, (fst_type[]){type, type}, 2, f.sink.type, join_function(mode, kind));
+                /* Twice, as an operator is used for several partitions. */
+                for (int again = 0; again < 2; again++) {
+                        f.seen.len = 0;
+                        assert_int_equal(run_cogroup(op, rows, 2), 0);
+                        if (pool == TIGHT)
+                                assert_true(f.run.counters.disk_spilled > 0);
+                        for (int k = 0; k < 2; k++)
+                                sort_rows(&rows[k], kind);
+                        wanted.len = 0;
+                        reference_join(mode, &rows[0], &rows[1], &wanted);
+                        expect(&f, wanted.data, wanted.len);
+                }
+                op_free(op);
+                fixture_deinit(&f);
+                vec_deinit(&wanted);
+                vec_deinit(&rows[0]);
+                vec_deinit(&rows[1]);
+        }
+}
+
+static void joins_give_all_pairs_of_rows_and_what_has_none(void **state)
+{
+        for_all_kinds(check_joins);
+}
+
+/* One key has nearly all rows of one side, and of the other some: more than memory holds. */
+static void outer_joins_of_a_skewed_key(void **state)
+{
+        struct fixture f;
+        seen_rows wanted = {0};
+        fixture_init(&f, TIGHT, true);
+        struct rows_of_side few = random_rows(FST_KIND_I64, 60, 300, 5),
+                            many = random_rows(FST_KIND_I64, 200000, 300, 98);
+        for (int swapped = 0; swapped < 2; swapped++) {
+                fst_type type = FST_PAIR(I64, I64);
+                struct rows_of_side rows[] = {swapped ? many : few, swapped ? few : many};
+                struct op *op = cogroup_new(&f, COGROUP_FULL_JOIN, (fst_type[]){type, type}, 2, f.sink.type,
+                                            join_function(COGROUP_FULL_JOIN, FST_KIND_I64));
+                f.seen.len = wanted.len = 0;
+                assert_int_equal(run_cogroup(op, rows, 2), 0);
+                for (int k = 0; k < 2; k++)
+                        sort_rows(&rows[k], FST_KIND_I64);
+                reference_join(COGROUP_FULL_JOIN, &rows[0], &rows[1], &wanted);
+                expect(&f, wanted.data, wanted.len);
+                op_free(op);
+        }
+        assert_true(f.run.counters.disk_spilled > 0);
+        fixture_deinit(&f);
+        vec_deinit(&wanted);
+        vec_deinit(&few);
+        vec_deinit(&many);
+}
+
+/* ------------------------------------------------------------------------------------------------------ groups */
+
+/* A number that says which values were seen, and in which order. */
+static int64_t digest(int64_t so_far, int64_t value)
+{
+        return (int64_t)((uint64_t)so_far * 31 + (uint64_t)value + 1);
+}
+
+/* How much is read of each group depends on its key: all, the first few, nothing. */
+static size_t limit_of(int64_t rank)
+{
+        return rank % 3 == 0 ? SIZE_MAX : rank % 3 == 1 ? 3 : 0;
+}
+
+static int64_t read_some(fst_iter *values, size_t most)
+{
+        int64_t x, sum = 0;
+        for (size_t i = 0; i < most && fst_next(values, &x); i++)
+                sum = digest(sum, x);
+        return sum;
+}
+
+static void read_groups(fst_iter *const *groups, int n, int64_t rank, fst_out *out)
+{
+        struct seen s = {.rank = rank};
+        int64_t of[COGROUP_SIDES_MOST];
+        /* The last side first, so that nobody takes an order for granted. */
+        for (int k = n; k-- > 0;)
+                of[k] = read_some(groups[k], limit_of(rank + k));
+        for (int k = 0; k < n; k++)
+                s.a = digest(s.a, of[k]);
+        s.b = n;
+        fst_emit(out, &s);
+}
+
+#define GROUP_FUNCTIONS(kind, suffix, type)                                                                            \
+        static int one_##suffix(fst_task *task, type key, fst_iter *values, fst_out *out)                              \
+        {                                                                                                              \
+                read_groups(&values, 1, rank_of_##suffix(key), out);                                                   \
+                return 0;                                                                                              \
+        }                                                                                                              \
+        static int two_##suffix(fst_task *task, type key, fst_iter *a, fst_iter *b, fst_out *out)                      \
+        {                                                                                                              \
+                read_groups((fst_iter *[]){a, b}, 2, rank_of_##suffix(key), out);                                      \
+                return 0;                                                                                              \
+        }                                                                                                              \
+        static int all_##suffix(fst_task *task, type key, fst_iter *const *groups, fst_out *out)                       \
+        {                                                                                                              \
+                read_groups(groups, 5, rank_of_##suffix(key), out);                                                    \
+                return 0;                                                                                              \
+        }
+KINDS(GROUP_FUNCTIONS)
+
+static fst_fn group_function(int n, uint8_t kind)
+{
+#define GROUPS_OF(k, suffix, type)                                                                                     \
+        if (kind == FST_KIND_##k)                                                                                      \
+                return n == 1 ? FST_FN(one_##suffix) : n == 2 ? FST_FN(two_##suffix) : FST_FN(all_##suffix);
+        KINDS(GROUPS_OF)
+        return (fst_fn){0};
+}
+
+static void reference_groups(const struct rows_of_side *rows, int n, seen_rows *to)
+{
+        size_t at[COGROUP_SIDES_MOST] = {0};
+        for (;;) {
+                int64_t rank = INT64_MAX;
+                for (int k = 0; k < n; k++)
+                        if (at[k] < rows[k].len)
+                                rank = MIN(rank, rows[k].data[at[k]].rank);
+                if (rank == INT64_MAX)
+                        return;
+                struct seen s = {.rank = rank, .b = n};
+                for (int k = 0; k < n; k++) {
+                        int64_t sum = 0;
+                        size_t most = limit_of(rank + k), i = 0;
+                        for (; at[k] < rows[k].len && rows[k].data[at[k]].rank == rank; at[k]++)
+                                if (i++ < most)
+                                        sum = digest(sum, rows[k].data[at[k]].value);
+                        s.a = digest(s.a, sum);
+                }
+                vec_push(to, s);
+        }
+}
+
+static void check_group(uint8_t kind, size_t pool, int n, int skew)
+{
+        struct fixture f;
+        seen_rows wanted = {0};
+        struct rows_of_side rows[5];
+        fst_type types[5];
+        fixture_init(&f, pool, true);
+        for (int k = 0; k < n; k++) {
+                /* Side 3 has no rows. */
+                size_t many = k == 3 ? 0 : pool == TIGHT ? 150000 / (size_t)n : 4000;
+                rows[k] = random_rows(kind, many, k == 1 ? 50 : 3000, skew);
+                types[k] = fst_type_pair(key_type(kind), FST_I64);
+        }
+        struct op *op = cogroup_new(&f, COGROUP_GROUPS, types, n, f.sink.type, group_function(n, kind));
+        assert_int_equal(run_cogroup(op, rows, n), 0);
+        if (pool == TIGHT)
+                assert_true(f.run.counters.disk_spilled > 0);
+        for (int k = 0; k < n; k++)
+                sort_rows(&rows[k], kind);
+        reference_groups(rows, n, &wanted);
+        expect(&f, wanted.data, wanted.len);
+        op_free(op);
+        fixture_deinit(&f);
+        vec_deinit(&wanted);
+        for (int k = 0; k < n; k++)
+                vec_deinit(&rows[k]);
+}
+
+static void check_groups(uint8_t kind, size_t pool)
+{
+        check_group(kind, pool, 1, 0);
+        check_group(kind, pool, 2, 60);
+        check_group(kind, pool, 5, 10);
+}
+
+static void groups_are_read_as_far_as_one_likes(void **state)
+{
+        for_all_kinds(check_groups);
+}
+
+static int first_of_each(fst_task *task, int64_t key, fst_iter *values, fst_out *out)
+{
+        struct seen s = {key, -1, 0};
+        double x;
+        while (fst_next(values, &x))
+                s.b++;
+        fst_emit(out, &s);
+        return 0;
+}
+
+static int refuses(fst_task *task, int64_t key, fst_iter *values, fst_out *out)
+{
+        return key == 3 ? fst_fail(task, "not %lld", (long long)key) : 0;
+}
+
+static int stops(fst_task *task, int64_t key, fst_iter *values, fst_out *out)
+{
+        int64_t x;
+        if (key == 7)
+                *(int *)task->stopped = 1;
+        while (fst_next(values, &x))
+                ;
+        return 0;
+}
+
+static void expect_failure(fst_fn fn, int status, const char *message)
+{
+        struct fixture f;
+        fixture_init(&f, TIGHT, true);
+        struct rows_of_side rows = random_rows(FST_KIND_I64, 100000, 100, 90);
+        fst_type type = FST_PAIR(I64, I64);
+        struct op *op = cogroup_new(&f, COGROUP_GROUPS, &type, 1, f.sink.type, fn);
+        int r = run_cogroup(op, &rows, 1);
+        assert_true(r < 0);
+        if (status)
+                assert_int_equal(r, status);
+        assert_int_equal(f.run.status, r);
+        if (!strstr(error_message(&f.run.error), message))
+                fail_msg("\"%s\" is not in: %s", message, error_message(&f.run.error));
+        op_free(op);
+        fixture_deinit(&f);
+        vec_deinit(&rows);
+}
+
+static void functions_of_groups_fail_with_their_reason(void **state)
+{
+        expect_failure(FST_FN(refuses), 0, "not 3");
+        expect_failure(FST_FN(first_of_each), -EINVAL,
+                       "the values are I64, but first_of_each reads them with fst_next "
+                       "into variables for F64");
+        expect_failure(FST_FN(stops), -ECANCELED, "cancelled");
+}
+
+static void groups_end_when_enough_was_seen(void **state)
+{
+        struct fixture f;
+        fixture_init(&f, AMPLE, true);
+        f.enough = 10;
+        struct rows_of_side rows = random_rows(FST_KIND_I64, 50000, 20000, 0);
+        fst_type type = FST_PAIR(I64, I64);
+        struct op *op = cogroup_new(&f, COGROUP_GROUPS, &type, 1, f.sink.type, FST_FN(one_i64));
+        assert_int_equal(run_cogroup(op, &rows, 1), OP_ENOUGH);
+        assert_in_range(f.seen.len, 10, 3000);
+        op_free(op);
+        fixture_deinit(&f);
+        vec_deinit(&rows);
+}
+
+/* ------------------------------------------------------------------------------------------------ rows that stay */
+
+struct keep_sink {
+        struct op op;
+        struct rows_of_side rows;
+        uint8_t kind;
+};
+
+static int keep(struct op *op, const struct rows *in)
+{
+        struct keep_sink *sink = container_of(op, struct keep_sink, op);
+        for (uint32_t i = 0; i < in->batch.rows; i++)
+                vec_push(&sink->rows, ((struct row){.rank = rank_in(&in->batch, i),
+                                                    .value = in->batch.type.value ? in->batch.value.i64[i] : 0}));
+        return 0;
+}
+
+static const struct op_class keep_class = {"keep", .consume = keep};
+
+static bool has_rank(const struct rows_of_side *rows, int64_t rank)
+{
+        struct row wanted = {.rank = rank, .number = -1, .negative = true};
+        size_t low = 0, high = rows->len;
+        while (low < high) {
+                size_t middle = (low + high) / 2;
+                if (row_compare(&rows->data[middle], &wanted) < 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low < rows->len && rows->data[low].rank == rank;
+}
+
+static void check_keep(uint8_t kind, size_t pool, enum cogroup_mode mode, fst_type left, fst_type right)
+{
+        struct fixture f;
+        fixture_init(&f, pool, true);
+        size_t many = pool == TIGHT ? 100000 : 5000;
+        struct rows_of_side rows[] = {random_rows(kind, many, 5000, 10), random_rows(kind, many / 20, 5000, 0)};
+        struct keep_sink sink = {.kind = kind};
+        op_init(&sink.op, &keep_class, &f.run, left);
+        struct op *op = cogroup_new(&f, mode, (fst_type[]){left, right}, 2, left, (fst_fn){0});
+        op->next = &sink.op;
+        assert_int_equal(run_cogroup(op, rows, 2), 0);
+        for (int k = 0; k < 2; k++)
+                sort_rows(&rows[k], kind);
+        size_t n = 0;
+        for (size_t i = 0; i < rows[0].len; i++) {
+                const struct row *row = &rows[0].data[i];
+                bool both = has_rank(&rows[1], row->rank), again = i > 0 && rows[0].data[i - 1].rank == row->rank;
+                if (mode == COGROUP_SUBTRACT ? both : !both || again)
+                        continue;
+                assert_true(n < sink.rows.len);
+                assert_int_equal(sink.rows.data[n].rank, row->rank);
+                if (left.value)
+                        assert_int_equal(sink.rows.data[n].value, row->value);
+                n++;
+        }
+        assert_int_equal(sink.rows.len, n);
+        assert_true(n > 0);
+        op_free(op);
+        op_deinit(&sink.op);
+        fixture_deinit(&f);
+        vec_deinit(&sink.rows);
+        vec_deinit(&rows[0]);
+        vec_deinit(&rows[1]);
+}
+
+static void check_keeps(uint8_t kind, size_t pool)
+{
+        fst_type key = key_type(kind), pair = fst_type_pair(key, FST_I64);
+        check_keep(kind, pool, COGROUP_SUBTRACT, pair, fst_type_pair(key, FST_BYTES));
+        check_keep(kind, pool, COGROUP_SUBTRACT, key, key);
+        check_keep(kind, pool, COGROUP_INTERSECT, key, key);
+}
+
+static void rows_stay_by_what_the_other_side_has(void **state)
+{
+        for_all_kinds(check_keeps);
+}
+
+/* ------------------------------------------------------------------------------------------------------ refusals */
+
+static void refused(enum cogroup_mode mode, fst_type left, fst_type right, fst_fn fn, const char *message)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        assert_int_equal(cogroup_check(mode, "it", (fst_type[]){left, right}, mode == COGROUP_LISTS ? 1 : 2,
+                                       mode == COGROUP_SUBTRACT ? left : FST_I64, &fn, &error),
+                         -EINVAL);
+        if (!strstr(error_message(&error), message))
+                fail_msg("\"%s\" is not in: %s", message, error_message(&error));
+        error_deinit(&error);
+}
+
+static void what_does_not_go_together_is_refused(void **state)
+{
+        fst_type pair = FST_PAIR(I64, I64);
+        refused(COGROUP_JOIN, pair, FST_I64, FST_FN(inner_i64), "it needs pairs on both sides");
+        refused(COGROUP_JOIN, pair, FST_PAIR(F64, I64), FST_FN(inner_i64), "it needs keys of one type on both sides");
+        refused(COGROUP_JOIN, pair, FST_PAIR(I64, F64), FST_FN(inner_i64), "takes PAIR(I64, I64) on the right");
+        refused(COGROUP_JOIN, pair, pair, FST_FN(left_i64), "in it it is never missing");
+        refused(COGROUP_LEFT_JOIN, pair, pair, FST_FN(inner_i64), "in it there may be none: make the parameter a");
+        refused(COGROUP_RIGHT_JOIN, pair, pair, FST_FN(left_i64), "takes the left value as it is");
+        refused(COGROUP_FULL_JOIN, pair, pair, FST_FN(left_i64), "takes the left value as it is");
+        refused(COGROUP_JOIN, pair, pair, FST_FN(two_i64), "is not a function that it can call");
+        refused(COGROUP_GROUPS, pair, pair, FST_FN(one_i64), "is not a function that it of 2 RDDs can call");
+        refused(COGROUP_GROUPS, pair, pair, FST_FN(two_bytes), "takes keys of BYTES, but the rows are PAIR(I64, I64)");
+        refused(COGROUP_SUBTRACT, pair, FST_BYTES, (fst_fn){0}, "it needs keys of one type");
+        refused(COGROUP_LISTS, pair, pair, (fst_fn){0}, "it makes rows of PAIR(I64, BYTES), not of I64");
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(joins_give_all_pairs_of_rows_and_what_has_none),
+                cmocka_unit_test(outer_joins_of_a_skewed_key),
+                cmocka_unit_test(groups_are_read_as_far_as_one_likes),
+                cmocka_unit_test(functions_of_groups_fail_with_their_reason),
+                cmocka_unit_test(groups_end_when_enough_was_seen),
+                cmocka_unit_test(rows_stay_by_what_the_other_side_has),
+                cmocka_unit_test(what_does_not_go_together_is_refused),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

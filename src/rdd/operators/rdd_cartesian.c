@@ -1,0 +1,196 @@
+/*
+ * Every row of one RDD with every row of another: cartesian. Partition i of n × m is of partition i / m of the left and
+ * i % m of the right parent. The right rows are set aside and gone through for each left one.
+ */
+#include "rdd/rdd_build.h"
+#include "rdd/rdd_wire_class.h"
+#include "rdd/cogroup/spillable_rows.h"
+
+#include "base/mem.h"
+
+#include <limits.h>
+
+static int right_partitions(const struct lineage *child)
+{
+        return MAX(rdd_of_const(child)->parents[1]->lineage.partitions, 1);
+}
+
+static void left_needs(const struct lineage *child, const struct lineage_dep *dep, int partition, int *first,
+                       int *count)
+{
+        *first = partition / right_partitions(child);
+        *count = 1;
+}
+
+static void right_needs(const struct lineage *child, const struct lineage_dep *dep, int partition, int *first,
+                        int *count)
+{
+        *first = partition % right_partitions(child);
+        *count = 1;
+}
+
+FST_API fst_rdd *fst_cartesian_at(fst_rdd *left, fst_rdd *right, fst_site site)
+{
+        left = rdd_given(left, site);
+        right = rdd_given(right, site);
+        fst_rdd *sides[] = {left, right};
+        fst_rdd *rdd = rdd_new_of(left->sc, RDD_CARTESIAN, fst_type_pair(left->type, right->type), sides, 2, site);
+        rdd_check_columns(rdd);
+        rdd_depend_narrowly(rdd, false);
+        rdd->lineage.deps[0].needs = left_needs;
+        rdd->lineage.deps[1].needs = right_needs;
+        return rdd;
+}
+
+static int cartesian_plan(fst_rdd *rdd)
+{
+        int64_t n = (int64_t)rdd->parents[0]->lineage.partitions * rdd->parents[1]->lineage.partitions;
+        if (n > INT_MAX)
+                rdd_fail(rdd, -EINVAL,
+                         "cartesian has more partitions than there can be: coalesce one of its RDDs before");
+        rdd->lineage.partitions = (int)MIN(n, INT_MAX);
+        return rdd->status;
+}
+
+static int cartesian_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd,
+                            struct fst_error *error)
+{
+        int64_t n = (int64_t)rdd->parents[0]->lineage.partitions * rdd->parents[1]->lineage.partitions;
+        if (n != rdd->lineage.partitions)
+                return rdd_wire_bad(rdd, error, "it has not the partitions of its parents");
+        return rdd_wire_check_columns(rdd, error);
+}
+
+/* ---------------------------------------------------------------------------------------------------- in tasks */
+
+struct cartesian_op {
+        struct op op;
+        struct rows_aside right;
+        fst_batch batch; /* right rows at hand */
+        bool whole;      /* which are all of them */
+};
+
+static struct cartesian_op *cartesian_of(struct op *op)
+{
+        return container_of(op, struct cartesian_op, op);
+}
+
+static void put(fst_column to, uint32_t at, fst_column from, uint32_t row, uint8_t kind, uint32_t size)
+{
+        if (kind == FST_KIND_BYTES)
+                to.bytes[at] = from.bytes[row];
+        else if (kind == FST_KIND_FIXED)
+                memcpy(to.fixed + (size_t)at * size, from.fixed + (size_t)row * size, size);
+        else
+                to.i64[at] = from.i64[row];
+}
+
+/* Left row @row with the right rows at hand. */
+static int cross(struct cartesian_op *self, const fst_batch *left, uint32_t row)
+{
+        struct op *op = &self->op;
+        fst_type t = op->type;
+        for (uint32_t i = 0; i < self->batch.rows; i++) {
+                if (op->out.rows == FST_BATCH_ROWS && op_flush(op))
+                        return op->status;
+                put(op->out.key, op->out.rows, left->key, row, t.key, t.key_size);
+                put(op->out.value, op->out.rows, self->batch.key, i, t.value, t.value_size);
+                op->out.rows++;
+        }
+        return op->status;
+}
+
+/* Left row @row with all right rows, read again. What was made is pushed on before the batch that it views goes. */
+static int cross_all(struct cartesian_op *self, const fst_batch *left, uint32_t row)
+{
+        int r = rows_aside_read(&self->right);
+        while (r == 0 && (r = rows_aside_next(&self->right, &self->batch)) == 0 && self->batch.rows > 0) {
+                if (task_run_stopped(self->op.run))
+                        return task_run_cancelled(self->op.run);
+                r = cross(self, left, row);
+                if (r == 0)
+                        r = op_flush(&self->op);
+        }
+        return r;
+}
+
+static int cartesian_consume(struct op *op, const struct rows *in)
+{
+        struct cartesian_op *self = cartesian_of(op);
+        int r = 0;
+        if (task_run_stopped(op->run))
+                return task_run_cancelled(op->run);
+        for (uint32_t i = 0; i < in->batch.rows && r == 0; i++)
+                r = self->whole ? cross(self, &in->batch, i) : cross_all(self, &in->batch, i);
+        return r ? r : op_input_done(op);
+}
+
+static void cartesian_abandon(struct op *op)
+{
+        rows_aside_reset(&cartesian_of(op)->right);
+}
+
+static int cartesian_end(struct op *op)
+{
+        int r = op_flush(op);
+        cartesian_abandon(op);
+        return r;
+}
+
+static void cartesian_free(struct op *op)
+{
+        struct cartesian_op *self = cartesian_of(op);
+        rows_aside_deinit(&self->right);
+        op_deinit(op);
+        free(self);
+}
+
+static const struct op_class cartesian_op_class = {"cartesian", .consume = cartesian_consume, .end = cartesian_end,
+                                                   .abandon = cartesian_abandon, .free = cartesian_free};
+
+static struct op *cartesian_op_new(const fst_rdd *rdd, struct task_run *run)
+{
+        struct cartesian_op *self = new0(struct cartesian_op);
+        op_init(&self->op, &cartesian_op_class, run, rdd->type);
+        op_alloc_out(&self->op, rdd->type);
+        rows_aside_init(&self->right, run, rdd->parents[1]->type);
+        return &self->op;
+}
+
+/* Whether the first batch of the right rows is all of them. */
+static int look_at_right(struct cartesian_op *self)
+{
+        fst_batch more = {0};
+        int r = rows_aside_read(&self->right);
+        if (r == 0)
+                r = rows_aside_next(&self->right, &self->batch);
+        if (r == 0 && self->batch.rows > 0)
+                r = rows_aside_next(&self->right, &more);
+        self->whole = more.rows == 0;
+        if (r == 0 && self->whole)
+                r = rows_aside_read(&self->right);
+        return r || !self->whole ? r : rows_aside_next(&self->right, &self->batch);
+}
+
+static int cartesian_feed(struct node *node, int partition, struct op *to)
+{
+        struct cartesian_op *self = cartesian_of(node->op);
+        int m = right_partitions(&node->rdd->lineage);
+        int r = op_begin(&self->right.op);
+        if (r == 0)
+                r = node_feed_parent(node, 1, partition % m, &self->right.op);
+        if (r == 0)
+                r = look_at_right(self);
+        if (r || self->batch.rows == 0)
+                return r;
+        return node_feed_parent(node, 0, partition / m, to);
+}
+
+const struct rdd_class rdd_cartesian_class = {
+        .spark = "CartesianRDD",
+        .parents = 2,
+        .plan = cartesian_plan,
+        .decode = cartesian_decode,
+        .op_new = cartesian_op_new,
+        .feed = cartesian_feed,
+};

@@ -1,0 +1,268 @@
+/*
+ * Rows of RDDs with equal keys: joins, cogroup, flat_map_groups, group_by_key, group_by, subtract_by_key.
+ *
+ * A cogroup is narrow on all sides. Whatever is not partitioned as it wants gets a shuffle of its own below it, so what
+ * reads and what writes a shuffle is the same for all operators; a side that is there twice is shuffled once. Spark's
+ * CoGroupedRDD depends on the shuffles directly: the stages are the same.
+ */
+#include "rdd/default_partitioner.h"
+#include "rdd/rdd_registry.h"
+#include "rdd/rdd_wire_class.h"
+
+#include "base/mem.h"
+#include "rdd/cogroup/op_cogroup.h"
+#include "rdd/pipeline/op_key.h"
+
+#include <firesteel/pair.h>
+
+/* ---------------------------------------------------------------------------------------------------- building */
+
+static int check_sides(enum cogroup_mode mode, fst_rdd *const *rdds, int n, const fst_fn *f, fst_type type,
+                       int partitions, fst_site site, struct fst_error *error)
+{
+        fst_type types[COGROUP_SIDES_MOST] = {0};
+        if (partitions < 0)
+                return error_set(error, -EINVAL, "Number of partitions cannot be negative");
+        for (int k = 0; k < n && k < COGROUP_SIDES_MOST; k++) {
+                if (rdds[k]->sc != rdds[0]->sc)
+                        return error_set(error, -EINVAL, "%s needs RDDs of one context", site.operation);
+                types[k] = rdds[k]->type;
+        }
+        return cogroup_check(mode, site.operation, types, n, type, f, error);
+}
+
+/* All of them placed by @p, one that is there twice only once. */
+static void place_sides(fst_rdd **rdds, int n, struct partitioner *p, fst_site site)
+{
+        fst_rdd *given[COGROUP_SIDES_MOST];
+        memcpy(given, rdds, (size_t)n * sizeof(*rdds));
+        for (int k = 0; k < n; k++) {
+                int same = 0;
+                while (given[same] != given[k])
+                        same++;
+                rdds[k] = same < k ? rdds[same] : rdd_placed(given[k], p, site);
+        }
+}
+
+/*
+ * The rows of @rdds, of which there is one at least. Subtracting is placed as the left side is, what others are placed
+ * by is chosen among them.
+ */
+static fst_rdd *cogroup(enum cogroup_mode mode, fst_rdd *const *rdds, int n, const fst_fn *f, fst_type type,
+                        int partitions, fst_site site)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct partitioner hash, *p = NULL;
+        fst_rdd *sides[COGROUP_SIDES_MOST];
+        int r = 0, room = MIN(n, COGROUP_SIDES_MOST), first = rdd_registry_next_id(rdds[0]->sc);
+        bool sound = true;
+        memcpy(sides, rdds, (size_t)room * sizeof(*rdds));
+        for (int k = 0; k < room; k++)
+                sound = sound && !rdds[k]->status;
+        if (sound)
+                r = check_sides(mode, rdds, n, f, type, partitions, site, &error);
+        if (sound && r == 0)
+                p = mode == COGROUP_SUBTRACT ? rdd_own_partitioner(rdds[0], partitions, &hash)
+                                             : rdd_choose_partitioner(rdds, n, partitions, &hash);
+        if (p)
+                place_sides(sides, n, p, site);
+        fst_rdd *rdd = rdd_new_of(rdds[0]->sc, RDD_COGROUP, type, sides, room, site);
+        if (r)
+                rdd_fail_with(rdd, r, &error);
+        rdd->cogroup.mode = mode;
+        if (cogroup_calls(mode))
+                rdd_set_fn(rdd, f);
+        rdd_depend_narrowly(rdd, !cogroup_calls(mode));
+        return rdd_made_since(rdd, first);
+}
+
+FST_API fst_rdd *fst_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions, fst_site site)
+{
+        left = rdd_given(left, site);
+        right = rdd_given(right, site);
+        return cogroup(COGROUP_JOIN, (fst_rdd *[]){left, right}, 2, &f, type, partitions, site);
+}
+
+FST_API fst_rdd *fst_left_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions,
+                                        fst_site site)
+{
+        left = rdd_given(left, site);
+        right = rdd_given(right, site);
+        return cogroup(COGROUP_LEFT_JOIN, (fst_rdd *[]){left, right}, 2, &f, type, partitions, site);
+}
+
+FST_API fst_rdd *fst_right_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions,
+                                         fst_site site)
+{
+        left = rdd_given(left, site);
+        right = rdd_given(right, site);
+        return cogroup(COGROUP_RIGHT_JOIN, (fst_rdd *[]){left, right}, 2, &f, type, partitions, site);
+}
+
+FST_API fst_rdd *fst_full_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions,
+                                        fst_site site)
+{
+        left = rdd_given(left, site);
+        right = rdd_given(right, site);
+        return cogroup(COGROUP_FULL_JOIN, (fst_rdd *[]){left, right}, 2, &f, type, partitions, site);
+}
+
+FST_API fst_rdd *fst_cogroup_at(fst_rdd *a, fst_rdd *b, fst_fn f, fst_type type, int partitions, fst_site site)
+{
+        a = rdd_given(a, site);
+        b = rdd_given(b, site);
+        return cogroup(COGROUP_GROUPS, (fst_rdd *[]){a, b}, 2, &f, type, partitions, site);
+}
+
+FST_API fst_rdd *fst_cogroup_all_at(fst_context *sc, fst_rdd *const *rdds, size_t n, fst_fn f, fst_type type,
+                                    int partitions, fst_site site)
+{
+        if (rdd_first_missing(rdds, n) < n)
+                return rdd_given(NULL, site);
+        if (n > 0)
+                return cogroup(COGROUP_GROUPS, rdds, (int)MIN(n, (size_t)COGROUP_SIDES_MOST + 1), &f, type, partitions,
+                               site);
+        fst_rdd *rdd = rdd_new(sc, RDD_COGROUP, type, NULL, site);
+        return rdd_fail(rdd, -EINVAL, "a cogroup of no RDDs has no keys: give it one at least");
+}
+
+FST_API fst_rdd *fst_flat_map_groups_at(fst_rdd *pairs, fst_fn f, fst_type type, int partitions, fst_site site)
+{
+        pairs = rdd_given(pairs, site);
+        return cogroup(COGROUP_GROUPS, &pairs, 1, &f, type, partitions, site);
+}
+
+FST_API fst_rdd *fst_subtract_by_key_at(fst_rdd *left, fst_rdd *right, int partitions, fst_site site)
+{
+        left = rdd_given(left, site);
+        right = rdd_given(right, site);
+        return cogroup(COGROUP_SUBTRACT, (fst_rdd *[]){left, right}, 2, NULL, left->type, partitions, site);
+}
+
+FST_API fst_rdd *fst_group_by_key_at(fst_rdd *pairs, int partitions, fst_site site)
+{
+        pairs = rdd_given(pairs, site);
+        return cogroup(COGROUP_LISTS, &pairs, 1, NULL, fst_type_pair(pairs->type, FST_BYTES), partitions, site);
+}
+
+/* As many partitions as the rows' partitioner has, if it is chosen: it places by other keys than these. */
+FST_API fst_rdd *fst_group_by_at(fst_rdd *rows, fst_fn key, fst_type key_type, int partitions, fst_site site)
+{
+        rows = rdd_given(rows, site);
+        struct partitioner hash;
+        const struct partitioner *p =
+                rows->status || partitions ? NULL : rdd_choose_partitioner(&rows, 1, partitions, &hash);
+        int first = rdd_registry_next_id(rows->sc);
+        fst_rdd *keyed = rdd_key_by(rows, &key, key_type, site);
+        fst_rdd *groups = cogroup(rows->type.value ? COGROUP_ELEMENTS : COGROUP_LISTS, &keyed, 1, NULL,
+                                  fst_type_pair(key_type, FST_BYTES), p ? p->partitions : partitions, site);
+        return rdd_made_since(groups, first);
+}
+
+/* ------------------------------------------------------------------------------------------------ whole rows */
+
+/* Whole rows of both, pairs in one column: those of the first that stay. */
+static fst_rdd *of_whole_rows(enum cogroup_mode mode, fst_rdd *a, fst_rdd *b, int partitions, fst_site site)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        char x[64], y[64];
+        if (!a->status && !b->status && !fst_type_equal(a->type, b->type)) {
+                error_set(&error, -EINVAL, "%s needs RDDs of one type, but the rows are %s and %s", site.operation,
+                          fst_type_name(a->type, x), fst_type_name(b->type, y));
+                return rdd_fail_with(rdd_new_of(a->sc, RDD_COGROUP, a->type, (fst_rdd *[]){a, b}, 2, site), -EINVAL,
+                                     &error);
+        }
+        int first = rdd_registry_next_id(a->sc);
+        fst_rdd *sides[] = {rdd_packed(a, site), a == b ? NULL : rdd_packed(b, site)};
+        sides[1] = sides[1] ? sides[1] : sides[0];
+        fst_rdd *kept = cogroup(mode, sides, 2, NULL, sides[0]->type, partitions, site);
+        kept->partitioner = NULL; /* Spark knows none: only pairs have one */
+        return rdd_made_since(rdd_unpacked(kept, a->type, site), first);
+}
+
+/* Spark takes the rows with nothing beside them: a partitioner of pairs says how many partitions, and no more. */
+FST_API fst_rdd *fst_subtract_at(fst_rdd *a, fst_rdd *b, int partitions, fst_site site)
+{
+        a = rdd_given(a, site);
+        b = rdd_given(b, site);
+        struct partitioner hash;
+        const struct partitioner *p = a->status || partitions ? NULL : rdd_own_partitioner(a, 0, &hash);
+        return of_whole_rows(COGROUP_SUBTRACT, a, b, p ? p->partitions : partitions, site);
+}
+
+FST_API fst_rdd *fst_intersection_at(fst_rdd *a, fst_rdd *b, int partitions, fst_site site)
+{
+        a = rdd_given(a, site);
+        b = rdd_given(b, site);
+        int n = partitions;
+        if (n == 0 && !a->status && !b->status && !rdd_plan(a) && !rdd_plan(b)) {
+                int set = rdd_parallelism_set(a->sc), most = MAX(a->lineage.partitions, b->lineage.partitions);
+                n = set ? set : MAX(1, most);
+        }
+        return of_whole_rows(COGROUP_INTERSECT, a, b, n, site);
+}
+
+/* ------------------------------------------------------------------------------------------------- the class */
+
+static int sides_of(const fst_rdd *rdd, fst_type *types)
+{
+        for (int k = 0; k < rdd->n_parents && k < COGROUP_SIDES_MOST; k++)
+                types[k] = rdd->parents[k]->type;
+        return rdd->n_parents;
+}
+
+static int cogroup_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Firesteel__Rdd *m, struct fst_error *error)
+{
+        m->cogroup = (uint32_t)rdd->cogroup.mode;
+        return 0;
+}
+
+static int cogroup_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd,
+                          struct fst_error *error)
+{
+        fst_type types[COGROUP_SIDES_MOST];
+        if (m->cogroup >= COGROUP_MODES)
+                return rdd_wire_bad(rdd, error, "it groups in a way that is not known here");
+        rdd->cogroup.mode = (int)m->cogroup;
+        if (cogroup_calls(m->cogroup)) {
+                int r = m->function ? reader->function(reader, m->function, &rdd->fn, error)
+                                    : rdd_wire_bad(rdd, error, "its function is missing");
+                if (r)
+                        return r;
+        }
+        int r = rdd_wire_check_partitions(rdd, error), n = sides_of(rdd, types);
+        return r ? r
+                 : rdd_wire_bad_with(rdd,
+                                     cogroup_check((enum cogroup_mode)m->cogroup, rdd->site.operation, types, n,
+                                                   rdd->type, &rdd->fn, error),
+                                     error);
+}
+
+static struct op *cogroup_new(const fst_rdd *rdd, struct task_run *run)
+{
+        fst_type types[COGROUP_SIDES_MOST];
+        int n = sides_of(rdd, types);
+        return cogroup_op_new(run, (enum cogroup_mode)rdd->cogroup.mode, types, n, rdd->type, &rdd->fn);
+}
+
+static int cogroup_feed(struct node *node, int partition, struct op *to)
+{
+        int r = 0;
+        for (int k = 0; k < node->rdd->n_parents && r == 0; k++) {
+                struct op *side = cogroup_op_side(node->op, k);
+                r = op_begin(side);
+                if (r == 0)
+                        r = node_feed_parent(node, k, partition, side);
+        }
+        return r;
+}
+
+const struct rdd_class rdd_cogroup_class = {
+        .spark = "CoGroupedRDD",
+        .parents = RDD_ANY_PARENTS,
+        .chooses_keys = true,
+        .encode = cogroup_encode,
+        .decode = cogroup_decode,
+        .op_new = cogroup_new,
+        .feed = cogroup_feed,
+};

@@ -1,0 +1,79 @@
+/* Rows as fst_save_as_object_file has written them: object_file. */
+#include "rdd/object_file.h"
+
+#include "rdd/operators/rdd_files.h"
+
+#include "base/mem.h"
+#include "io/text_plan.h"
+
+FST_API fst_rdd *fst_object_file_at(fst_context *sc, const char *path, fst_type type, int min_partitions, fst_site site)
+{
+        return rdd_files_new(sc, RDD_OBJECT_FILE, type, path, min_partitions, site);
+}
+
+/* That the first file has such rows: a task checks each. */
+static int check_rows(const fst_rdd *rdd, struct fst_error *error)
+{
+        char found[64], wanted[64];
+        fst_type type;
+        if (rdd->text.splits.len == 0)
+                return 0;
+        const char *path = rdd->text.splits.data[0].path;
+        int r = object_file_type(path, &type, error);
+        if (r < 0 || fst_type_equal(type, rdd->type))
+                return r;
+        return error_set(error, -EINVAL, "%s has rows of %s, not of %s", path, fst_type_name(type, found),
+                         fst_type_name(rdd->type, wanted));
+}
+
+static int find_splits(fst_rdd *rdd, const struct input_options *options, struct fst_error *error)
+{
+        int r = plain_plan(rdd->text.paths, rdd->text.min_partitions, options, &rdd->text.splits, error);
+        return r ? r : check_rows(rdd, error);
+}
+
+static int object_partitions(fst_rdd *rdd)
+{
+        return rdd_files_plan(rdd, find_splits);
+}
+
+static void *object_state_new(const struct node *node)
+{
+        return object_reader_new();
+}
+
+static void object_state_free(void *state)
+{
+        object_reader_free(state);
+}
+
+static int object_feed(struct node *node, int partition, struct op *to)
+{
+        struct object_reader *reader = node->state;
+        struct task_run *run = node_env(node)->run;
+        struct fst_error error = FST_ERROR_INIT;
+        struct rows rows = {0};
+        int r = object_reader_open(reader, &node->rdd->text.splits.data[partition], node->rdd->type, &error);
+        while (r == 0) {
+                const void *stable = NULL;
+                r = object_reader_next(reader, &rows.batch, &stable, &rows.stable[0].size, &error);
+                if (r || rows.batch.rows == 0)
+                        break;
+                rows.stable[0].start = (uintptr_t)stable;
+                run->counters.input_records += rows.batch.rows;
+                r = node_push(to, &rows);
+        }
+        run->counters.input_bytes += (int64_t)object_reader_bytes(reader);
+        object_reader_close(reader);
+        return r < 0 ? task_run_fail_with(run, r, &error) : r;
+}
+
+#define CLASS_OF_FILES(name)                                                                                           \
+        .spark = (name), .free = rdd_files_free, .plan = object_partitions, .hosts = rdd_files_hosts,                  \
+        .encode = rdd_files_encode, .decode = rdd_files_decode, .state_new = object_state_new,                         \
+        .state_free = object_state_free, .feed = object_feed
+
+const struct rdd_class rdd_object_file_class = {CLASS_OF_FILES("MapPartitionsRDD")};
+
+/* Of the driver's alone: on the wire they are object files. */
+const struct rdd_class rdd_checkpoint_files_class = {CLASS_OF_FILES("ReliableCheckpointRDD")};

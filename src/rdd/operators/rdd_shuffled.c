@@ -1,0 +1,225 @@
+/* What reads a shuffle: partition_by, sort_by_key, sort_by, and what is combined (rdd_combine.c). */
+#include "rdd/rdd_build.h"
+#include "rdd/rdd_registry.h"
+#include "rdd/rdd_wire_class.h"
+
+#include "base/mem.h"
+#include "rdd/aggregate/op_combine.h"
+#include "rdd/pipeline/op_key.h"
+#include "rdd/sort/op_sort.h"
+#include "store/page.h"
+
+/* ---------------------------------------------------------------------------------------------------- building */
+
+/* Of a sort: as many as the parent has, whatever spark.default.parallelism says, as in Spark. */
+static int sorted_partitions(fst_rdd *rdd, int wanted)
+{
+        if (wanted < 0) {
+                rdd_fail(rdd, -EINVAL, "Number of partitions cannot be negative");
+                return 1;
+        }
+        if (wanted > 0)
+                return wanted;
+        if (rdd_plan(rdd_parent(rdd))) {
+                rdd_fail_as(rdd, rdd_parent(rdd));
+                return 1;
+        }
+        return MAX(rdd_parent(rdd)->lineage.partitions, 1);
+}
+
+void rdd_depend_on_shuffle(fst_rdd *rdd)
+{
+        rdd->shuffle.id = rdd_registry_shuffle_id(rdd->sc);
+        rdd->lineage.deps = new0(struct lineage_dep);
+        rdd->lineage.n_deps = 1;
+        rdd->lineage.deps[0] = (struct lineage_dep){.kind = LINEAGE_SHUFFLE,
+                                                    .parent = &rdd_parent(rdd)->lineage,
+                                                    .child = &rdd->lineage,
+                                                    .shuffle_id = rdd->shuffle.id,
+                                                    .reduce_partitions = rdd->shuffle.partitioner.partitions};
+        rdd->partitioner = &rdd->shuffle.partitioner;
+}
+
+/* What reads @parent's rows as @p places them; it takes @p. */
+static fst_rdd *placed_by(fst_rdd *parent, struct partitioner *p, int partitions, fst_site site)
+{
+        fst_rdd *rdd = rdd_new(parent->sc, RDD_SHUFFLED, parent->type, parent, site);
+        rdd->shuffle.partitioner = *p;
+        if (partitions <= 0)
+                rdd_fail(rdd, -EINVAL, "Number of partitions must be positive");
+        else if (p->kind != PARTITIONER_ROUND_ROBIN && !parent->type.value)
+                rdd_fail(rdd, -EINVAL, "partition_by needs pairs");
+        rdd_depend_on_shuffle(rdd);
+        return rdd;
+}
+
+FST_API fst_rdd *fst_partition_by_at(fst_rdd *pairs, int partitions, fst_site site)
+{
+        pairs = rdd_given(pairs, site);
+        struct partitioner hash;
+        partitioner_init_hash(&hash, MAX(partitions, 1), pairs->type);
+        if (!pairs->status && partitions > 0 && partitioner_equal(pairs->partitioner, &hash))
+                return pairs;
+        return placed_by(pairs, &hash, partitions, site);
+}
+
+FST_API fst_rdd *fst_partition_by_range_at(fst_rdd *pairs, int partitions, enum fst_order order, fst_site site)
+{
+        pairs = rdd_given(pairs, site);
+        struct partitioner range;
+        partitioner_init_range(&range, MAX(partitions, 1), pairs->type, order);
+        return placed_by(pairs, &range, partitions, site);
+}
+
+FST_API fst_rdd *fst_partition_by_function_at(fst_rdd *pairs, int partitions, fst_fn f, fst_site site)
+{
+        pairs = rdd_given(pairs, site);
+        struct fst_error error = FST_ERROR_INIT;
+        struct partitioner p;
+        partitioner_init_function(&p, MAX(partitions, 1), pairs->type, &f);
+        if (!pairs->status && partitions > 0 && partitioner_equal(pairs->partitioner, &p))
+                return pairs;
+        fst_rdd *rdd = placed_by(pairs, &p, partitions, site);
+        rdd_set_fn(rdd, &f); /* a copy that lives as long as the RDD */
+        rdd->shuffle.partitioner.fn = rdd->fn;
+        int r = rdd->status ? 0 : partitioner_check_function(pairs->type, &rdd->fn, &error);
+        return r ? rdd_fail_with(rdd, r, &error) : rdd;
+}
+
+FST_API fst_rdd *fst_repartition_at(fst_rdd *parent, int partitions, fst_site site)
+{
+        parent = rdd_given(parent, site);
+        struct partitioner turns;
+        partitioner_init_round_robin(&turns, MAX(partitions, 1));
+        fst_rdd *rdd = placed_by(parent, &turns, partitions, site);
+        rdd->partitioner = NULL; /* no key is where it would be looked for */
+        return rdd;
+}
+
+static fst_rdd *sorted(fst_rdd *parent, enum fst_order order, int partitions, fst_site site)
+{
+        fst_rdd *rdd = rdd_new(parent->sc, RDD_SHUFFLED, parent->type, parent, site);
+        int n = rdd->status ? 1 : sorted_partitions(rdd, partitions);
+        partitioner_init_range(&rdd->shuffle.partitioner, n, parent->type, order);
+        rdd->shuffle.sort = true;
+        rdd->shuffle.order = order;
+        rdd_depend_on_shuffle(rdd);
+        return rdd;
+}
+
+FST_API fst_rdd *fst_sort_by_key_at(fst_rdd *pairs, enum fst_order order, int partitions, fst_site site)
+{
+        pairs = rdd_given(pairs, site);
+        fst_rdd *rdd = sorted(pairs, order, partitions, site);
+        return pairs->type.value ? rdd : rdd_fail(rdd, -EINVAL, "sort_by_key needs pairs");
+}
+
+FST_API fst_rdd *fst_sort_by_at(fst_rdd *parent, fst_fn key, fst_type key_type, enum fst_order order, int partitions,
+                                fst_site site)
+{
+        parent = rdd_given(parent, site);
+        if (FST_SHAPE_FORM(key.shape) == FST_FORM_BUILTIN && FST_SHAPE_TAG(key.shape) == FST_BUILTIN_IDENTITY) {
+                fst_rdd *rdd = sorted(parent, order, partitions, site);
+                rdd->partitioner = NULL; /* as Spark's sortBy: a union of such rows is one behind the other */
+                return parent->type.value ? rdd_fail(rdd, -EINVAL, "fst_identity sorts rows that are no pairs") : rdd;
+        }
+        int first = rdd_registry_next_id(parent->sc);
+        fst_rdd *rows = sorted(rdd_key_by(parent, &key, key_type, site), order, partitions, site);
+        return rdd_made_since(rdd_rows_of(rows, parent->type, site), first);
+}
+
+/* ------------------------------------------------------------------------------------------------- SHUFFLED */
+
+static void shuffled_free(fst_rdd *rdd)
+{
+        partitioner_deinit(&rdd->shuffle.partitioner);
+}
+
+static int shuffled_plan(fst_rdd *rdd)
+{
+        rdd->lineage.partitions = rdd->shuffle.partitioner.partitions;
+        return 0;
+}
+
+static int shuffled_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Firesteel__Rdd *m, struct fst_error *error)
+{
+        Firesteel__Shuffle *shuffle = arena_alloc(&w->arena, sizeof(*shuffle));
+        firesteel__shuffle__init(shuffle);
+        shuffle->id = rdd->shuffle.id;
+        shuffle->combine = rdd->shuffle.combine;
+        shuffle->sort = rdd->shuffle.sort;
+        shuffle->descending = rdd->shuffle.order == FST_DESCENDING;
+        m->shuffle = shuffle;
+        return 0;
+}
+
+static int shuffled_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *message, fst_rdd *rdd,
+                           struct fst_error *error)
+{
+        const Firesteel__Shuffle *m = message->shuffle;
+        if (!m)
+                return rdd_wire_bad(rdd, error, "it has no shuffle to read");
+        rdd->shuffle.combine = m->combine;
+        rdd->shuffle.sort = m->sort;
+        rdd->shuffle.order = m->descending ? FST_DESCENDING : FST_ASCENDING;
+        rdd->shuffle.partitioner.partitions = rdd->lineage.partitions;
+        int r = m->combine ? rdd_wire_check_combine(rdd, error) : 0;
+        return r ? r : rdd_wire_depend_on(reader, rdd, m->id, rdd->lineage.partitions, error);
+}
+
+static struct op *shuffled_op_new(const fst_rdd *rdd, struct task_run *run)
+{
+        if (rdd->shuffle.combine)
+                return combine_op_new(run, rdd->type, &rdd->fn); /* of accumulators, if values become some */
+        return rdd->shuffle.sort ? sort_op_new(run, rdd->type, rdd->shuffle.order) : NULL;
+}
+
+static void *cursor_new(const struct node *node)
+{
+        struct page_cursor *cursor = new0(struct page_cursor);
+        page_cursor_init(cursor, node->rdd->type);
+        return cursor;
+}
+
+static void cursor_free(void *cursor)
+{
+        page_cursor_deinit(cursor);
+        free(cursor);
+}
+
+static int shuffled_feed(struct node *node, int partition, struct op *to)
+{
+        const struct pipeline_env *env = node_env(node);
+        const struct shuffle_source *source = env->shuffle;
+        struct page_cursor *cursor = node->state;
+        struct shuffle_input *input = NULL;
+        const struct page *page;
+        struct rows rows = {0};
+        int r = source->open(env->shuffle_owner, env->run, node->rdd->shuffle.id, partition, node->rdd->type, &input);
+        if (r)
+                return r;
+        while ((r = source->next(input, &page)) == 0 && page) {
+                page_cursor_start(cursor, page);
+                rows.stable[0] = (struct fst_stable){(uintptr_t)page->data, page->used};
+                while (r == 0 && page_cursor_next(cursor, &rows.batch)) {
+                        env->run->counters.shuffle_read_records += rows.batch.rows;
+                        r = node_push(to, &rows);
+                }
+                if (r)
+                        break;
+        }
+        source->close(input);
+        return r;
+}
+
+const struct rdd_class rdd_shuffled_class = {
+        .spark = "ShuffledRDD",
+        .free = shuffled_free,
+        .plan = shuffled_plan,
+        .encode = shuffled_encode,
+        .decode = shuffled_decode,
+        .op_new = shuffled_op_new,
+        .state_new = cursor_new,
+        .state_free = cursor_free,
+        .feed = shuffled_feed,
+};

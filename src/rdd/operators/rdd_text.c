@@ -1,0 +1,91 @@
+/* Lines of text files: text_file. */
+#include "rdd/operators/rdd_files.h"
+
+#include "base/mem.h"
+#include "io/text_plan.h"
+#include "io/text_reader.h"
+
+FST_API fst_rdd *fst_text_file_at(fst_context *sc, const char *path, int min_partitions, fst_site site)
+{
+        return rdd_files_new(sc, RDD_TEXT_FILE, FST_BYTES, path, min_partitions, site);
+}
+
+static int find_splits(fst_rdd *rdd, const struct input_options *options, struct fst_error *error)
+{
+        return text_plan(rdd->text.paths, rdd->text.min_partitions, options, &rdd->text.splits, error);
+}
+
+static int text_partitions(fst_rdd *rdd)
+{
+        return rdd_files_plan(rdd, find_splits);
+}
+
+static int text_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *message, fst_rdd *rdd,
+                       struct fst_error *error)
+{
+        if (rdd->type.key != FST_KIND_BYTES || rdd->type.value)
+                return rdd_wire_bad(rdd, error, "lines of text are BYTES");
+        return rdd_files_decode(reader, message, rdd, error);
+}
+
+/* ---------------------------------------------------------------------------------------------------- in tasks */
+
+struct text_state {
+        struct text_reader *reader;
+        fst_bytes lines[FST_BATCH_ROWS];
+};
+
+static void *text_state_new(const struct node *node)
+{
+        struct text_state *state = new0(struct text_state);
+        state->reader = text_reader_new(0);
+        return state;
+}
+
+static void text_state_free(void *data)
+{
+        struct text_state *state = data;
+        text_reader_free(state->reader);
+        free(state);
+}
+
+static int text_feed(struct node *node, int partition, struct op *to)
+{
+        const struct pipeline_env *env = node_env(node);
+        const struct input_split *split = &node->rdd->text.splits.data[partition];
+        struct text_state *state = node->state;
+        struct task_run *run = env->run;
+        struct fst_error error = FST_ERROR_INIT;
+        struct rows rows = {.batch = {.type = node->rdd->type, .key.bytes = state->lines}};
+        int r = text_reader_open(state->reader, split, &error);
+        if (r == 0 && env->sample_budget)
+                text_reader_sample(state->reader, env->sample_budget);
+        while (r == 0) {
+                const char *start = NULL;
+                r = text_reader_next(state->reader, state->lines, FST_BATCH_ROWS, &rows.batch.rows, &start,
+                                     &rows.stable[0].size, &error);
+                if (r || rows.batch.rows == 0)
+                        break;
+                rows.stable[0].start = (uintptr_t)start;
+                run->counters.input_records += rows.batch.rows;
+                r = node_push(to, &rows);
+        }
+        uint64_t bytes = text_reader_bytes(state->reader);
+        run->counters.input_bytes += (int64_t)bytes;
+        if (env->sample_budget && bytes)
+                run->sample_scale = MAX(1.0, (double)split->length / (double)bytes);
+        text_reader_close(state->reader);
+        return r < 0 ? task_run_fail_with(run, r, &error) : r;
+}
+
+const struct rdd_class rdd_text_file_class = {
+        .spark = "MapPartitionsRDD",
+        .free = rdd_files_free,
+        .plan = text_partitions,
+        .hosts = rdd_files_hosts,
+        .encode = rdd_files_encode,
+        .decode = text_decode,
+        .state_new = text_state_new,
+        .state_free = text_state_free,
+        .feed = text_feed,
+};

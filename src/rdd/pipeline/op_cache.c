@@ -1,0 +1,63 @@
+/* See op_tee.h. */
+#include "rdd/pipeline/op_cache.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "store/block_store.h"
+
+struct tee_op {
+        struct op op;
+        struct block_writer *writer;
+};
+
+static int tee_consume(struct op *op, const struct rows *in)
+{
+        struct tee_op *self = container_of(op, struct tee_op, op);
+        struct fst_error error = FST_ERROR_INIT;
+        int r = self->writer ? block_writer_append(self->writer, &in->batch, &error) : 0;
+        if (r < 0) {
+                log_warn("BlockManager", "a partition is not kept: %s", error_message(&error));
+                error_deinit(&error);
+                block_writer_abort(steal(self->writer));
+        }
+        return op_push(op, in);
+}
+
+static void tee_free(struct op *op)
+{
+        struct tee_op *self = container_of(op, struct tee_op, op);
+        block_writer_abort(self->writer);
+        op_deinit(op);
+        free(self);
+}
+
+static const struct op_class tee_class = {"persist", .consume = tee_consume, .free = tee_free};
+
+struct op *tee_op_new(struct task_run *run, fst_type type)
+{
+        struct tee_op *self = new0(struct tee_op);
+        op_init(&self->op, &tee_class, run, type);
+        return &self->op;
+}
+
+void tee_op_start(struct op *op, struct block_writer *writer)
+{
+        container_of(op, struct tee_op, op)->writer = writer;
+        op_begin(op);
+}
+
+void tee_op_finish(struct op *op, bool whole)
+{
+        struct tee_op *self = container_of(op, struct tee_op, op);
+        struct fst_error error = FST_ERROR_INIT;
+        struct block_writer *writer = steal(self->writer);
+        if (!writer)
+                return;
+        if (!whole || op->status) {
+                block_writer_abort(writer);
+                return;
+        }
+        if (block_writer_commit(writer, &error) < 0)
+                log_warn("BlockManager", "a partition is not kept: %s", error_message(&error));
+        error_deinit(&error);
+}

@@ -1,0 +1,187 @@
+/*
+ * Pulling out of a pushing engine; see op_iter.h.
+ *
+ * The function starts with the partition and gets its first batch when there is one. `consume` lends it a batch
+ * and comes back when the function asks for the next, so the batch stays valid while the function reads it. A function
+ * that returns early answers OP_ENOUGH upwards; one that is abandoned sees the end of its rows and must return.
+ */
+#include "rdd/pipeline/op_iter.h"
+
+#include "base/coroutine.h"
+#include "base/mem.h"
+
+/* Untouched pages cost nothing; user code may have large frames. */
+#define STACK_SIZE ((size_t)8 << 20)
+
+struct iter_op {
+        struct op op;
+        fst_fn fn;
+        fst_iter iter;
+        struct coroutine *coroutine;
+        const struct rows *lent;
+        bool started;  /* in this partition */
+        bool finished; /* the function returned */
+        bool at_end;   /* there are no more rows */
+        int result;
+};
+
+static struct iter_op *iter_of(struct op *op)
+{
+        return container_of(op, struct iter_op, op);
+}
+
+static bool refill(fst_iter *iter)
+{
+        struct iter_op *self = container_of(iter, struct iter_op, iter);
+        iter->batch.rows = 0;
+        iter->at = 0;
+        if (self->at_end)
+                return false;
+        /* Rows made so far may point into the batch that goes away now; those to come may not. */
+        int r = op_flush(&self->op);
+        op_borrow(&self->op, &(struct rows){0});
+        if (r)
+                return false;
+        const void *captured = self->op.run->task.captured;
+        const char *function = self->op.run->function;
+        self->lent = NULL;
+        coroutine_yield(self->coroutine);
+        self->op.run->task.captured = captured;
+        task_run_leave(self->op.run, function);
+        if (!self->lent)
+                return false;
+        op_borrow(&self->op, self->lent);
+        iter->batch = self->lent->batch;
+        return true;
+}
+
+bool iter_op_mismatch(fst_iter *iter, uint32_t tag)
+{
+        if (iter->refill != refill)
+                return false;
+        struct iter_op *self = container_of(iter, struct iter_op, iter);
+        char wanted[64], have[64];
+        task_run_fail(self->op.run, -EINVAL, "the rows are %s, but %s reads them with fst_next into variables for %s",
+                      fst_tag_name(iter->tag, have), self->fn.name, fst_tag_name(tag, wanted));
+        return true;
+}
+
+static void body(void *arg)
+{
+        struct iter_op *self = arg;
+        fst_task *task = &self->op.run->task;
+        task->captured = self->fn.captured;
+        task_run_leave(self->op.run, self->fn.name);
+        if (FST_SHAPE_FORM(self->fn.shape) == FST_FORM_ITER_AT) {
+                int (*f)(fst_task *, int, fst_iter *, fst_out *) =
+                        (int (*)(fst_task *, int, fst_iter *, fst_out *))self->fn.code;
+                self->result = f(task, self->op.partition, &self->iter, &self->op.out);
+        } else if (FST_SHAPE_FORM(self->fn.shape) == FST_FORM_EACH_ITER) {
+                int (*f)(fst_task *, fst_iter *) = (int (*)(fst_task *, fst_iter *))self->fn.code;
+                self->result = f(task, &self->iter);
+        } else {
+                int (*f)(fst_task *, fst_iter *, fst_out *) = (int (*)(fst_task *, fst_iter *, fst_out *))self->fn.code;
+                self->result = f(task, &self->iter, &self->op.out);
+        }
+        self->finished = true;
+}
+
+/* Let the function run until it wants rows or returns. */
+static int go_on(struct iter_op *self)
+{
+        struct task_run *run = self->op.run;
+        const char *outer = run->function;
+        if (self->started) {
+                coroutine_resume(self->coroutine);
+        } else {
+                self->started = true;
+                coroutine_start(self->coroutine, body, self);
+        }
+        task_run_leave(run, outer);
+        if (self->finished && self->result)
+                return task_run_fail_by(run, self->result, self->fn.name);
+        if (run->status)
+                return run->status;
+        return self->op.status;
+}
+
+static int iter_begin(struct op *op)
+{
+        struct iter_op *self = iter_of(op);
+        self->started = self->finished = self->at_end = false;
+        self->result = 0;
+        self->lent = NULL;
+        self->iter.batch = (fst_batch){.type = self->iter.batch.type};
+        self->iter.at = 0;
+        self->iter.status = 0;
+        op_borrow(op, &(struct rows){0});
+        return go_on(self);
+}
+
+static int iter_consume(struct op *op, const struct rows *in)
+{
+        struct iter_op *self = iter_of(op);
+        if (task_run_stopped(op->run))
+                return task_run_cancelled(op->run);
+        if (!self->finished) {
+                self->lent = in;
+                int r = go_on(self);
+                if (r)
+                        return r;
+        }
+        if (!self->finished)
+                return 0;
+        int r = op_flush(op);
+        return r ? r : OP_ENOUGH;
+}
+
+static int iter_end(struct op *op)
+{
+        struct iter_op *self = iter_of(op);
+        self->at_end = true;
+        while (!self->finished) {
+                self->lent = NULL;
+                int r = go_on(self);
+                if (r && self->finished)
+                        return r;
+        }
+        return op->run->status ? op->run->status : op->status;
+}
+
+static void iter_abandon(struct op *op)
+{
+        struct iter_op *self = iter_of(op);
+        if (!op->status)
+                op->status = OP_ENOUGH; /* what it still emits is dropped */
+        self->at_end = true;
+        while (self->started && !self->finished) {
+                self->lent = NULL;
+                go_on(self);
+        }
+}
+
+static void iter_free(struct op *op)
+{
+        struct iter_op *self = iter_of(op);
+        coroutine_free(self->coroutine);
+        op_deinit(op);
+        free(self);
+}
+
+static const struct op_class iter_class = {
+        "map_partitions", .begin = iter_begin,     .consume = iter_consume,
+        .end = iter_end,  .abandon = iter_abandon, .free = iter_free,
+};
+
+struct op *iter_op_new(struct task_run *run, fst_type in, fst_type out, const fst_fn *fn)
+{
+        struct iter_op *self = new0(struct iter_op);
+        op_init(&self->op, &iter_class, run, out);
+        op_alloc_out(&self->op, out);
+        self->fn = *fn;
+        self->iter.tag = fst_type_tag(in);
+        self->iter.batch.type = in;
+        self->iter.refill = refill;
+        self->coroutine = coroutine_new(STACK_SIZE);
+        return &self->op;
+}

@@ -1,0 +1,73 @@
+/*
+ * See task_listeners.h. As in Spark one listener's failure keeps no other from being called, and fails a task that had
+ * not failed.
+ */
+#include "rdd/pipeline/task_listeners.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+
+struct task_listener {
+        struct task_listener *next; /* the one that was added before */
+        int (*completed)(fst_task *task, void *data);
+        int (*failed)(fst_task *task, void *data, const char *message);
+        void *data;
+};
+
+static void add(struct task_listener **list, struct task_listener listener)
+{
+        struct task_listener *l = mem_alloc(sizeof(*l));
+        listener.next = *list;
+        *l = listener;
+        *list = l;
+}
+
+FST_API void fst_task_on_completion(fst_task *task, int (*f)(fst_task *task, void *data), void *data)
+{
+        add(&task->run->on_completion, (struct task_listener){.completed = f, .data = data});
+}
+
+FST_API void fst_task_on_failure(fst_task *task, int (*f)(fst_task *task, void *data, const char *message), void *data)
+{
+        add(&task->run->on_failure, (struct task_listener){.failed = f, .data = data});
+}
+
+static void call(struct task_run *run, const struct task_listener *l, const char *message)
+{
+        const char *outer = task_run_enter(run, "a listener of the task");
+        int before = run->status;
+        int r = l->completed ? l->completed(&run->task, l->data) : l->failed(&run->task, l->data, message);
+        if (r && before) /* the message that counts is the first one */
+                log_error("Executor", "a listener of task %lld answered %d", (long long)run->task.info.id, r);
+        else if (r)
+                task_run_fail_by(run, r, run->function);
+        task_run_leave(run, outer);
+}
+
+static void call_all(struct task_run *run, struct task_listener **list, const char *message)
+{
+        while (*list) {
+                struct task_listener *l = *list;
+                *list = l->next;
+                call(run, l, message);
+                free(l);
+        }
+}
+
+int task_run_call_listeners(struct task_run *run, int status)
+{
+        if (likely(!run->on_failure && !run->on_completion))
+                return status;
+        run->task.captured = NULL;
+        if (status) {
+                _cleanup_free_ char *message = mem_strdup(error_message(&run->error));
+                call_all(run, &run->on_failure, message);
+        }
+        call_all(run, &run->on_completion, NULL);
+        while (run->on_failure) { /* nothing failed */
+                struct task_listener *next = run->on_failure->next;
+                free(run->on_failure);
+                run->on_failure = next;
+        }
+        return status ? status : run->status;
+}

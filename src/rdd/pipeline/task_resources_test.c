@@ -1,0 +1,63 @@
+/* Custom resources as tasks see them, and texts that are none. */
+#include "rdd/pipeline/task_resources.h"
+
+#include "rdd/pipeline/task_run.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void tasks_read_their_addresses(void **state)
+{
+        const char *const gpus[] = {"0", "", "3"}, *const none[] = {NULL};
+        struct task_resources r = {0};
+        struct task_run run;
+        const char *found[1];
+        task_run_init(&run, NULL, NULL);
+        assert_int_equal(fst_task_resource(&run.task, "gpu", found, 1), 0);
+        task_resources_put(&r, "fpga", none, 0);
+        task_resources_put(&r, "", gpus, 3);
+        task_resources_put(&r, "gpu", gpus, 3);
+        run.resources = &r;
+        assert_int_equal(fst_task_resource(&run.task, "gpu", found, 1), 2); /* more than there is room for */
+        assert_string_equal(found[0], "0");
+        assert_int_equal(fst_task_resource(&run.task, "fpga", found, 1), 0);
+        assert_int_equal(fst_task_resource(&run.task, "0", found, 1), 0); /* an address is no name */
+        task_resources_deinit(&r);
+        task_run_deinit(&run);
+}
+
+static void only_texts_are_taken(void **state)
+{
+        static const char good[] = "gpu\0"
+                                   "0\0";
+        struct task_resources r = {0};
+        const char *name, *addresses[4];
+        size_t at = 0;
+        int n;
+        assert_int_equal(task_resources_set(&r, good, sizeof(good)), 0);
+        assert_true(task_resources_next(&r, &at, &name, addresses, 4, &n));
+        assert_string_equal(name, "gpu");
+        assert_int_equal(n, 1);
+        assert_false(task_resources_next(&r, &at, &name, addresses, 4, &n));
+        for (size_t len = 1; len < sizeof(good); len++)
+                assert_int_equal(task_resources_set(&r, good, len), -EBADMSG);
+        assert_int_equal(task_resources_set(&r, "\0\0\0", 3), -EBADMSG);
+        at = 0;
+        assert_false(task_resources_next(&r, &at, &name, addresses, 4, &n));
+        assert_int_equal(task_resources_set(&r, "", 0), 0);
+        task_resources_deinit(&r);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(tasks_read_their_addresses),
+                cmocka_unit_test(only_texts_are_taken),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,152 @@
+/* An attempt's private half; see task_run.h. Invariant: status != 0 exactly when error has a message. */
+#include "rdd/pipeline/task_run.h"
+
+#include "base/mem.h"
+#include "base/strmap.h"
+#include "store/memory.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void task_run_init(struct task_run *run, struct memory_manager *memory_manager, const struct spill_space *spill)
+{
+        *run = (struct task_run){.memory_manager = memory_manager, .spill = spill};
+        run->task.run = run;
+        run->task.stopped = &run->stop;
+}
+
+void task_run_deinit(struct task_run *run)
+{
+        task_run_end(run);
+        free(steal(run->broadcasts));
+        run->broadcasts_room = 0;
+        error_deinit(&run->error);
+}
+
+static uint64_t mix(uint64_t z)
+{
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return z ^ (z >> 31);
+}
+
+void task_run_begin(struct task_run *run, const struct fst_task_info *info, uint64_t seed)
+{
+        run->task.info = *info;
+        run->task.captured = NULL;
+        run->task.random_state = mix(mix(seed + (uint64_t)info->stage) + (uint64_t)info->partition);
+        run->counters = (struct task_counters){0};
+        run->status = 0;
+        run->fetch_failed = false;
+        run->sample_scale = 1;
+        run->barrier_epoch = 0;
+        if (run->error.message)
+                error_deinit(&run->error);
+}
+
+FST_API int fst_task_partitions(const fst_task *task)
+{
+        return task->run->partitions;
+}
+
+FST_API int fst_task_cpus(const fst_task *task)
+{
+        return task->run->cpus;
+}
+
+void task_run_end(struct task_run *run)
+{
+        task_run_release_shared(run);
+        if (run->barrier_reply)
+                task_run_release_barrier(run);
+        if (!run->memory)
+                return;
+        run->counters.peak_memory = (int64_t)memory_task_peak(run->memory);
+        memory_task_free(run->memory);
+        run->memory = NULL;
+}
+
+struct memory_task *task_run_memory(struct task_run *run)
+{
+        if (!run->memory) {
+                run->memory = memory_task_new(run->memory_manager);
+                memory_task_set_gauge(run->memory, &run->held);
+        }
+        /* The flag is another one for each task of a slot. */
+        memory_task_set_stopped(run->memory, run->task.stopped);
+        return run->memory;
+}
+
+/* A part of the task could not be written when another one needed memory: whatever followed has its cause in that. */
+static int spill_failure(const struct task_run *run, const char **why)
+{
+        *why = NULL;
+        return run->memory ? memory_task_failure(run->memory, why) : 0;
+}
+
+static int fail(struct task_run *run, int status, char *message)
+{
+        const char *why;
+        if (run->status) {
+                free(message);
+                return run->status;
+        }
+        int spill = spill_failure(run, &why);
+        if (spill && why) {
+                free(message);
+                message = mem_strdup(why);
+                status = spill;
+        }
+        error_deinit(&run->error);
+        run->error.message = message;
+        return run->status = status < 0 ? status : -EIO;
+}
+
+int task_run_check(struct task_run *run)
+{
+        const char *why;
+        int spill = run->status ? 0 : spill_failure(run, &why);
+        return spill ? task_run_fail(run, spill, "writing to disk failed: %s", strerror(-spill)) : run->status;
+}
+
+int task_run_fail(struct task_run *run, int status, const char *format, ...)
+{
+        char *message = NULL;
+        va_list args;
+        va_start(args, format);
+        if (vasprintf(&message, format, args) < 0)
+                message = mem_strdup("out of memory");
+        va_end(args);
+        return fail(run, status, message);
+}
+
+int task_run_fail_by(struct task_run *run, int status, const char *function)
+{
+        if (run->status)
+                return run->status;
+        return fail(run, status, mem_printf("function %s returned %d", function ? function : "?", status));
+}
+
+int task_run_fail_with(struct task_run *run, int status, struct fst_error *error)
+{
+        return fail(run, status, error->message ? steal(error->message) : mem_strdup(strerror(-status)));
+}
+
+FST_API const char *fst_task_local_property(const fst_task *task, const char *key)
+{
+        return task->run->properties ? strmap_get(task->run->properties, key) : NULL;
+}
+
+FST_API int fst_fail(fst_task *task, const char *format, ...)
+{
+        char *message = NULL;
+        va_list args;
+        va_start(args, format);
+        if (vasprintf(&message, format, args) < 0)
+                message = mem_strdup("out of memory");
+        va_end(args);
+        const char *function = task->run->function;
+        fail(task->run, -EIO, function ? mem_printf("%s: %s", function, message) : mem_strdup(message));
+        free(message);
+        return -1;
+}

@@ -1,0 +1,144 @@
+/*
+ * See rdd_walk.h. A chain, which most lineages are, is followed from its end and turned round; where an RDD has several
+ * parents, a depth-first search with a stack of its own (lineages of iterative programs are deep) and a table of what
+ * was met lists each behind its parents.
+ */
+#include "rdd/rdd_visit.h"
+
+#include "base/mem.h"
+#include "base/vec.h"
+
+/* What it is read from in place of its parents, from now on; NULL: it is computed from those. */
+static fst_rdd *checkpoint_of(const fst_rdd *rdd)
+{
+        return __atomic_load_n(&rdd->checkpoint.source, __ATOMIC_ACQUIRE);
+}
+
+static int parents_in(const fst_rdd *rdd, fst_rdd *source, enum rdd_walk_extent extent)
+{
+        return source ? 1 : extent == RDD_WALK_STAGE && rdd->op == RDD_SHUFFLED ? 0 : rdd->n_parents;
+}
+
+fst_rdd *const *rdd_walk_parents(const struct rdd_walk *walk, uint32_t i, int *n)
+{
+        *n = parents_in(walk->rdds[i], walk->sources[i], walk->extent);
+        return walk->sources[i] ? &walk->sources[i] : walk->rdds[i]->parents;
+}
+
+static void push(struct rdd_walk *walk, fst_rdd *rdd, fst_rdd *source)
+{
+        if (walk->n == walk->cap) {
+                walk->cap = walk->cap ? walk->cap * 2 : 8;
+                walk->rdds = mem_grow(walk->rdds, walk->cap * sizeof(*walk->rdds));
+                walk->sources = mem_grow(walk->sources, walk->cap * sizeof(*walk->sources));
+        }
+        walk->sources[walk->n] = source;
+        walk->rdds[walk->n++] = rdd;
+}
+
+/* ------------------------------------------------------------------------------------------- the table */
+
+/* Where @rdd stands in the table, or is to stand. */
+static uint32_t *slot_of(const struct rdd_walk *walk, const fst_rdd *rdd)
+{
+        uint64_t hash = (uint64_t)(uintptr_t)rdd * 0x9e3779b97f4a7c15u;
+        uint32_t at = (uint32_t)(hash >> 32) & (walk->n_slots - 1);
+        while (walk->slots[at] && walk->rdds[walk->slots[at] - 1] != rdd)
+                at = (at + 1) & (walk->n_slots - 1);
+        return &walk->slots[at];
+}
+
+static void list(struct rdd_walk *walk, fst_rdd *rdd, fst_rdd *source)
+{
+        push(walk, rdd, source);
+        if (walk->n * 2 > walk->n_slots) {
+                free(walk->slots);
+                walk->n_slots = walk->n_slots ? walk->n_slots * 2 : 16;
+                walk->slots = new_array(uint32_t, walk->n_slots);
+                for (uint32_t i = 0; i + 1 < walk->n; i++)
+                        *slot_of(walk, walk->rdds[i]) = i + 1;
+        }
+        *slot_of(walk, rdd) = walk->n;
+}
+
+static bool listed(const struct rdd_walk *walk, const fst_rdd *rdd)
+{
+        return walk->n_slots && *slot_of(walk, rdd);
+}
+
+uint32_t rdd_walk_index(const struct rdd_walk *walk, const fst_rdd *rdd)
+{
+        if (walk->slots)
+                return *slot_of(walk, rdd) - 1;
+        for (uint32_t i = 0;; i++)
+                if (walk->rdds[i] == rdd)
+                        return i;
+}
+
+/* ------------------------------------------------------------------------------------------- walking */
+
+static void turn_round(fst_rdd **rdds, uint32_t n)
+{
+        for (uint32_t i = 0, j = n - 1; i < j; i++, j--) {
+                fst_rdd *rdd = rdds[i];
+                rdds[i] = rdds[j];
+                rdds[j] = rdd;
+        }
+}
+
+static bool walk_chain(struct rdd_walk *walk, fst_rdd *final)
+{
+        for (fst_rdd *rdd = final, *source;; rdd = source ? source : rdd->parents[0]) {
+                source = checkpoint_of(rdd);
+                int parents = parents_in(rdd, source, walk->extent);
+                if (parents > 1)
+                        return false;
+                push(walk, rdd, source);
+                if (parents == 0)
+                        break;
+        }
+        turn_round(walk->rdds, walk->n);
+        turn_round(walk->sources, walk->n);
+        return true;
+}
+
+static void walk_graph(struct rdd_walk *walk, fst_rdd *final)
+{
+        struct visit {
+                fst_rdd *rdd, *source;
+                int next; /* the parent to look at */
+        };
+        VEC(struct visit) stack = {0};
+        vec_push(&stack, (struct visit){final, checkpoint_of(final), 0});
+        while (stack.len > 0) {
+                struct visit *top = &stack.data[stack.len - 1];
+                if (top->next == parents_in(top->rdd, top->source, walk->extent)) {
+                        if (!listed(walk, top->rdd))
+                                list(walk, top->rdd, top->source);
+                        stack.len--;
+                        continue;
+                }
+                fst_rdd *parent = top->source ? top->source : top->rdd->parents[top->next];
+                top->next++;
+                if (!listed(walk, parent))
+                        vec_push(&stack, (struct visit){parent, checkpoint_of(parent), 0});
+        }
+        vec_deinit(&stack);
+}
+
+void rdd_walk_init(struct rdd_walk *walk, fst_rdd *final, enum rdd_walk_extent extent)
+{
+        *walk = (struct rdd_walk){.extent = extent};
+        if (walk_chain(walk, final))
+                return;
+        walk->n = 0;
+        walk_graph(walk, final);
+}
+
+void rdd_walk_deinit(struct rdd_walk *walk)
+{
+        free(walk->rdds);
+        free(walk->sources);
+        free(walk->slots);
+        *walk = (struct rdd_walk){0};
+}

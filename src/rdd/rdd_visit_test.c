@@ -1,0 +1,99 @@
+/* Walks over chains, forks, diamonds and long lineages: each RDD once, parents first, shuffles as the extent says. */
+#include "rdd/rdd_visit.h"
+
+#include "base/mem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define MANY 5000
+
+struct graph {
+        fst_rdd *rdds[MANY];
+        int n;
+};
+
+static fst_rdd *node(struct graph *g, enum rdd_op op, fst_rdd *a, fst_rdd *b)
+{
+        fst_rdd *rdd = new0(fst_rdd);
+        rdd->op = op;
+        rdd->n_parents = (a != NULL) + (b != NULL);
+        rdd->parents = new_array(fst_rdd *, 2);
+        rdd->parents[0] = a;
+        rdd->parents[1] = b;
+        return g->rdds[g->n++] = rdd;
+}
+
+static void graph_free(struct graph *g)
+{
+        for (int i = 0; i < g->n; i++) {
+                free(g->rdds[i]->parents);
+                free(g->rdds[i]);
+        }
+}
+
+/* The walk has @n RDDs, each once, none before its parents, and finds each of them. */
+static void check(fst_rdd *final, enum rdd_walk_extent extent, uint32_t n)
+{
+        struct rdd_walk walk;
+        rdd_walk_init(&walk, final, extent);
+        assert_int_equal(walk.n, n);
+        assert_ptr_equal(walk.rdds[n - 1], final);
+        for (uint32_t i = 0; i < n; i++) {
+                assert_int_equal(rdd_walk_index(&walk, walk.rdds[i]), i);
+                if (extent == RDD_WALK_STAGE && walk.rdds[i]->op == RDD_SHUFFLED)
+                        continue;
+                for (int k = 0; k < walk.rdds[i]->n_parents; k++)
+                        assert_true(rdd_walk_index(&walk, walk.rdds[i]->parents[k]) < i);
+        }
+        rdd_walk_deinit(&walk);
+}
+
+static void chains_end_at_their_source_or_shuffle(void **state)
+{
+        struct graph g = {.n = 0};
+        fst_rdd *source = node(&g, RDD_RANGE, NULL, NULL), *at = source;
+        for (int i = 0; i < 10; i++)
+                at = node(&g, i == 4 ? RDD_SHUFFLED : RDD_MAP, at, NULL);
+        check(source, RDD_WALK_ALL, 1);
+        check(at, RDD_WALK_ALL, 11);
+        check(at, RDD_WALK_STAGE, 6);
+        graph_free(&g);
+}
+
+static void what_is_reached_twice_is_listed_once(void **state)
+{
+        struct graph g = {.n = 0};
+        fst_rdd *source = node(&g, RDD_RANGE, NULL, NULL), *at = source;
+        for (int i = 0; i < 60; i++) /* 2^60 paths */
+                at = node(&g, RDD_MAP_VALUES, at, at);
+        check(at, RDD_WALK_ALL, 61);
+        fst_rdd *shuffled = node(&g, RDD_SHUFFLED, at, NULL);
+        fst_rdd *left = node(&g, RDD_MAP, shuffled, NULL), *right = node(&g, RDD_FILTER, shuffled, NULL);
+        fst_rdd *both = node(&g, RDD_MAP_VALUES, left, right);
+        check(both, RDD_WALK_ALL, 65);
+        check(both, RDD_WALK_STAGE, 4);
+        graph_free(&g);
+}
+
+static void deep_lineages_need_no_stack(void **state)
+{
+        struct graph g = {.n = 0};
+        fst_rdd *source = node(&g, RDD_RANGE, NULL, NULL), *at = source;
+        while (g.n < MANY)
+                at = node(&g, RDD_MAP, at, g.n % 10 ? NULL : source);
+        check(at, RDD_WALK_ALL, MANY);
+        graph_free(&g);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(chains_end_at_their_source_or_shuffle),
+                cmocka_unit_test(what_is_reached_twice_is_listed_once),
+                cmocka_unit_test(deep_lineages_need_no_stack),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,242 @@
+/*
+ * See op_top.h. The rows held are a heap with the last of them, in the wanted order, at its top: a row that is not
+ * before that one is passed over, which for numbers is one comparison.
+ */
+#include "rdd/sort/op_top.h"
+
+#include "base/mem.h"
+#include "rdd/partitioner.h"
+
+struct top_row {
+        uint64_t prefix, value_prefix; /* ascending, whatever the order */
+        uint64_t seq;
+        char *data; /* key and value as bytes */
+        uint32_t key_len, value_len;
+        size_t room;
+};
+
+struct top_op {
+        struct op op;
+        size_t most, n, cap;
+        bool descending, by_key;
+        uint64_t seen;
+        struct top_row *heap;
+};
+
+static struct top_op *top_of(struct op *op)
+{
+        return container_of(op, struct top_op, op);
+}
+
+static int compare_column(uint64_t a, uint64_t b, fst_bytes x, fst_bytes y)
+{
+        if (a != b)
+                return a < b ? -1 : 1;
+        return fst_bytes_compare(x, y);
+}
+
+static bool has_view(uint8_t kind)
+{
+        return kind == FST_KIND_BYTES || kind == FST_KIND_FIXED;
+}
+
+static fst_bytes key_of(const struct top_op *self, const struct top_row *row)
+{
+        return has_view(self->op.type.key) ? (fst_bytes){row->data, row->key_len} : (fst_bytes){"", 0};
+}
+
+static fst_bytes value_of(const struct top_op *self, const struct top_row *row)
+{
+        return has_view(self->op.type.value) ? (fst_bytes){row->data + row->key_len, row->value_len}
+                                             : (fst_bytes){"", 0};
+}
+
+/* <0: @a comes first. */
+static int compare(const struct top_op *self, const struct top_row *a, const struct top_row *b)
+{
+        int r = compare_column(a->prefix, b->prefix, key_of(self, a), key_of(self, b));
+        if (r == 0 && !self->by_key)
+                r = compare_column(a->value_prefix, b->value_prefix, value_of(self, a), value_of(self, b));
+        if (r)
+                return self->descending ? -r : r;
+        return a->seq < b->seq ? -1 : a->seq > b->seq;
+}
+
+static void swap(struct top_row *a, struct top_row *b)
+{
+        struct top_row t = *a;
+        *a = *b;
+        *b = t;
+}
+
+static void sift_down(struct top_op *self, size_t at, size_t n)
+{
+        for (;;) {
+                size_t last = at, left = 2 * at + 1;
+                for (size_t child = left; child < n && child <= left + 1; child++)
+                        if (compare(self, &self->heap[child], &self->heap[last]) > 0)
+                                last = child;
+                if (last == at)
+                        return;
+                swap(&self->heap[at], &self->heap[last]);
+                at = last;
+        }
+}
+
+static void sift_up(struct top_op *self, size_t at)
+{
+        while (at > 0 && compare(self, &self->heap[at], &self->heap[(at - 1) / 2]) > 0) {
+                swap(&self->heap[at], &self->heap[(at - 1) / 2]);
+                at = (at - 1) / 2;
+        }
+}
+
+static fst_bytes cell(uint8_t kind, uint32_t size, fst_column column, uint32_t row)
+{
+        switch (kind) {
+        case FST_KIND_NONE:
+                return (fst_bytes){"", 0};
+        case FST_KIND_BYTES:
+                return column.bytes[row];
+        case FST_KIND_FIXED:
+                return (fst_bytes){column.fixed + (size_t)row * size, size};
+        default:
+                return (fst_bytes){(const char *)&column.i64[row], 8};
+        }
+}
+
+/* @to holds row @i of @in; its memory is used again. */
+static void hold(struct top_op *self, struct top_row *to, const struct top_row *as, fst_bytes key, fst_bytes value)
+{
+        char *data = to->data;
+        size_t room = to->room;
+        if (key.len + value.len > room || !data) {
+                free(data);
+                room = key.len + value.len + 16;
+                data = mem_alloc(room);
+        }
+        if (key.len)
+                memcpy(data, key.data, key.len);
+        if (value.len)
+                memcpy(data + key.len, value.data, value.len);
+        *to = *as;
+        to->data = data;
+        to->room = room;
+}
+
+static int take_row(struct top_op *self, const fst_batch *in, uint32_t i)
+{
+        fst_type type = in->type;
+        fst_type value_type = {.key = type.value, .key_size = type.value_size};
+        fst_bytes key = cell(type.key, type.key_size, in->key, i);
+        fst_bytes value = cell(type.value, type.value_size, in->value, i);
+        struct top_row row = {.prefix = key_prefix(type, in->key, i), .seq = self->seen++};
+        if (key.len > UINT32_MAX - value.len)
+                return task_run_fail(self->op.run, -E2BIG, "a row of %zu bytes is too large", key.len + value.len);
+        row.key_len = (uint32_t)key.len;
+        row.value_len = (uint32_t)value.len;
+        if (type.value && !self->by_key)
+                row.value_prefix = key_prefix(value_type, in->value, i);
+        if (self->n < self->most) {
+                if (self->n == self->cap) {
+                        self->cap = self->cap ? 2 * self->cap : 64;
+                        self->heap = mem_grow(self->heap, self->cap * sizeof(*self->heap));
+                        memset(self->heap + self->n, 0, (self->cap - self->n) * sizeof(*self->heap));
+                }
+                hold(self, &self->heap[self->n++], &row, key, value);
+                sift_up(self, self->n - 1);
+                return 0;
+        }
+        /* To be compared it must be held; where the prefix says enough it is not. */
+        struct top_row *last = &self->heap[0];
+        if (row.prefix != last->prefix ? (row.prefix > last->prefix) != self->descending
+                                       : self->by_key && !has_view(type.key))
+                return 0;
+        struct top_row held = {0};
+        hold(self, &held, &row, key, value);
+        if (compare(self, &held, last) < 0) {
+                swap(&held, last);
+                sift_down(self, 0, self->n);
+        }
+        free(held.data);
+        return 0;
+}
+
+static int top_begin(struct op *op)
+{
+        top_of(op)->n = 0;
+        top_of(op)->seen = 0;
+        return 0;
+}
+
+static int top_consume(struct op *op, const struct rows *in)
+{
+        struct top_op *self = top_of(op);
+        int r = 0;
+        if (task_run_stopped(op->run))
+                return task_run_cancelled(op->run);
+        for (uint32_t i = 0; i < in->batch.rows && r == 0 && self->most; i++)
+                r = take_row(self, &in->batch, i);
+        return r;
+}
+
+static int push_row(struct top_op *self, const struct top_row *row)
+{
+        fst_type type = self->op.type;
+        fst_bytes key = {row->data, row->key_len}, value = {row->data + row->key_len, row->value_len};
+        int64_t key_number = 0, value_number = 0;
+        struct rows rows = {.batch = {.rows = 1, .type = type}};
+        rows.stable[0] = (struct fst_stable){(uintptr_t)row->data, row->room};
+        rows.batch.key = (fst_column){.fixed = row->data};
+        rows.batch.value = (fst_column){.fixed = row->data + row->key_len};
+        if (type.key == FST_KIND_BYTES) {
+                rows.batch.key.bytes = &key;
+        } else if (type.key != FST_KIND_FIXED) {
+                memcpy(&key_number, key.data, 8);
+                rows.batch.key.i64 = &key_number;
+        }
+        if (type.value == FST_KIND_BYTES) {
+                rows.batch.value.bytes = &value;
+        } else if (type.value == FST_KIND_I64 || type.value == FST_KIND_F64) {
+                memcpy(&value_number, value.data, 8); /* which may lie anywhere */
+                rows.batch.value.i64 = &value_number;
+        }
+        return op_push(&self->op, &rows);
+}
+
+/* A sort of the heap: its top goes to the end, and so on. */
+static int top_end(struct op *op)
+{
+        struct top_op *self = top_of(op);
+        int r = 0;
+        for (size_t n = self->n; n > 1; n--) {
+                swap(&self->heap[0], &self->heap[n - 1]);
+                sift_down(self, 0, n - 1);
+        }
+        for (size_t i = 0; i < self->n && r == 0; i++)
+                r = push_row(self, &self->heap[i]);
+        return r;
+}
+
+static void top_free(struct op *op)
+{
+        struct top_op *self = top_of(op);
+        for (size_t i = 0; i < self->cap; i++)
+                free(self->heap[i].data);
+        free(self->heap);
+        op_deinit(op);
+        free(self);
+}
+
+static const struct op_class top_class = {"top", .begin = top_begin, .consume = top_consume, .end = top_end,
+                                          .free = top_free};
+
+struct op *top_op_new(struct task_run *run, fst_type type, size_t most, enum fst_order order, bool by_key)
+{
+        struct top_op *self = new0(struct top_op);
+        op_init(&self->op, &top_class, run, type);
+        self->most = most;
+        self->descending = order == FST_DESCENDING;
+        self->by_key = by_key || !type.value;
+        return &self->op;
+}

@@ -1,0 +1,418 @@
+/*
+ * External sort (rdd/sort/sorter.h): pages and an index of them, runs on disk when memory is refused, a merge at the end.
+ *
+ * Matches Spark's ExternalSorter in what it computes; there, too, runs are sorted in memory and merged, and what is
+ * left in memory at the end takes part in the merge without being written.
+ *
+ * Memory: SET_ASIDE pages are reserved from the start, so that a run can be written (one page, in which its rows
+ * are gathered) and two runs can be merged when nothing else is to be had. A merge of n runs holds n pages; if so
+ * many are refused, runs are merged in several rounds. Reading a record that is larger than a page takes what it
+ * takes, as it did when it was added.
+ *
+ * Whoever feeds a sorter may hold all that the task may have and be unable to give it back: another sorter that is
+ * being read. So there is always room for INDEX_LEAST entries, and where everything is written and a page is refused
+ * still, one is taken that nobody reserved: rows go to disk by that page, and not fast, but they go.
+ *
+ * Invariants: `open` is not in `pages` and not in the index; every page in `pages` is in the index; all of them but
+ * `unreserved` bytes are reserved through `memory`; runs are in the order in which their rows were added.
+ */
+#include "rdd/sort/sorter.h"
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "rdd/pipeline/columns.h"
+#include "rdd/sort/spill_run_writer.h"
+#include "rdd/sort/sort_merge.h"
+
+#define SET_ASIDE 3
+#define INDEX_LEAST 2048 /* entries */
+#define FAN_IN_LEAST 2
+#define FAN_IN_MOST 512
+
+enum sorter_state { SORTER_IDLE, SORTER_ADDING, SORTER_READING };
+
+struct sorter {
+        struct memory_consumer memory;
+        struct sorter_options options;
+        struct record_order order;
+        enum sorter_state state;
+
+        struct page *pages, *open; /* of the index; being filled by sorter_add_batch */
+        struct sort_index index;
+        size_t at;         /* of the index, while reading without runs */
+        size_t unreserved; /* bytes of a page of those that was taken without asking; 0: all were granted */
+
+        struct run_writer writer;
+        VEC(struct run) runs;
+        size_t aside; /* bytes reserved for merging, not yet in use */
+        struct sort_merge merge;
+        bool merging;
+
+        struct columns columns;
+        struct sorter_stats stats;
+};
+
+static int no_memory(struct fst_error *error)
+{
+        return error_set(error, -ENOMEM,
+                         "no memory to sort: a task's share is too small for its rows; raise "
+                         "spark.executor.memory (spark.driver.memory in local mode) or run fewer "
+                         "tasks at a time");
+}
+
+/* ----------------------------------------------------------------------------------------- begin and end */
+
+struct sorter *sorter_new(void)
+{
+        return new0(struct sorter);
+}
+
+void sorter_free(struct sorter *s)
+{
+        if (!s)
+                return;
+        int saved = errno;
+        sorter_reset(s);
+        sort_index_free(&s->index);
+        columns_deinit(&s->columns);
+        vec_deinit(&s->runs);
+        free(s);
+        errno = saved;
+}
+
+/* A list of pages. Which of them were not reserved does not matter, only how much. */
+static void free_pages(struct sorter *s, struct page *first)
+{
+        size_t bytes = 0, unreserved;
+        for (const struct page *page = first; page; page = page->next)
+                bytes += page->block;
+        page_list_free(NULL, first);
+        unreserved = MIN(s->unreserved, bytes);
+        s->unreserved -= unreserved;
+        memory_release(&s->memory, bytes - unreserved);
+}
+
+static void give_page(struct sorter *s, struct page *page)
+{
+        if (!page)
+                return;
+        page->next = NULL;
+        free_pages(s, page);
+}
+
+void sorter_reset(struct sorter *s)
+{
+        if (s->state == SORTER_IDLE)
+                return;
+        if (s->merging)
+                sort_merge_deinit(&s->merge);
+        s->merging = false;
+        free_pages(s, steal(s->pages));
+        give_page(s, steal(s->open));
+        run_writer_deinit(&s->writer);
+        s->runs.len = 0;
+        sort_index_release(&s->index);
+        memory_consumer_deinit(&s->memory);
+        s->state = SORTER_IDLE;
+}
+
+static int write_run(struct sorter *s, struct fst_error *error);
+
+/* Another consumer of the task needs memory. */
+static int spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
+{
+        struct sorter *s = container_of(consumer, struct sorter, memory);
+        if (s->state != SORTER_ADDING)
+                return 0;
+        int r = s->index.n > 0 ? write_run(s, error) : 0;
+        if (r == 0)
+                sort_index_shrink(&s->index, INDEX_LEAST);
+        return r;
+}
+
+int sorter_start(struct sorter *s, const struct sorter_options *options, struct fst_error *error)
+{
+        sorter_reset(s);
+        memory_consumer_init(&s->memory, options->memory, "sort", options->spill ? spill_for_others : NULL);
+        s->options = *options;
+        s->order = record_order(options->type, options->order);
+        s->stats = (struct sorter_stats){0};
+        s->aside = s->unreserved = 0;
+        int r = options->spill ? memory_acquire(&s->memory, SET_ASIDE * PAGE_BLOCK) : 0;
+        if (!r) {
+                s->aside = s->memory.held;
+                sort_index_start(&s->index, s->order, &s->memory);
+                r = options->spill ? sort_index_reserve(&s->index, INDEX_LEAST) : 0;
+        }
+        if (r) {
+                memory_consumer_deinit(&s->memory);
+                return r < 0 ? r : no_memory(error);
+        }
+        columns_start(&s->columns, options->type);
+        s->state = SORTER_ADDING;
+        return 0;
+}
+
+struct sorter_stats sorter_stats(const struct sorter *s)
+{
+        return s->stats;
+}
+
+/* --------------------------------------------------------------------------------------------------- runs */
+
+/* Sort what is in memory and write it; its pages go back, the index keeps its reservation. */
+static int write_run(struct sorter *s, struct fst_error *error)
+{
+        struct run run;
+        int r = run_writer_begin(&s->writer, s->options.spill, s->options.type, &run, error);
+        if (r)
+                return r;
+        sort_index_sort(&s->index);
+        for (size_t at = 0; at < s->index.n && !r;) {
+                fst_batch batch = columns_batch(&s->columns, s->options.type);
+                at += sort_index_read(&s->index, at, s->columns.room, &batch);
+                r = run_writer_rows(&s->writer, &batch, error);
+        }
+        if (!r)
+                r = run_writer_end(&s->writer, &run, error);
+        if (r)
+                return r;
+        vec_push(&s->runs, run);
+        s->stats.spilled_bytes += run.end - run.start;
+        s->stats.spills++;
+        sort_index_clear(&s->index);
+        free_pages(s, steal(s->pages));
+        return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------- adding */
+
+/* Memory was refused: make some; FST_MEMORY_E_DENIED when there is nothing more to give, or negative. */
+static int make_room(struct sorter *s, struct fst_error *error)
+{
+        size_t least = s->options.spill ? INDEX_LEAST : 0;
+        if (s->index.n > 0)
+                return s->options.spill ? write_run(s, error) : no_memory(error);
+        if (s->index.room <= least)
+                return FST_MEMORY_E_DENIED;
+        sort_index_shrink(&s->index, least);
+        return 0;
+}
+
+/* A page with room for a record of @record bytes. */
+static int take_page(struct sorter *s, size_t record, struct page **page, struct fst_error *error)
+{
+        int r;
+        while ((r = page_new(&s->memory, s->options.type, record, page)) == FST_MEMORY_E_DENIED)
+                if ((r = make_room(s, error)))
+                        break;
+        if (r == FST_MEMORY_E_DENIED && s->options.spill) {
+                r = page_new_unreserved(s->memory.task, s->options.type, record, page);
+                if (!r)
+                        s->unreserved += (*page)->block;
+        }
+        return r == FST_MEMORY_E_DENIED ? no_memory(error) : r;
+}
+
+/* The index has no room for the rows of @page, and there is nothing else in it: one run after another. */
+static int write_in_parts(struct sorter *s, const struct page *page, struct fst_error *error)
+{
+        const unsigned char *record = page->data;
+        int r = 0;
+        for (uint32_t at = 0, n; at < page->rows && !r; at += n) {
+                n = (uint32_t)MIN(s->index.room, (size_t)(page->rows - at));
+                record = sort_index_add(&s->index, page, record, n);
+                r = write_run(s, error);
+        }
+        return r;
+}
+
+/* Into the index, also where this fails; the page goes with it. */
+static int add_page(struct sorter *s, struct page *page, struct fst_error *error)
+{
+        int r;
+        while ((r = sort_index_reserve(&s->index, page->rows)) == FST_MEMORY_E_DENIED)
+                if ((r = make_room(s, error)))
+                        break;
+        if (r == 0 && page->rows > 0) {
+                sort_index_add(&s->index, page, page->data, page->rows);
+                s->stats.rows += page->rows;
+                page->next = s->pages;
+                s->pages = page;
+                return 0;
+        }
+        if (r == FST_MEMORY_E_DENIED && s->options.spill) {
+                s->stats.rows += page->rows;
+                r = write_in_parts(s, page, error);
+        }
+        give_page(s, page);
+        return r == FST_MEMORY_E_DENIED ? no_memory(error) : r;
+}
+
+static int close_page(struct sorter *s, struct fst_error *error)
+{
+        struct page *page = steal(s->open);
+        return page ? add_page(s, page, error) : 0;
+}
+
+/* Room for @rows further rows in the index, or for some of them: how many. Negative as sorter_add_batch. */
+static int64_t make_room_for(struct sorter *s, uint32_t rows, struct fst_error *error)
+{
+        int r;
+        while ((r = sort_index_reserve(&s->index, rows)) == FST_MEMORY_E_DENIED)
+                if ((r = make_room(s, error)))
+                        break;
+        if (r < 0)
+                return r;
+        if (r == 0)
+                return rows;
+        return s->index.room ? (int64_t)MIN(s->index.room, (size_t)rows) : no_memory(error);
+}
+
+static int add_whole_rows(struct sorter *s, const fst_batch *batch, struct fst_error *error)
+{
+        for (uint32_t row = 0; row < batch->rows;) {
+                int64_t n = make_room_for(s, batch->rows - row, error);
+                if (n < 0)
+                        return (int)n;
+                sort_index_add_rows(&s->index, batch, row, (uint32_t)n);
+                row += (uint32_t)n;
+        }
+        s->stats.rows += batch->rows;
+        return 0;
+}
+
+int sorter_add_batch(struct sorter *s, const fst_batch *batch, struct fst_error *error)
+{
+        if (s->index.whole)
+                return add_whole_rows(s, batch, error);
+        for (uint32_t row = 0;;) {
+                if (s->open)
+                        row += page_append(s->open, batch, row);
+                if (row == batch->rows)
+                        return 0;
+                int r = close_page(s, error);
+                if (!r)
+                        r = take_page(s, page_record_size(batch, row), &s->open, error);
+                if (r)
+                        return r;
+        }
+}
+
+/* ------------------------------------------------------------------------------------------------ merging */
+
+/* Reserve a page for each of @n runs, the set-aside ones included: how many there are, FAN_IN_LEAST at least. */
+static size_t reserve_sources(struct sorter *s, size_t n)
+{
+        while (s->aside / PAGE_BLOCK < n + 1 && memory_acquire(&s->memory, PAGE_BLOCK) == 0)
+                s->aside += PAGE_BLOCK;
+        return MAX(s->aside / PAGE_BLOCK - 1, (size_t)FAN_IN_LEAST);
+}
+
+static int merge_start(struct sorter *s, const struct run *runs, size_t n, const struct sort_index *index,
+                       struct fst_error *error)
+{
+        const struct spill_space *space = s->options.spill;
+        int r = sort_merge_init(&s->merge, s->order, s->writer.spill, space->spill_codec, space->level, runs, n, index,
+                                error);
+        s->merging = r == 0;
+        return r;
+}
+
+/* Merge the first @n of the runs into one. */
+static int merge_round(struct sorter *s, const struct run *runs, size_t n, struct run *merged, struct fst_error *error)
+{
+        fst_batch batch = columns_batch(&s->columns, s->options.type);
+        int r = run_writer_begin(&s->writer, s->options.spill, s->options.type, merged, error);
+        if (!r)
+                r = merge_start(s, runs, n, NULL, error);
+        while (!r && (r = sort_merge_next(&s->merge, s->columns.room, &batch, error)) == 0 && batch.rows)
+                r = run_writer_rows(&s->writer, &batch, error);
+        if (!r)
+                r = run_writer_end(&s->writer, merged, error);
+        if (!r)
+                s->stats.spilled_bytes += merged->end - merged->start;
+        if (s->merging)
+                sort_merge_deinit(&s->merge);
+        s->merging = false;
+        return r;
+}
+
+/* Neighbouring runs become one until there are few enough to be merged at once. */
+static int merge_rounds(struct sorter *s, size_t fan_in, struct fst_error *error)
+{
+        while (s->runs.len > fan_in) {
+                size_t to = 0;
+                for (size_t from = 0; from < s->runs.len;) {
+                        size_t n = MIN(fan_in, s->runs.len - from);
+                        struct run merged = s->runs.data[from];
+                        int r = n > 1 ? merge_round(s, s->runs.data + from, n, &merged, error) : 0;
+                        if (r)
+                                return r;
+                        from += n;
+                        s->runs.data[to++] = merged;
+                }
+                s->runs.len = to;
+        }
+        return 0;
+}
+
+int sorter_finish(struct sorter *s, struct fst_error *error)
+{
+        int r = close_page(s, error);
+        if (r)
+                return r;
+        s->at = 0;
+        if (s->runs.len == 0) {
+                sort_index_sort(&s->index);
+                s->state = SORTER_READING;
+                return 0;
+        }
+        size_t wanted = MIN(s->runs.len, (size_t)FAN_IN_MOST), fan_in = reserve_sources(s, wanted);
+        if (fan_in < s->runs.len && s->index.n > 0) {
+                r = write_run(s, error);
+                if (r)
+                        return r;
+        }
+        s->state = SORTER_READING; /* from here on others' need cannot be met */
+        if (s->index.n == 0) {
+                sort_index_release(&s->index);
+                sort_index_free(&s->index);
+                fan_in = reserve_sources(s, MIN(s->runs.len, (size_t)FAN_IN_MOST));
+        } else {
+                sort_index_sort(&s->index);
+        }
+        r = merge_rounds(s, fan_in, error);
+        if (r)
+                return r;
+        r = run_writer_finish(&s->writer, error);
+        if (r)
+                return r;
+        return merge_start(s, s->runs.data, s->runs.len, s->index.n ? &s->index : NULL, error);
+}
+
+int sorter_next(struct sorter *s, fst_batch *batch, struct fst_error *error)
+{
+        *batch = columns_batch(&s->columns, s->options.type);
+        if (s->merging)
+                return sort_merge_next(&s->merge, s->columns.room, batch, error);
+        s->at += sort_index_read(&s->index, s->at, s->columns.room, batch);
+        return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------- reading again */
+
+bool sorter_in_memory(const struct sorter *s)
+{
+        return s->runs.len == 0;
+}
+
+size_t sorter_tell(const struct sorter *s)
+{
+        return s->at;
+}
+
+void sorter_seek(struct sorter *s, size_t row)
+{
+        s->at = row;
+}

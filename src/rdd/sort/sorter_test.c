@@ -1,0 +1,449 @@
+/*
+ * Sorting against qsort: rows carry the number in which they were added, so that the reference can break ties by it
+ * and not only the order of keys but that of equal ones is compared.
+ */
+#include "rdd/sort/sorter.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "store/spill_space.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static uint64_t random_state;
+
+static uint64_t random_u64(void)
+{
+        uint64_t z = random_state += 0x9e3779b97f4a7c15u;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return z ^ (z >> 31);
+}
+
+/* ------------------------------------------------------------------------------------------------- reference */
+
+struct row {
+        char *bytes;
+        size_t len;
+        int64_t i64;
+        double f64;
+        int64_t number;
+};
+
+static uint8_t reference_kind;
+static bool reference_descending;
+
+/* Double.compare in its own words. */
+static int compare_doubles(double a, double b)
+{
+        if (isnan(a) || isnan(b))
+                return isnan(a) ? !isnan(b) : -1;
+        if (a != b)
+                return a < b ? -1 : 1;
+        return (signbit(a) ? 0 : 1) - (signbit(b) ? 0 : 1);
+}
+
+static int row_compare(const void *x, const void *y)
+{
+        const struct row *a = x, *b = y;
+        int r;
+        if (reference_kind == FST_KIND_I64)
+                r = (a->i64 > b->i64) - (a->i64 < b->i64);
+        else if (reference_kind == FST_KIND_F64)
+                r = compare_doubles(a->f64, b->f64);
+        else
+                r = fst_bytes_compare((fst_bytes){a->bytes, a->len}, (fst_bytes){b->bytes, b->len});
+        if (reference_descending)
+                r = -r;
+        return r ? r : (a->number > b->number) - (a->number < b->number);
+}
+
+/* ----------------------------------------------------------------------------------------------- the fixture */
+
+struct fixture {
+        struct memory_manager *manager;
+        struct memory_task *memory;
+        struct spill_space space;
+        struct sorter *s;
+};
+
+static void fixture_init(struct fixture *f, size_t pool, bool may_spill)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        *f = (struct fixture){.manager = memory_manager_new(pool, 0.5), .s = sorter_new()};
+        f->memory = memory_task_new(f->manager);
+        f->space.spill_codec = CODEC_LZ4;
+        if (may_spill && disk_dirs_new("/tmp", 4, &f->space.dirs, &error) != 0)
+                fail_msg("%s", error_message(&error));
+        random_state = 1;
+}
+
+static void fixture_deinit(struct fixture *f)
+{
+        sorter_reset(f->s);
+        assert_int_equal(memory_manager_execution_used(f->manager), 0);
+        sorter_free(f->s);
+        memory_task_free(f->memory);
+        memory_manager_free(f->manager);
+        disk_dirs_free(f->space.dirs);
+}
+
+static void start(struct fixture *f, fst_type type, enum fst_order order)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct sorter_options options = {
+                .memory = f->memory, .type = type, .order = order, .spill = f->space.dirs ? &f->space : NULL};
+        if (sorter_start(f->s, &options, &error) != 0)
+                fail_msg("%s", error_message(&error));
+}
+
+static void add(struct fixture *f, const fst_batch *batch)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        if (sorter_add_batch(f->s, batch, &error) != 0)
+                fail_msg("%s", error_message(&error));
+}
+
+static void expect(struct fixture *f, const struct row *rows, size_t n)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        fst_batch batch;
+        size_t at = 0;
+        if (sorter_finish(f->s, &error) != 0)
+                fail_msg("%s", error_message(&error));
+        for (;;) {
+                if (sorter_next(f->s, &batch, &error) != 0)
+                        fail_msg("%s", error_message(&error));
+                if (!batch.rows)
+                        break;
+                for (uint32_t i = 0; i < batch.rows; i++, at++) {
+                        const struct row *row = &rows[at];
+                        assert_true(at < n);
+                        assert_int_equal(batch.value.i64[i], row->number);
+                        if (batch.type.key == FST_KIND_I64)
+                                assert_int_equal(batch.key.i64[i], row->i64);
+                        else if (batch.type.key == FST_KIND_F64)
+                                assert_memory_equal(&batch.key.f64[i], &row->f64, sizeof(double));
+                        else if (batch.type.key == FST_KIND_FIXED)
+                                assert_memory_equal(batch.key.fixed + i * row->len, row->bytes, row->len);
+                        else
+                                assert_true(fst_bytes_equal(batch.key.bytes[i], (fst_bytes){row->bytes, row->len}));
+                }
+        }
+        assert_int_equal(at, n);
+        assert_int_equal(sorter_stats(f->s).rows, n);
+}
+
+/* Sort @rows (whose numbers are set here) by the key that @type says, in both orders. */
+static void sort_case(struct fixture *f, fst_type type, struct row *rows, size_t n)
+{
+        struct row *copy = mem_alloc(MAX(n, (size_t)1) * sizeof(*copy));
+        char *fixed = mem_alloc(FST_BATCH_ROWS * (size_t)MAX(type.key_size, 1u));
+        type.value = FST_KIND_I64;
+        type.value_size = 8;
+        for (size_t i = 0; i < n; i++)
+                rows[i].number = (int64_t)i;
+        for (int descending = 0; descending < 2; descending++) {
+                fst_bytes bytes[FST_BATCH_ROWS];
+                int64_t i64[FST_BATCH_ROWS], numbers[FST_BATCH_ROWS];
+                double f64[FST_BATCH_ROWS];
+                fst_column key = {.bytes = bytes};
+                if (type.key == FST_KIND_I64)
+                        key.i64 = i64;
+                else if (type.key == FST_KIND_F64)
+                        key.f64 = f64;
+                else if (type.key == FST_KIND_FIXED)
+                        key.fixed = fixed;
+                start(f, type, descending ? FST_DESCENDING : FST_ASCENDING);
+                for (size_t done = 0; done < n;) {
+                        uint32_t count = (uint32_t)MIN(n - done, (size_t)1 + random_u64() % FST_BATCH_ROWS);
+                        for (uint32_t i = 0; i < count; i++) {
+                                const struct row *row = &rows[done + i];
+                                bytes[i] = (fst_bytes){row->bytes, row->len};
+                                i64[i] = row->i64;
+                                f64[i] = row->f64;
+                                numbers[i] = row->number;
+                                if (type.key == FST_KIND_FIXED)
+                                        memcpy(fixed + i * type.key_size, row->bytes, type.key_size);
+                        }
+                        add(f, &(fst_batch){.rows = count, .type = type, .key = key, .value.i64 = numbers});
+                        done += count;
+                }
+                memcpy(copy, rows, n * sizeof(*rows));
+                reference_kind = type.key;
+                reference_descending = descending;
+                qsort(copy, n, sizeof(*copy), row_compare);
+                expect(f, copy, n);
+                sorter_reset(f->s);
+        }
+        free(fixed);
+        free(copy);
+}
+
+/* Rows with keys of @shortest … @longest bytes, of which the first @common are the same and the rest of @letters. */
+static struct row *bytes_rows(size_t n, size_t shortest, size_t longest, size_t common, unsigned letters)
+{
+        struct row *rows = mem_zero_array(MAX(n, (size_t)1), sizeof(*rows));
+        for (size_t i = 0; i < n; i++) {
+                rows[i].len = shortest + random_u64() % (longest - shortest + 1);
+                rows[i].bytes = mem_alloc(MAX(rows[i].len, (size_t)1));
+                for (size_t j = 0; j < rows[i].len; j++)
+                        rows[i].bytes[j] = j < common ? 'c' : (char)(random_u64() % letters);
+        }
+        return rows;
+}
+
+static void rows_free(struct row *rows, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                free(rows[i].bytes);
+        free(rows);
+}
+
+static void bytes_case(struct fixture *f, size_t n, size_t shortest, size_t longest, size_t common, unsigned letters)
+{
+        struct row *rows = bytes_rows(n, shortest, longest, common, letters);
+        sort_case(f, FST_BYTES, rows, n);
+        rows_free(rows, n);
+}
+
+static void numbers_case(struct fixture *f, size_t n)
+{
+        static const double special[] = {0.0, -0.0, NAN, INFINITY, -INFINITY, 1, -1, 5e-324, -5e-324, 1.5};
+        static const int64_t extreme[] = {INT64_MIN, INT64_MAX, 0, -1, 1, INT64_MIN + 1};
+        struct row *rows = mem_zero_array(MAX(n, (size_t)1), sizeof(*rows));
+        for (size_t i = 0; i < n; i++) {
+                uint64_t x = random_u64();
+                rows[i].i64 = i % 3 == 0 ? extreme[x % 6] : i % 3 == 1 ? (int64_t)x : (int64_t)(x % 100) - 50;
+                rows[i].f64 = i % 3 == 0   ? special[x % 10]
+                              : i % 3 == 1 ? ldexp((double)(int64_t)x, -40)
+                                           : (double)(x % 7);
+        }
+        sort_case(f, FST_I64, rows, n);
+        sort_case(f, FST_F64, rows, n);
+        free(rows);
+}
+
+static void all_kinds(struct fixture *f, size_t n)
+{
+        numbers_case(f, n);
+        bytes_case(f, n, 0, 20, 0, 256);
+        bytes_case(f, n, 7, 9, 0, 2);    /* around the prefix */
+        bytes_case(f, n, 0, 17, 0, 1);   /* zeros of many lengths */
+        bytes_case(f, n, 15, 17, 12, 3); /* equal prefixes */
+        bytes_case(f, n, 12, 12, 12, 1); /* all equal */
+        bytes_case(f, n, 0, 100, 70, 4);
+        bytes_case(f, n, 0, 0, 0, 1); /* all empty */
+        for (uint32_t size = 1; size <= 33; size = size * 2 + 1) {
+                struct row *rows = bytes_rows(n, size, size, size / 2, 3);
+                sort_case(f, FST_FIXED(size), rows, n);
+                rows_free(rows, n);
+        }
+}
+
+static void sorts_in_memory(void **state)
+{
+        static const size_t sizes[] = {0, 1, 2, 19, 20, 21, 22, 100, 1023, 1024, 1025, 5000};
+        struct fixture f;
+        fixture_init(&f, 256 << 20, false);
+        for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+                all_kinds(&f, sizes[i]);
+        assert_int_equal(sorter_stats(f.s).spills, 0);
+        bytes_case(&f, 200000, 0, 12, 0, 100);
+        fixture_deinit(&f);
+}
+
+/* Keys of which each is the beginning of the next: they split off one at a time. */
+static void sorts_a_staircase(void **state)
+{
+        enum { ROWS = 700 };
+        struct fixture f;
+        struct row *rows = mem_zero_array(ROWS, sizeof(*rows));
+        fixture_init(&f, 256 << 20, false);
+        for (size_t i = 0; i < ROWS; i++) {
+                size_t steps = (i * 397) % ROWS;
+                rows[i].len = steps * 8 + 8;
+                rows[i].bytes = mem_zero(rows[i].len);
+                rows[i].bytes[rows[i].len - 1] = 1;
+        }
+        sort_case(&f, FST_BYTES, rows, ROWS);
+        for (size_t i = 0; i < ROWS; i++)
+                rows[i].bytes[rows[i].len - 1] = 0;
+        sort_case(&f, FST_BYTES, rows, ROWS);
+        rows_free(rows, ROWS);
+        fixture_deinit(&f);
+}
+
+/* Rows that come in order, all of them or all but one: where that one is does not matter. */
+static void takes_what_is_in_order_as_it_is(void **state)
+{
+        enum { ROWS = 30000 };
+        for (int spill = 0; spill < 2; spill++) {
+                struct fixture f;
+                fixture_init(&f, spill ? 16 * PAGE_BLOCK : 256 << 20, true);
+                struct row *rows = bytes_rows(ROWS, 9, 40, 8, 5);
+                for (size_t i = 0; i < ROWS; i++)
+                        rows[i].i64 = (int64_t)(i / 3);
+                reference_kind = FST_KIND_BYTES;
+                reference_descending = false;
+                qsort(rows, ROWS, sizeof(*rows), row_compare);
+                sort_case(&f, FST_BYTES, rows, ROWS);
+                sort_case(&f, FST_I64, rows, ROWS);
+                static const size_t places[] = {1, 1023, 17000, ROWS - 1};
+                for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+                        struct row late = rows[places[i]];
+                        rows[places[i]] = rows[places[i] / 2];
+                        rows[places[i] / 2] = late;
+                        sort_case(&f, FST_BYTES, rows, ROWS);
+                        sort_case(&f, FST_I64, rows, ROWS);
+                }
+                rows_free(rows, ROWS);
+                fixture_deinit(&f);
+        }
+}
+
+static void spills(void **state)
+{
+        struct fixture f;
+        fixture_init(&f, 16 * PAGE_BLOCK, true);
+        bytes_case(&f, 150000, 10, 90, 0, 100);
+        bytes_case(&f, 50000, 0, 40, 20, 3);
+        bytes_case(&f, 60000, 100, 100, 100, 1);
+        fixture_deinit(&f);
+
+        fixture_init(&f, 16 * PAGE_BLOCK, true);
+        f.space.spill_codec = CODEC_NONE;
+        all_kinds(&f, 40000);
+        numbers_case(&f, 400000); /* rows that the index holds whole */
+        assert_true(sorter_stats(f.s).spills > 1);
+        fixture_deinit(&f);
+}
+
+/* So little memory that runs are merged in several rounds. */
+static void merges_in_rounds(void **state)
+{
+        struct fixture f;
+        fixture_init(&f, 5 * PAGE_BLOCK + 300000, true);
+        bytes_case(&f, 30000, 50, 150, 4, 7);
+        start(&f, FST_BYTES, FST_ASCENDING);
+        struct row *rows = bytes_rows(5000, 1000, 2000, 0, 256);
+        for (size_t i = 0; i < 5000; i++)
+                add(&f,
+                    &(fst_batch){.rows = 1, .type = FST_BYTES, .key.bytes = &(fst_bytes){rows[i].bytes, rows[i].len}});
+        assert_true(sorter_stats(f.s).spills > 2);
+        assert_true(sorter_stats(f.s).spilled_bytes > 0);
+        sorter_reset(f.s); /* in the middle */
+        rows_free(rows, 5000);
+        fixture_deinit(&f);
+}
+
+static void large_records(void **state)
+{
+        struct fixture f;
+        fixture_init(&f, 24 * PAGE_BLOCK, true);
+        bytes_case(&f, 60, 100, 900000, 3, 256);
+        fixture_deinit(&f);
+}
+
+static void refused_without_disk(void **state)
+{
+        struct fixture f;
+        struct fst_error error = FST_ERROR_INIT;
+        int64_t keys[FST_BATCH_ROWS] = {0};
+        fst_batch batch = {.rows = FST_BATCH_ROWS, .type = FST_I64, .key.i64 = keys};
+        int r = 0;
+        fixture_init(&f, 16 * PAGE_BLOCK, false);
+        start(&f, FST_I64, FST_ASCENDING);
+        for (int i = 0; i < 1000 && !r; i++)
+                r = sorter_add_batch(f.s, &batch, &error);
+        assert_int_equal(r, -ENOMEM);
+        assert_non_null(strstr(error_message(&error), "spark.executor.memory"));
+        error_deinit(&error);
+        fixture_deinit(&f);
+}
+
+/* Another consumer of the same task takes the memory: what is there is written, and comes back. */
+static void gives_way(void **state)
+{
+        struct fixture f;
+        struct memory_consumer other;
+        struct row *rows = bytes_rows(20000, 10, 100, 0, 256), *copy = mem_alloc(20000 * sizeof(*copy));
+        fixture_init(&f, 32 * PAGE_BLOCK, true);
+        memory_consumer_init(&other, f.memory, "other", NULL);
+        start(&f, FST_PAIR(BYTES, I64), FST_ASCENDING);
+        for (int64_t i = 0; i < 20000; i++) {
+                rows[i].number = i;
+                add(&f, &(fst_batch){.rows = 1,
+                                     .type = FST_PAIR(BYTES, I64),
+                                     .key.bytes = &(fst_bytes){rows[i].bytes, rows[i].len},
+                                     .value.i64 = &i});
+                if (i == 15000)
+                        while (sorter_stats(f.s).spills == 0)
+                                assert_int_equal(memory_acquire(&other, PAGE_BLOCK), 0);
+        }
+        assert_true(sorter_stats(f.s).spills > 0);
+        memory_consumer_deinit(&other);
+        memcpy(copy, rows, 20000 * sizeof(*copy));
+        reference_kind = FST_KIND_BYTES;
+        reference_descending = false;
+        qsort(copy, 20000, sizeof(*copy), row_compare);
+        expect(&f, copy, 20000);
+        free(copy);
+        rows_free(rows, 20000);
+        fixture_deinit(&f);
+}
+
+/* What feeds the sorter holds all that the task may have, and cannot give it back. */
+static void gets_nothing_more(void **state)
+{
+        enum { ROWS = 30000 };
+        struct fixture f;
+        struct memory_consumer other;
+        struct row *rows = bytes_rows(ROWS, 0, 3, 0, 256), *large = bytes_rows(6, 300000, 600000, 0, 256);
+        fixture_init(&f, 16 * PAGE_BLOCK, true);
+        memory_consumer_init(&other, f.memory, "other", NULL);
+        for (int i = 0; i < 6; i++) {
+                free(rows[i * 5000 + 77].bytes);
+                rows[i * 5000 + 77] = large[i];
+        }
+        start(&f, FST_PAIR(BYTES, I64), FST_ASCENDING);
+        while (memory_acquire(&other, 4096) == 0)
+                ;
+        for (int64_t i = 0; i < ROWS; i++) {
+                rows[i].number = i;
+                add(&f, &(fst_batch){.rows = 1,
+                                     .type = FST_PAIR(BYTES, I64),
+                                     .key.bytes = &(fst_bytes){rows[i].bytes, rows[i].len},
+                                     .value.i64 = &i});
+        }
+        assert_true(sorter_stats(f.s).spills > 6);
+        memory_consumer_deinit(&other);
+        reference_kind = FST_KIND_BYTES;
+        reference_descending = false;
+        qsort(rows, ROWS, sizeof(*rows), row_compare);
+        expect(&f, rows, ROWS);
+        free(large);
+        rows_free(rows, ROWS);
+        fixture_deinit(&f);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(sorts_in_memory),
+                cmocka_unit_test(sorts_a_staircase),
+                cmocka_unit_test(spills),
+                cmocka_unit_test(merges_in_rounds),
+                cmocka_unit_test(large_records),
+                cmocka_unit_test(refused_without_disk),
+                cmocka_unit_test(gives_way),
+                cmocka_unit_test(gets_nothing_more),
+                cmocka_unit_test(takes_what_is_in_order_as_it_is),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

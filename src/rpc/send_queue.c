@@ -1,0 +1,158 @@
+/*
+ * See rpc/send_queue.h. Invariant: pieces of a block are in the order of their bytes, and a block that is not the current
+ * one and has no piece left goes back to the pool.
+ */
+#include "rpc/send_queue.h"
+
+#include "base/mem.h"
+
+struct out_block {
+        struct out_block *next; /* in the pool */
+        size_t used, cap;
+        size_t pieces; /* that point into it */
+        uint8_t data[];
+};
+
+static struct out_block *block_new(struct out_pool *pool, size_t n)
+{
+        struct out_block *b = n <= OUT_BLOCK_SIZE ? pool->free : NULL;
+        if (b) {
+                pool->free = b->next;
+                pool->count--;
+        } else {
+                size_t cap = MAX(n, (size_t)OUT_BLOCK_SIZE);
+                b = mem_alloc(sizeof(*b) + cap);
+                b->cap = cap;
+        }
+        b->used = b->pieces = 0;
+        b->next = NULL;
+        return b;
+}
+
+static void block_free(struct out_pool *pool, struct out_block *b)
+{
+        if (b->cap != OUT_BLOCK_SIZE || pool->count >= OUT_POOL_MOST) {
+                free(b);
+                return;
+        }
+        b->next = pool->free;
+        pool->free = b;
+        pool->count++;
+}
+
+void out_pool_deinit(struct out_pool *pool)
+{
+        while (pool->free) {
+                struct out_block *b = pool->free;
+                pool->free = b->next;
+                free(b);
+        }
+        pool->count = 0;
+}
+
+void out_queue_init(struct out_queue *q, struct out_pool *pool)
+{
+        *q = (struct out_queue){.pool = pool};
+}
+
+static void piece_done(struct out_queue *q, struct out_piece *p)
+{
+        if (p->block) {
+                if (--p->block->pieces == 0 && p->block != q->current)
+                        block_free(q->pool, p->block);
+        } else if (p->release) {
+                p->release(p->arg, p->whole);
+        }
+}
+
+void out_queue_deinit(struct out_queue *q)
+{
+        while (q->len > 0) {
+                struct out_piece p = q->pieces[q->first];
+                q->first++;
+                q->len--;
+                piece_done(q, &p);
+        }
+        if (q->current)
+                block_free(q->pool, steal(q->current));
+        free(steal(q->pieces));
+        q->first = q->cap = q->bytes = 0;
+}
+
+static struct out_piece *push(struct out_queue *q)
+{
+        if (q->first + q->len == q->cap) {
+                if (q->first > 0) {
+                        memmove(q->pieces, q->pieces + q->first, q->len * sizeof(*q->pieces));
+                        q->first = 0;
+                } else {
+                        q->cap = q->cap ? q->cap * 2 : 8;
+                        q->pieces = mem_grow(q->pieces, q->cap * sizeof(*q->pieces));
+                }
+        }
+        return &q->pieces[q->first + q->len++];
+}
+
+uint8_t *out_queue_reserve(struct out_queue *q, size_t n)
+{
+        struct out_block *b = q->current;
+        if (!b || b->cap - b->used < n) {
+                q->current = block_new(q->pool, n);
+                if (b && b->pieces == 0)
+                        block_free(q->pool, b);
+                b = q->current;
+        }
+        return b->data + b->used;
+}
+
+void out_queue_commit(struct out_queue *q, size_t n)
+{
+        struct out_block *b = q->current;
+        struct out_piece *last = q->len > 0 ? &q->pieces[q->first + q->len - 1] : NULL;
+        if (last && last->block == b) { /* no other piece of it can be newer: the run goes on */
+                last->len += n;
+        } else {
+                *push(q) = (struct out_piece){.data = b->data + b->used, .len = n, .block = b};
+                b->pieces++;
+        }
+        b->used += n;
+        q->bytes += n;
+}
+
+void out_queue_add(struct out_queue *q, const void *data, size_t len, void (*release)(void *arg, const void *data),
+                   void *arg)
+{
+        *push(q) = (struct out_piece){.data = data, .len = len, .release = release, .arg = arg, .whole = data};
+        q->bytes += len;
+}
+
+int out_queue_iov(const struct out_queue *q, struct iovec *iov, int max)
+{
+        int n = (int)MIN(q->len, (size_t)max);
+        for (int i = 0; i < n; i++) {
+                const struct out_piece *p = &q->pieces[q->first + (size_t)i];
+                iov[i] = (struct iovec){(void *)p->data, p->len};
+        }
+        return n;
+}
+
+void out_queue_sent(struct out_queue *q, size_t n)
+{
+        q->bytes -= n;
+        while (q->len > 0) {
+                struct out_piece *p = &q->pieces[q->first];
+                if (n < p->len) {
+                        p->data += n;
+                        p->len -= n;
+                        return;
+                }
+                struct out_piece done = *p;
+                n -= p->len;
+                q->first++;
+                q->len--;
+                piece_done(q, &done);
+        }
+        q->first = 0;
+        if (q->current)
+                block_free(q->pool, steal(q->current));
+}

@@ -1,0 +1,627 @@
+/*
+ * See transfer_client.h.
+ *
+ * A connection is either in the pool or in one input. What a server may have closed while it lay in the pool shows by
+ * an end of stream before it is used, or, if that crosses the request, by a failure before the first byte of the
+ * answer: then the request is sent again on a new connection, once, without counting as a retry.
+ *
+ * Small reads go through a buffer, so that the headers between two large ones and a little of what follows come with
+ * one call; large ones go straight to where the caller wants the bytes.
+ */
+#include "rpc/transfer/transfer_client.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "net/channel.h"
+#include "net/socket.h"
+#include "rpc/transfer/transfer_server.h"
+#include "rpc/transfer/transfer_wire.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#define SECOND ((int64_t)1000000000)
+#define AHEAD 2048                     /* bytes that small reads fetch at once */
+#define UPLOAD_FRAME ((size_t)1 << 20) /* bytes of an upload's frame */
+#define KEPT_NS (60 * SECOND)          /* in the pool; servers close them after twice that */
+#define OWN_WINDOW ((size_t)6 << 20)   /* the most that Linux takes for a connection */
+#define LEAST_WINDOW                                                                                                   \
+        ((size_t)256 << 10)           /* a few segments of the loopback's 64 KiB: with less, TCP waits for timers      \
+                                       */
+#define LOW_WATER ((size_t)128 << 10) /* of bytes to come, for being woken */
+
+struct kept {
+        char *host;
+        int port;
+        int64_t since;
+        struct channel *channel;
+        bool bounded;
+};
+
+struct transfer_client {
+        struct transfer_client_options options;
+        pthread_mutex_t lock;
+        VEC(struct kept) pool; /* oldest first */
+};
+
+struct transfer_input {
+        struct transfer_client *client;
+        struct transfer_call call;
+        char *host, *peer;
+        int port;
+        struct channel *channel; /* NULL after a failure */
+        bool reused;             /* it came from the pool */
+        bool bounded;            /* its receive buffer has been given a size */
+        bool answered;           /* something has arrived */
+        bool ended, refused, failed;
+        enum transfer_kind kind; /* of the request */
+        unsigned char *request;  /* until something has arrived */
+        size_t request_len;
+        uint32_t left; /* of the present DATA frame */
+        int low_water; /* as the socket has it */
+        size_t ahead_at, ahead_len;
+        unsigned char ahead[AHEAD];
+};
+
+static bool stopped(const struct transfer_call *call)
+{
+        return call->stopped && __atomic_load_n(call->stopped, __ATOMIC_RELAXED);
+}
+
+/* ----------------------------------------------------------------------------------------------------- the pool */
+
+struct transfer_client *transfer_client_new(const struct transfer_client_options *options)
+{
+        struct transfer_client *c = new0(struct transfer_client);
+        c->options = *options;
+        c->options.app_id = options->app_id ? mem_strdup(options->app_id) : NULL;
+        if (c->options.connections_per_peer <= 0)
+                c->options.connections_per_peer = 1;
+        if (c->options.connect_ns <= 0)
+                c->options.connect_ns = 120 * SECOND;
+        if (c->options.timeout_ns <= 0)
+                c->options.timeout_ns = 120 * SECOND;
+        pthread_mutex_init(&c->lock, NULL);
+        return c;
+}
+
+static void kept_deinit(struct kept *k)
+{
+        channel_free(k->channel);
+        free(k->host);
+}
+
+void transfer_client_free(struct transfer_client *c)
+{
+        if (!c)
+                return;
+        for (size_t i = 0; i < c->pool.len; i++)
+                kept_deinit(&c->pool.data[i]);
+        vec_deinit(&c->pool);
+        pthread_mutex_destroy(&c->lock);
+        free((char *)c->options.app_id);
+        free(c);
+}
+
+const struct transfer_client_options *transfer_client_options(const struct transfer_client *c)
+{
+        return &c->options;
+}
+
+static bool kept_for(const struct kept *k, const char *host, int port)
+{
+        return k->port == port && strcmp(k->host, host) == 0;
+}
+
+static void remove_kept(struct transfer_client *c, size_t i)
+{
+        memmove(&c->pool.data[i], &c->pool.data[i + 1], (c->pool.len - i - 1) * sizeof(c->pool.data[0]));
+        c->pool.len--;
+}
+
+/* The server has not ended it. (TLS leaves bytes to be read of its own, so bytes say nothing.) */
+static bool is_open(struct channel *channel)
+{
+        struct pollfd p = {.fd = channel_fd(channel), .events = POLLRDHUP};
+        return poll(&p, 1, 0) == 0;
+}
+
+/* The newest connection to a peer out of the pool, or NULL. */
+static struct channel *pool_take(struct transfer_client *c, const char *host, int port, bool *bounded)
+{
+        struct channel *found = NULL;
+        pthread_mutex_lock(&c->lock);
+        for (size_t i = c->pool.len; i > 0 && !found; i--) {
+                struct kept *k = &c->pool.data[i - 1];
+                if (!kept_for(k, host, port))
+                        continue;
+                found = steal(k->channel);
+                *bounded = k->bounded;
+                free(k->host);
+                remove_kept(c, i - 1);
+                if (!is_open(found)) {
+                        channel_free(found);
+                        found = NULL;
+                }
+        }
+        pthread_mutex_unlock(&c->lock);
+        return found;
+}
+
+static void pool_put(struct transfer_client *c, struct kept k)
+{
+        k.since = now_ns();
+        int same = 0;
+        pthread_mutex_lock(&c->lock);
+        while (c->pool.len && c->pool.data[0].since < k.since - KEPT_NS) {
+                kept_deinit(&c->pool.data[0]);
+                remove_kept(c, 0);
+        }
+        for (size_t i = 0; i < c->pool.len; i++)
+                same += kept_for(&c->pool.data[i], k.host, k.port);
+        if (same < c->options.connections_per_peer) {
+                vec_push(&c->pool, k);
+                k.channel = NULL;
+        }
+        pthread_mutex_unlock(&c->lock);
+        if (k.channel)
+                kept_deinit(&k);
+}
+
+/* --------------------------------------------------------------------------------------------------- connecting */
+
+/*
+ * Bound what the peer may have under way. Where that is more than the kernel gives by itself (tcp_rmem), its own way of
+ * finding the right size is better and is left alone; a smaller one can be no more than rmem_max.
+ */
+static void set_window(struct transfer_input *in)
+{
+        int bytes = (int)MAX(MIN(in->call.window, OWN_WINDOW), LEAST_WINDOW);
+        if (in->call.window == 0 || in->call.window >= OWN_WINDOW)
+                return;
+        setsockopt(channel_fd(in->channel), SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
+        in->bounded = true;
+}
+
+static int connect_to(struct transfer_input *in, struct fst_error *error)
+{
+        const struct transfer_client_options *o = &in->client->options;
+        unsigned char greeting[TRANSFER_GREETING + TRANSFER_APP_ID];
+        int fd = socket_connect(in->host, in->port, o->connect_ns, in->call.stopped, error);
+        if (fd < 0)
+                return fd;
+        int r = channel_new(fd, o->security, CHANNEL_CLIENT, &in->channel, error);
+        if (r)
+                return r;
+        struct iovec iov = {greeting, transfer_greeting(greeting, o->app_id)};
+        return channel_writev_all(in->channel, &iov, 1, o->connect_ns, in->call.stopped, error);
+}
+
+static int send_request(struct transfer_input *in, struct fst_error *error)
+{
+        unsigned char header[TRANSFER_HEADER];
+        transfer_header(header, in->kind, (uint32_t)in->request_len);
+        struct iovec iov[] = {{header, sizeof(header)}, {in->request, in->request_len}};
+        set_window(in);
+        return channel_writev_all(in->channel, iov, in->request_len ? 2 : 1, in->client->options.timeout_ns,
+                                  in->call.stopped, error);
+}
+
+static void drop_channel(struct transfer_input *in)
+{
+        channel_free(steal(in->channel));
+        in->low_water = 0;
+        in->ahead_at = in->ahead_len = 0;
+}
+
+/*
+ * Sleep: 0, -ECANCELED when told to stop, or 1 when the peer is known to be gone, which often becomes known only a
+ * moment after its connections have broken.
+ */
+static int pause_ns(struct transfer_input *in, int64_t ns)
+{
+        int64_t begin = now_ns(), end = begin + ns, left, step = SECOND / 50, look = begin + step;
+        while ((left = end - now_ns()) > 0) {
+                if (stopped(&in->call))
+                        return -ECANCELED;
+                if (end - left >= look && in->call.gone) {
+                        if (in->call.gone(in->call.gone_owner))
+                                return 1;
+                        step = MIN(2 * step, (int64_t)SECOND);
+                        look = now_ns() + step;
+                }
+                poll(NULL, 0, (int)MIN(left / 1000000 + 1, (int64_t)20));
+        }
+        return 0;
+}
+
+/* Wait before the next try; -ECANCELED when told to stop, 1 when there is no sense in another try. */
+static int pause_retry(struct transfer_input *in, int tried, int code, const struct fst_error *error)
+{
+        const struct transfer_client_options *o = &in->client->options;
+        if (code == -ECANCELED || stopped(&in->call))
+                return -ECANCELED;
+        if (tried >= o->max_retries || (in->call.gone && in->call.gone(in->call.gone_owner)))
+                return 1;
+        log_info("RetryingBlockTransferor", "Retrying fetch (%d/%d) from %s after %.1f s: %s", tried + 1,
+                 o->max_retries, in->peer, (double)o->retry_wait_ns / SECOND, error_message(error));
+        return pause_ns(in, o->retry_wait_ns);
+}
+
+static int cancelled(struct fst_error *error)
+{
+        return error_set(error, -ECANCELED, "task was cancelled");
+}
+
+/* A connection with the request on its way. */
+static int start(struct transfer_input *in, bool fresh, struct fst_error *error)
+{
+        int64_t begin = now_ns();
+        int r;
+        while (!fresh && (in->channel = pool_take(in->client, in->host, in->port, &in->bounded))) {
+                in->reused = true;
+                if (send_request(in, NULL) == 0)
+                        return 0;
+                drop_channel(in);
+        }
+        in->reused = in->bounded = false;
+        for (int tried = in->call.retries_used;; tried++) {
+                r = connect_to(in, error);
+                if (r == 0)
+                        r = send_request(in, error);
+                if (r == 0)
+                        break;
+                drop_channel(in);
+                int p = pause_retry(in, tried, r, error);
+                if (p < 0)
+                        r = cancelled(error);
+                if (p)
+                        break;
+        }
+        if (in->call.wait_ns)
+                *in->call.wait_ns += now_ns() - begin;
+        return r;
+}
+
+static int input_new(struct transfer_client *client, const char *host, int port, enum transfer_kind kind,
+                     const void *request, size_t len, const struct transfer_call *call, struct transfer_input **input,
+                     struct fst_error *error)
+{
+        struct transfer_input *in = mem_alloc(sizeof(*in));
+        memset(in, 0, offsetof(struct transfer_input, ahead));
+        char peer[300];
+        in->client = client;
+        in->call = call ? *call : (struct transfer_call){0};
+        in->host = mem_strdup(host);
+        in->peer = mem_strdup(host_port_text(host, port, peer, sizeof(peer)));
+        in->port = port;
+        in->kind = kind;
+        in->request = mem_alloc(len ? len : 1);
+        in->request_len = len;
+        memcpy(in->request, request, len);
+        int r = stopped(&in->call) || (in->call.wait_first && pause_ns(in, client->options.retry_wait_ns) < 0)
+                        ? cancelled(error)
+                        : start(in, false, error);
+        if (r) {
+                transfer_close(in);
+                return r;
+        }
+        *input = in;
+        return 0;
+}
+
+int transfer_open(struct transfer_client *client, const char *host, int port, const void *request, size_t len,
+                  const struct transfer_call *call, struct transfer_input **input, struct fst_error *error)
+{
+        return input_new(client, host, port, TRANSFER_FETCH, request, len, call, input, error);
+}
+
+/* ------------------------------------------------------------------------------------------------------ reading */
+
+/*
+ * Wait until there is something to read. A large read is woken only when a good part of it is there, which saves most
+ * of the switches between the two ends; those bytes are sure to come, as they are in a frame that has begun.
+ */
+static int wait_readable(struct transfer_input *in, size_t wanted, struct fst_error *error)
+{
+        int low_water = in->client->options.security || in->bounded ? 1 : (int)MAX(MIN(wanted, LOW_WATER), (size_t)1);
+        int fd = channel_fd(in->channel);
+        if (low_water != in->low_water && setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &low_water, sizeof(int)) == 0)
+                in->low_water = low_water;
+        int64_t begin = now_ns();
+        int events = channel_events(in->channel);
+        int r = socket_wait(fd, events ? events : POLLIN, in->client->options.timeout_ns, in->call.stopped);
+        if (in->call.wait_ns)
+                *in->call.wait_ns += now_ns() - begin;
+        if (r > 0)
+                return 0;
+        if (r == -ECANCELED)
+                return cancelled(error);
+        if (r == 0)
+                return error_set(error, -ETIMEDOUT, "nothing from %s for %lld s (spark.shuffle.io.connectionTimeout)",
+                                 in->peer, (long long)(in->client->options.timeout_ns / SECOND));
+        return error_set(error, r, "waiting for %s: %s", in->peer, strerror(-r));
+}
+
+/* Some bytes from the connection, of which @sure are certain to come: their number, or negative. */
+static ssize_t receive(struct transfer_input *in, void *buf, size_t n, size_t sure, struct fst_error *error)
+{
+        for (;;) {
+                ssize_t got = channel_read(in->channel, buf, n);
+                if (got > 0) {
+                        if (!in->answered) {
+                                in->answered = true;
+                                free(steal(in->request));
+                        }
+                        return got;
+                }
+                if (got == -EAGAIN) {
+                        int r = wait_readable(in, sure, error);
+                        if (r)
+                                return r;
+                        continue;
+                }
+                /* It was closed while it lay in the pool: that is nobody's failure. */
+                if (in->reused && !in->answered && in->kind == TRANSFER_FETCH) {
+                        drop_channel(in);
+                        int r = start(in, true, error);
+                        if (r)
+                                return r;
+                        continue;
+                }
+                return got == 0 ? error_set(error, -ECONNRESET, "%s closed the connection", in->peer)
+                                : error_set(error, (int)got, "%s: %s", in->peer, channel_error(in->channel));
+        }
+}
+
+/* At least @n bytes into the buffer. */
+static int need_ahead(struct transfer_input *in, size_t n, struct fst_error *error)
+{
+        if (in->ahead_at == in->ahead_len)
+                in->ahead_at = in->ahead_len = 0;
+        if (AHEAD - in->ahead_at < n) {
+                memmove(in->ahead, in->ahead + in->ahead_at, in->ahead_len - in->ahead_at);
+                in->ahead_len -= in->ahead_at;
+                in->ahead_at = 0;
+        }
+        while (in->ahead_len - in->ahead_at < n) {
+                ssize_t got = receive(in, in->ahead + in->ahead_len, AHEAD - in->ahead_len, 1, error);
+                if (got < 0)
+                        return (int)got;
+                in->ahead_len += (size_t)got;
+        }
+        return 0;
+}
+
+static int broken(struct transfer_input *in, const char *what, struct fst_error *error)
+{
+        return error_set(error, -EPROTO, "%s %s", in->peer, what);
+}
+
+/* The server's sentence becomes the error. */
+static int read_failure(struct transfer_input *in, uint32_t length, struct fst_error *error)
+{
+        unsigned char text[TRANSFER_SENTENCE] = {0};
+        for (uint32_t at = 0; at < length;) {
+                int r = need_ahead(in, 1, error);
+                if (r)
+                        return r;
+                size_t n = MIN((size_t)(length - at), in->ahead_len - in->ahead_at);
+                memcpy(text + at, in->ahead + in->ahead_at, n);
+                in->ahead_at += n;
+                at += (uint32_t)n;
+        }
+        uint32_t code = transfer_get_u32(text);
+        for (uint32_t i = 4; i < length; i++)
+                if (text[i] < ' ' || text[i] == 0x7f)
+                        text[i] = '?'; /* it goes into logs */
+        in->refused = in->ended = true;
+        return error_set(error, code >= 1 && code < 4096 ? -(int)code : -EIO, "%s: %.*s", in->peer, (int)length - 4,
+                         (const char *)text + 4);
+}
+
+/* The next DATA frame begins: 1; 0 at the end of the stream; or negative. */
+static int next_frame(struct transfer_input *in, struct fst_error *error)
+{
+        enum transfer_kind kind;
+        uint32_t length;
+        int r = need_ahead(in, TRANSFER_HEADER, error);
+        if (r)
+                return r;
+        if (!transfer_header_parse(in->ahead + in->ahead_at, &kind, &length))
+                return broken(in, "does not keep to the protocol", error);
+        in->ahead_at += TRANSFER_HEADER;
+        switch (kind) {
+        case TRANSFER_DATA:
+                in->left = length;
+                return 1;
+        case TRANSFER_END:
+                in->ended = true;
+                return 0;
+        case TRANSFER_FAILED:
+                return read_failure(in, length, error);
+        default:
+                return broken(in, "answered with a request", error);
+        }
+}
+
+static ssize_t read_some(struct transfer_input *in, void *buf, size_t n, struct fst_error *error)
+{
+        while (in->left == 0) {
+                int r = in->ended ? 0 : next_frame(in, error);
+                if (r <= 0)
+                        return r;
+        }
+        n = MIN(n, (size_t)in->left);
+        size_t ready = in->ahead_len - in->ahead_at;
+        if (ready == 0 && n < AHEAD / 2) {
+                int r = need_ahead(in, 1, error);
+                if (r)
+                        return r;
+                ready = in->ahead_len - in->ahead_at;
+        }
+        ssize_t got;
+        if (ready) {
+                got = (ssize_t)MIN(n, ready);
+                memcpy(buf, in->ahead + in->ahead_at, (size_t)got);
+                in->ahead_at += (size_t)got;
+        } else {
+                got = receive(in, buf, n, n, error);
+        }
+        if (got > 0)
+                in->left -= (uint32_t)got;
+        return got;
+}
+
+ssize_t transfer_read(struct transfer_input *in, void *buf, size_t n, struct fst_error *error)
+{
+        if (in->failed)
+                return error_set(error, -EIO, "reading from %s failed before", in->peer);
+        if (n == 0)
+                return 0;
+        ssize_t got = read_some(in, buf, n, error);
+        in->failed = got < 0;
+        return got;
+}
+
+int transfer_read_all(struct transfer_input *in, void *buf, size_t n, struct fst_error *error)
+{
+        for (size_t at = 0; at < n;) {
+                ssize_t got = transfer_read(in, (char *)buf + at, n - at, error);
+                if (got < 0)
+                        return (int)got;
+                if (got == 0 && at == 0)
+                        return FST_TRANSFER_E_END;
+                if (got == 0) {
+                        in->failed = true;
+                        return broken(in, "ended its answer in the middle", error);
+                }
+                at += (size_t)got;
+        }
+        return 0;
+}
+
+bool transfer_input_refused(const struct transfer_input *in)
+{
+        return in->refused;
+}
+
+/* The end of an answer may not have been read when all that was wanted of it was. */
+static void read_end(struct transfer_input *in)
+{
+        if (in->ended || in->failed || !in->answered || in->left || in->ahead_len - in->ahead_at < TRANSFER_HEADER)
+                return;
+        in->failed = next_frame(in, NULL) != 0;
+}
+
+void transfer_close(struct transfer_input *in)
+{
+        if (!in)
+                return;
+        int saved = errno;
+        read_end(in);
+        bool good = in->channel && in->ended && in->left == 0 && in->ahead_at == in->ahead_len &&
+                    (!in->failed || in->refused);
+        if (good)
+                pool_put(in->client, (struct kept){.host = steal(in->host),
+                                                   .port = in->port,
+                                                   .channel = steal(in->channel),
+                                                   .bounded = in->bounded});
+        channel_free(in->channel);
+        free(in->host);
+        free(in->peer);
+        free(in->request);
+        free(in);
+        errno = saved;
+}
+
+/* ------------------------------------------------------------------------------------------------------ uploads */
+
+/* Whether the server says something already, which can only be that it does not want the rest. */
+static bool speaks(struct transfer_input *in)
+{
+        struct pollfd p = {.fd = channel_fd(in->channel), .events = POLLIN};
+        return !in->client->options.security && poll(&p, 1, 0) > 0;
+}
+
+/* 0; negative; or 1: the server has spoken, and nothing more is to be sent. */
+static int send_piece(struct transfer_input *in, const struct iovec *piece, struct fst_error *error)
+{
+        unsigned char header[TRANSFER_HEADER];
+        for (size_t at = 0; at < piece->iov_len;) {
+                size_t size = MIN(piece->iov_len - at, UPLOAD_FRAME);
+                transfer_header(header, TRANSFER_DATA, (uint32_t)size);
+                struct iovec iov[] = {{header, sizeof(header)}, {(char *)piece->iov_base + at, size}};
+                if (speaks(in))
+                        return 1;
+                int r = channel_writev_all(in->channel, iov, 2, in->client->options.timeout_ns, in->call.stopped,
+                                           error);
+                if (r)
+                        return r;
+                at += size;
+        }
+        return 0;
+}
+
+static int send_end(struct transfer_input *in, struct fst_error *error)
+{
+        unsigned char header[TRANSFER_HEADER];
+        transfer_header(header, TRANSFER_END, 0);
+        struct iovec iov = {header, sizeof(header)};
+        return channel_writev_all(in->channel, &iov, 1, in->client->options.timeout_ns, in->call.stopped, error);
+}
+
+static int send_pieces(struct transfer_input *in, const struct iovec *pieces, int n, struct fst_error *error)
+{
+        int r = 0;
+        for (int i = 0; i < n && r == 0; i++)
+                r = send_piece(in, &pieces[i], error);
+        return r ? MIN(r, 0) : send_end(in, error);
+}
+
+static int send_stream(struct transfer_input *in, struct transfer_stream *stream, struct fst_error *error)
+{
+        struct iovec pieces[64];
+        int r = 0, n;
+        while (r == 0 && (n = stream->class->next(stream, pieces, (int)ARRAY_SIZE(pieces), error)) != 0) {
+                r = MIN(n, 0);
+                for (int i = 0; i < n && r == 0; i++)
+                        r = send_piece(in, &pieces[i], error);
+        }
+        return r ? MIN(r, 0) : send_end(in, error);
+}
+
+/* All was sent, or sending has ended with @r: what the server says. Closes. */
+static int end_upload(struct transfer_input *in, int r, struct fst_error *error)
+{
+        char rest;
+        if (r == 0) {
+                ssize_t got = transfer_read(in, &rest, 1, error);
+                r = got < 0 ? (int)got : got > 0 ? broken(in, "answered an upload with data", error) : 0;
+        }
+        if (r) /* it may still expect the rest */
+                channel_free(steal(in->channel));
+        transfer_close(in);
+        return r;
+}
+
+int transfer_put(struct transfer_client *client, const char *host, int port, const void *request, size_t len,
+                 const struct iovec *pieces, int n, const struct transfer_call *call, struct fst_error *error)
+{
+        struct transfer_input *in = NULL;
+        int r = input_new(client, host, port, TRANSFER_PUT, request, len, call, &in, error);
+        return r ? r : end_upload(in, send_pieces(in, pieces, n, error), error);
+}
+
+int transfer_put_stream(struct transfer_client *client, const char *host, int port, const void *request, size_t len,
+                        struct transfer_stream *stream, const struct transfer_call *call, struct fst_error *error)
+{
+        struct transfer_input *in = NULL;
+        int r = input_new(client, host, port, TRANSFER_PUT, request, len, call, &in, error);
+        return r ? r : end_upload(in, send_stream(in, stream, error), error);
+}

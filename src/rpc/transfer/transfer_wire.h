@@ -1,0 +1,62 @@
+/*
+ * The bytes of rpc/transfer/transfer.h that both ends write and read: the greeting and the frames' headers.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define TRANSFER_MAGIC "FSTX"
+#define TRANSFER_VERSION 1
+#define TRANSFER_GREETING 8 /* bytes, without the application's id */
+#define TRANSFER_APP_ID 256 /* the longest id */
+#define TRANSFER_HEADER 8
+#define TRANSFER_SENTENCE 4096 /* the longest FAILED frame */
+
+enum transfer_kind { TRANSFER_FETCH = 1, TRANSFER_PUT, TRANSFER_DATA, TRANSFER_END, TRANSFER_FAILED };
+
+static inline void transfer_put_u32(unsigned char *p, uint32_t x)
+{
+        p[0] = (unsigned char)x;
+        p[1] = (unsigned char)(x >> 8);
+        p[2] = (unsigned char)(x >> 16);
+        p[3] = (unsigned char)(x >> 24);
+}
+
+static inline uint32_t transfer_get_u32(const unsigned char *p)
+{
+        return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline void transfer_header(unsigned char out[static TRANSFER_HEADER], enum transfer_kind kind, uint32_t length)
+{
+        transfer_put_u32(out, length);
+        transfer_put_u32(out + 4, (uint32_t)kind);
+}
+
+/* False if no such frame can be: an unknown kind, bytes that are not zero, a length that the kind cannot have. */
+static inline bool transfer_header_parse(const unsigned char *p, enum transfer_kind *kind, uint32_t *length)
+{
+        uint32_t n = transfer_get_u32(p), k = transfer_get_u32(p + 4);
+        if (k < TRANSFER_FETCH || k > TRANSFER_FAILED)
+                return false;
+        if ((k == TRANSFER_DATA && n == 0) || (k == TRANSFER_END && n != 0) ||
+            (k == TRANSFER_FAILED && (n < 4 || n > TRANSFER_SENTENCE)))
+                return false;
+        *kind = (enum transfer_kind)k;
+        *length = n;
+        return true;
+}
+
+/* The greeting for an application; returns its length. @out has TRANSFER_GREETING + TRANSFER_APP_ID bytes. */
+static inline size_t transfer_greeting(unsigned char *out, const char *app_id)
+{
+        size_t n = app_id ? strnlen(app_id, TRANSFER_APP_ID) : 0;
+        memcpy(out, TRANSFER_MAGIC, 4);
+        transfer_put_u32(out + 4, TRANSFER_VERSION | (uint32_t)n << 16);
+        if (n)
+                memcpy(out + TRANSFER_GREETING, app_id, n);
+        return TRANSFER_GREETING + n;
+}

@@ -1,0 +1,712 @@
+/*
+ * See executor_allocation.h: Spark's ExecutorAllocationManager, as it is in 4.x.
+ *
+ * Spark looks every 100 ms; here a tick is only due when its answer can be another one (`dirty`, or a deadline), so
+ * that an idle driver sleeps. What a profile's stages ask for is kept as a sum, adjusted at each event (recount),
+ * because Spark's question "does any task wait?" comes with every task start.
+ *
+ * Invariants: a profile's demand is the sum over its stage attempts of what each has counted; min ≤ target ≤ max once
+ * it was adjusted; the add timer runs while tasks wait that came since it was last stopped; an attempt is kept while it
+ * is submitted or tasks of it run.
+ *
+ * Where Spark differs: there a request that did not reach the cluster manager is repeated only if it changed a target,
+ * not if it began with one; a task that starts after its attempt ended counts as minus one waiting task for ever, and
+ * a speculation told of after it keeps the queue from ever being empty. Here the one only counts as running, the other
+ * is ignored; nor is an attempt unschedulable any more that has ended.
+ */
+#include "sched/allocation/executor_allocation.h"
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/vec.h"
+#include "sched/tasks/executors.h"
+
+#include <limits.h>
+#include <math.h>
+
+#define LOG "ExecutorAllocationManager"
+
+typedef VEC(uint64_t) bit_set;
+
+struct host_hint {
+        int host; /* number in executor_allocation.hosts */
+        int tasks;
+};
+
+struct stage_attempt {
+        int stage, attempt;
+        int profile; /* -1: tasks of it run, but it was never submitted */
+        bool submitted;
+        int n_tasks;
+        int running;
+        bit_set started; /* tasks of which an attempt started, and did not fail */
+        int n_started;
+        bit_set speculative; /* tasks whose second attempt waits */
+        int n_speculative;
+        bool unschedulable;
+        struct sched_demand counted; /* what of it is in its profile's demand */
+        int local_tasks;
+        VEC(struct host_hint) hosts;
+};
+
+struct profile {
+        int id, tasks_per_executor;
+        int target, step;
+        int before; /* the target that the cluster manager knows, while a request is made */
+        struct sched_demand demand;
+        int local_tasks;
+        VEC(struct host_demand) hosts;
+};
+
+struct executor_allocation {
+        struct executor_allocation_config config;
+        const struct executor_allocation_ops *ops;
+        void *owner;
+        struct executor_monitor *monitor;
+        VEC(struct profile) profiles;
+        VEC(struct stage_attempt *) attempts;
+        struct name_index hosts; /* every host that a task preferred */
+        int n_submitted;
+        int64_t add_time; /* INT64_MAX: no timer */
+        bool initializing;
+        bool told;  /* the cluster manager heard the last request */
+        bool dirty; /* something happened since the last tick */
+        int64_t last_tick;
+        int last_executors; /* how many there were at it */
+};
+
+/* ------------------------------------------------------------------------------------------------- bit sets */
+
+static bool bit_add(bit_set *set, int32_t index)
+{
+        size_t word = (size_t)index / 64;
+        uint64_t bit = UINT64_C(1) << (index % 64);
+
+        if (index < 0)
+                return false;
+        while (set->len <= word)
+                vec_push(set, 0);
+        if (set->data[word] & bit)
+                return false;
+        set->data[word] |= bit;
+        return true;
+}
+
+static bool bit_remove(bit_set *set, int32_t index)
+{
+        size_t word = (size_t)index / 64;
+        uint64_t bit = UINT64_C(1) << (index % 64);
+
+        if (index < 0 || word >= set->len || !(set->data[word] & bit))
+                return false;
+        set->data[word] &= ~bit;
+        return true;
+}
+
+/* ------------------------------------------------------------------------------------ profiles and attempts */
+
+static struct profile *profile_find(const struct executor_allocation *a, int id)
+{
+        for (size_t i = 0; i < a->profiles.len; i++)
+                if (a->profiles.data[i].id == id)
+                        return &a->profiles.data[i];
+        return NULL;
+}
+
+static struct profile *profile_add(struct executor_allocation *a, int id, int tasks_per_executor)
+{
+        vec_push(&a->profiles,
+                 (struct profile){.id = id,
+                                  .tasks_per_executor =
+                                          tasks_per_executor > 0 ? tasks_per_executor : a->config.tasks_per_executor,
+                                  .target = a->config.initial,
+                                  .step = 1});
+        return &a->profiles.data[a->profiles.len - 1];
+}
+
+/* From the end: the newest ones are asked for most. */
+static struct stage_attempt *attempt_find(const struct executor_allocation *a, int stage, int attempt)
+{
+        for (size_t i = a->attempts.len; i-- > 0;)
+                if (a->attempts.data[i]->stage == stage && a->attempts.data[i]->attempt == attempt)
+                        return a->attempts.data[i];
+        return NULL;
+}
+
+static struct stage_attempt *attempt_ensure(struct executor_allocation *a, int stage, int attempt)
+{
+        struct stage_attempt *at = attempt_find(a, stage, attempt);
+
+        if (at)
+                return at;
+        at = new0(struct stage_attempt);
+        at->stage = stage;
+        at->attempt = attempt;
+        at->profile = -1;
+        vec_push(&a->attempts, at);
+        return at;
+}
+
+static void attempt_clear(struct stage_attempt *at)
+{
+        vec_deinit(&at->hosts);
+        vec_deinit(&at->started);
+        vec_deinit(&at->speculative);
+        at->n_started = at->n_speculative = at->n_tasks = at->local_tasks = 0;
+}
+
+static void attempt_free(struct stage_attempt *at)
+{
+        attempt_clear(at);
+        free(at);
+}
+
+static void recount(struct executor_allocation *a, struct stage_attempt *at)
+{
+        struct profile *p = profile_find(a, at->profile);
+        struct sched_demand now = {.pending = MAX(0, at->n_tasks - at->n_started),
+                                   .speculative = at->n_speculative,
+                                   .running = at->running,
+                                   .unschedulable = at->unschedulable};
+
+        a->dirty = true;
+        if (!p)
+                return;
+        p->demand.pending += now.pending - at->counted.pending;
+        p->demand.speculative += now.speculative - at->counted.speculative;
+        p->demand.running += now.running - at->counted.running;
+        p->demand.unschedulable += now.unschedulable - at->counted.unschedulable;
+        at->counted = now;
+}
+
+static void drop_if_over(struct executor_allocation *a, struct stage_attempt *at)
+{
+        if (at->submitted || at->running > 0)
+                return;
+        for (size_t i = 0; i < a->attempts.len; i++)
+                if (a->attempts.data[i] == at) {
+                        a->attempts.data[i] = a->attempts.data[--a->attempts.len];
+                        break;
+                }
+        attempt_free(at);
+}
+
+/* -------------------------------------------------------------------------------------------- the add timer */
+
+static bool tasks_wait(const struct executor_allocation *a)
+{
+        for (size_t i = 0; i < a->profiles.len; i++)
+                if (a->profiles.data[i].demand.pending > 0 || a->profiles.data[i].demand.speculative > 0)
+                        return true;
+        return false;
+}
+
+static void start_timer(struct executor_allocation *a, int64_t now)
+{
+        if (a->add_time == INT64_MAX && __builtin_add_overflow(now, a->config.backlog_timeout, &a->add_time))
+                a->add_time = INT64_MAX;
+}
+
+static void stop_timer(struct executor_allocation *a)
+{
+        a->add_time = INT64_MAX;
+        for (size_t i = 0; i < a->profiles.len; i++)
+                a->profiles.data[i].step = 1;
+}
+
+/* ------------------------------------------------------------------------------------------------- requests */
+
+/* The hints of all submitted attempts of a profile, anew. Stages come and go seldom. */
+static void update_hints_of(struct executor_allocation *a, struct profile *p)
+{
+        _cleanup_free_ int *tasks = new_array(int, a->hosts.names.len + 1);
+
+        p->hosts.len = 0;
+        p->local_tasks = 0;
+        for (size_t i = 0; i < a->attempts.len; i++) {
+                const struct stage_attempt *at = a->attempts.data[i];
+
+                if (!at->submitted || at->profile != p->id)
+                        continue;
+                p->local_tasks += at->local_tasks;
+                for (size_t k = 0; k < at->hosts.len; k++)
+                        tasks[at->hosts.data[k].host] += at->hosts.data[k].tasks;
+        }
+        for (size_t i = 0; i < a->hosts.names.len; i++)
+                if (tasks[i] > 0)
+                        vec_push(&p->hosts, (struct host_demand){.host = a->hosts.names.data[i], .tasks = tasks[i]});
+}
+
+static void update_hints(struct executor_allocation *a)
+{
+        for (size_t i = 0; i < a->profiles.len; i++)
+                update_hints_of(a, &a->profiles.data[i]);
+}
+
+static struct executor_request request_of(const struct profile *p)
+{
+        return (struct executor_request){.profile = p->id,
+                                         .target = p->target,
+                                         .local_tasks = p->local_tasks,
+                                         .hosts = p->hosts.data,
+                                         .n_hosts = (int)p->hosts.len};
+}
+
+static bool request_total(struct executor_allocation *a)
+{
+        VEC(struct executor_request) requests = {0};
+
+        for (size_t i = 0; i < a->profiles.len; i++)
+                vec_push(&requests, request_of(&a->profiles.data[i]));
+        a->told = a->ops->request_total(a->owner, requests.data, (int)requests.len);
+        vec_deinit(&requests);
+        return a->told;
+}
+
+static int needed(const struct executor_allocation *a, const struct profile *p)
+{
+        double tasks = (double)p->demand.pending + p->demand.speculative + p->demand.running;
+        double need = ceil(tasks * a->config.ratio / p->tasks_per_executor);
+
+        /* the second attempt of a task is to run on another executor than the first */
+        if (p->tasks_per_executor > 1 && need == 1 && p->demand.speculative > 0)
+                need = 2;
+        /* executors beyond those that there are: on them the tasks may not run */
+        if (p->demand.unschedulable > 0)
+                need = MAX(need, executor_monitor_count(a->monitor, p->id).all +
+                                         ceil(p->demand.unschedulable * a->config.ratio / p->tasks_per_executor));
+        return need > INT_MAX ? INT_MAX : (int)need;
+}
+
+static void raise_target(struct executor_allocation *a, struct profile *p, int need)
+{
+        int64_t target = MAX(p->target, executor_monitor_count(a->monitor, p->id).all);
+
+        if (p->target >= a->config.max) {
+                log_debug(LOG, "Not adding executors because our current target total is already %d (limit %d)",
+                          p->target, a->config.max);
+                p->step = 1;
+                return;
+        }
+        target = MIN(target + p->step, (int64_t)need);
+        p->target = (int)MAX(MIN(target, (int64_t)a->config.max), (int64_t)a->config.min);
+        if (p->target == p->before)
+                p->step = 1;
+}
+
+/* The cluster manager took the new targets. */
+static int64_t targets_taken(struct executor_allocation *a, int64_t now)
+{
+        int64_t sum = 0;
+
+        for (size_t i = 0; i < a->profiles.len; i++) {
+                struct profile *p = &a->profiles.data[i];
+                int64_t delta = (int64_t)p->target - p->before;
+
+                sum += delta;
+                if (delta > 0) {
+                        log_info(LOG,
+                                 "Requesting %lld new executor%s because tasks are backlogged (new desired total will "
+                                 "be %d for resource profile id: %d)",
+                                 (long long)delta, delta > 1 ? "s" : "", p->target, p->id);
+                        p->step = delta == p->step ? (int)MIN(2 * delta, (int64_t)INT_MAX) : 1;
+                        if (__builtin_add_overflow(now, a->config.sustained_timeout, &a->add_time))
+                                a->add_time = INT64_MAX;
+                } else if (delta < 0) {
+                        log_debug(LOG,
+                                  "Lowering target number of executors to %d (previously %d for resource profile id: "
+                                  "%d) because not all requested executors are actually needed",
+                                  p->target, p->before, p->id);
+                }
+        }
+        return sum;
+}
+
+int64_t executor_allocation_adjust(struct executor_allocation *a, int64_t now)
+{
+        bool grow = a->add_time != INT64_MAX && now >= a->add_time, changed = !a->told;
+
+        for (size_t i = 0; i < a->profiles.len; i++) {
+                struct profile *p = &a->profiles.data[i];
+                int need = needed(a, p);
+
+                p->before = p->target;
+                if (a->initializing)
+                        continue;
+                if (need < p->target) {
+                        p->target = MAX(need, a->config.min);
+                        p->step = 1;
+                } else if (grow) {
+                        raise_target(a, p, need);
+                }
+                changed = changed || p->target != p->before;
+        }
+        if (!changed)
+                return 0;
+        if (request_total(a))
+                return targets_taken(a, now);
+        log_warn(LOG, "Unable to reach the cluster manager to request more executors!");
+        for (size_t i = 0; i < a->profiles.len; i++)
+                a->profiles.data[i].target = a->profiles.data[i].before;
+        return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------- removals */
+
+/* How many executors of a profile would stay, as candidates are picked. */
+struct remaining {
+        int profile, executors;
+};
+
+static struct remaining *remaining_of(struct remaining *list, int *n, const struct executor_monitor *m, int profile)
+{
+        struct executor_count count;
+
+        for (int i = 0; i < *n; i++)
+                if (list[i].profile == profile)
+                        return &list[i];
+        count = executor_monitor_count(m, profile);
+        list[*n] = (struct remaining){profile, count.all - count.killed - count.decommissioned};
+        return &list[(*n)++];
+}
+
+/* May one more of the profile go? */
+static bool spare(const struct executor_allocation *a, const struct idle_executor *e, int executors)
+{
+        int target = executor_allocation_target(a, e->profile);
+        const char *limit = executors - 1 < a->config.min ? "minimum number of executor limit"
+                            : executors - 1 < target      ? "number of executor target"
+                                                          : NULL;
+        char number[12];
+
+        if (limit)
+                log_debug(LOG, "Not removing idle executor %s because there are only %d executor(s) left (%s %d)",
+                          executor_monitor_id(a->monitor, e->executor, number), executors, limit,
+                          executors - 1 < a->config.min ? a->config.min : target);
+        return !limit;
+}
+
+static void list_executors(const struct executor_allocation *a, struct buf *out, const int32_t *executors, int n)
+{
+        char number[12];
+
+        for (int i = 0; i < n; i++)
+                buf_printf(out, "%s%s", i > 0 ? "," : "", executor_monitor_id(a->monitor, executors[i], number));
+}
+
+static int ask_to_remove(struct executor_allocation *a, const int32_t *executors, int n, int32_t *accepted)
+{
+        int gone = a->ops->remove(a->owner, executors, n, a->config.decommission, accepted);
+        _cleanup_(buf_deinit) struct buf names = BUF_INIT;
+
+        /* to be sure that ending executors lowered no target */
+        request_total(a);
+        a->dirty = a->dirty || gone < n;
+        if (gone == 0) {
+                list_executors(a, &names, executors, n);
+                log_warn(LOG,
+                         "Unable to reach the cluster manager to kill executor/s %s or no executor eligible to kill!",
+                         buf_text(&names));
+                return 0;
+        }
+        if (a->config.decommission)
+                executor_monitor_decommissioned(a->monitor, accepted, gone);
+        else
+                executor_monitor_killed(a->monitor, accepted, gone);
+        list_executors(a, &names, accepted, gone);
+        log_info(LOG, "Executors %s removed due to idle timeout.", buf_text(&names));
+        return gone;
+}
+
+int executor_allocation_remove(struct executor_allocation *a, const struct idle_executor *executors, int n,
+                               int32_t *removed)
+{
+        _cleanup_free_ struct remaining *remaining = new_array(struct remaining, (size_t)n + 1);
+        _cleanup_free_ int32_t *picked = new_array(int32_t, (size_t)n + 1);
+        _cleanup_free_ int32_t *accepted = new_array(int32_t, (size_t)n + 1);
+        int n_picked = 0, n_profiles = 0, gone;
+        char number[12];
+
+        for (int i = 0; i < n; i++) {
+                struct remaining *left;
+
+                if (executors[i].profile == EXECUTOR_PROFILE_UNKNOWN) {
+                        log_warn(LOG, "Not removing executor %s because the ResourceProfile was UNKNOWN!",
+                                 executor_monitor_id(a->monitor, executors[i].executor, number));
+                        continue;
+                }
+                left = remaining_of(remaining, &n_profiles, a->monitor, executors[i].profile);
+                if (!spare(a, &executors[i], left->executors))
+                        continue;
+                picked[n_picked++] = executors[i].executor;
+                left->executors--;
+        }
+        if (n_picked == 0)
+                return 0;
+        gone = ask_to_remove(a, picked, n_picked, accepted);
+        if (removed)
+                memcpy(removed, accepted, (size_t)gone * sizeof(*removed));
+        return gone;
+}
+
+void executor_allocation_tick(struct executor_allocation *a, int64_t now)
+{
+        const struct idle_executor *idle;
+        int n;
+
+        a->dirty = false;
+        a->last_tick = now;
+        a->last_executors = executor_monitor_total(a->monitor).all;
+        idle = executor_monitor_timed_out(a->monitor, now, &n);
+        if (n > 0)
+                a->initializing = false;
+        executor_allocation_adjust(a, now);
+        if (n > 0)
+                executor_allocation_remove(a, idle, n, NULL);
+}
+
+int64_t executor_allocation_deadline(const struct executor_allocation *a)
+{
+        int64_t deadline = executor_monitor_deadline(a->monitor), soon = a->last_tick + EXECUTOR_ALLOCATION_INTERVAL;
+
+        if (a->last_tick == INT64_MIN)
+                return INT64_MIN;
+        /* a timer that has gone off, and could add nothing, waits for something to happen */
+        if (!a->initializing && a->add_time > a->last_tick)
+                deadline = MIN(deadline, a->add_time);
+        if (a->dirty || !a->told || executor_monitor_total(a->monitor).all != a->last_executors)
+                deadline = MIN(deadline, soon);
+        return deadline == INT64_MAX ? deadline : MAX(deadline, soon);
+}
+
+/* --------------------------------------------------------------------------------------------------- events */
+
+struct executor_allocation *executor_allocation_new(const struct executor_allocation_config *config,
+                                                    const struct executor_allocation_ops *ops, void *owner)
+{
+        struct executor_allocation *a = new0(struct executor_allocation);
+
+        a->config = *config;
+        a->ops = ops;
+        a->owner = owner;
+        a->monitor = executor_monitor_new(&config->monitor, &ops->monitor, owner);
+        a->add_time = INT64_MAX;
+        a->initializing = a->told = true;
+        a->last_tick = INT64_MIN;
+        profile_add(a, 0, 0);
+        return a;
+}
+
+void executor_allocation_free(struct executor_allocation *a)
+{
+        if (!a)
+                return;
+        for (size_t i = 0; i < a->attempts.len; i++)
+                attempt_free(a->attempts.data[i]);
+        for (size_t i = 0; i < a->profiles.len; i++)
+                vec_deinit(&a->profiles.data[i].hosts);
+        vec_deinit(&a->attempts);
+        vec_deinit(&a->profiles);
+        name_index_deinit(&a->hosts);
+        executor_monitor_free(a->monitor);
+        free(a);
+}
+
+void executor_allocation_start(struct executor_allocation *a)
+{
+        request_total(a);
+}
+
+void executor_allocation_reset(struct executor_allocation *a)
+{
+        a->add_time = INT64_MIN;
+        for (size_t i = 0; i < a->profiles.len; i++) {
+                a->profiles.data[i].target = a->config.initial;
+                a->profiles.data[i].step = 1;
+        }
+        executor_monitor_reset(a->monitor);
+        a->told = false;
+}
+
+static void take_hints(struct executor_allocation *a, struct stage_attempt *at, const struct stage_demand *stage)
+{
+        VEC(int) tasks = {0}; /* by host */
+
+        for (int i = 0; stage->places && i < stage->n_tasks; i++) {
+                at->local_tasks += stage->places[i].n > 0;
+                for (int k = 0; k < stage->places[i].n; k++) {
+                        bool added;
+                        int host = name_index_add(&a->hosts, stage->places[i].hosts[k], &added);
+
+                        while (tasks.len <= (size_t)host)
+                                vec_push(&tasks, 0);
+                        tasks.data[host]++;
+                }
+        }
+        for (size_t i = 0; i < tasks.len; i++)
+                if (tasks.data[i] > 0)
+                        vec_push(&at->hosts, (struct host_hint){.host = (int)i, .tasks = tasks.data[i]});
+        vec_deinit(&tasks);
+}
+
+void executor_allocation_stage_submitted(struct executor_allocation *a, const struct stage_demand *stage, int64_t now)
+{
+        struct stage_attempt *at = attempt_ensure(a, stage->stage, stage->attempt);
+        bool added = !profile_find(a, stage->profile);
+
+        a->initializing = false;
+        a->n_submitted += !at->submitted;
+        attempt_clear(at);
+        at->submitted = true;
+        at->n_tasks = stage->n_tasks;
+        at->profile = stage->profile;
+        if (added)
+                profile_add(a, stage->profile, stage->tasks_per_executor);
+        take_hints(a, at, stage);
+        recount(a, at);
+        update_hints(a);
+        start_timer(a, now);
+        if (added && a->config.initial > 0)
+                request_total(a);
+}
+
+void executor_allocation_stage_completed(struct executor_allocation *a, int stage, int attempt)
+{
+        struct stage_attempt *at = attempt_find(a, stage, attempt);
+
+        if (!at || !at->submitted)
+                return;
+        at->submitted = at->unschedulable = false;
+        a->n_submitted--;
+        attempt_clear(at);
+        recount(a, at);
+        drop_if_over(a, at);
+        update_hints(a);
+        if (a->n_submitted == 0)
+                stop_timer(a);
+}
+
+void executor_allocation_unschedulable(struct executor_allocation *a, int stage, int attempt, bool yes, int64_t now)
+{
+        struct stage_attempt *at = attempt_find(a, stage, attempt);
+
+        if (!at || !at->submitted)
+                return;
+        at->unschedulable = yes;
+        recount(a, at);
+        if (yes)
+                start_timer(a, now);
+}
+
+void executor_allocation_speculative(struct executor_allocation *a, int stage, int attempt, int32_t index, int64_t now)
+{
+        struct stage_attempt *at = attempt_find(a, stage, attempt);
+
+        if (!at || !at->submitted)
+                return;
+        at->n_speculative += bit_add(&at->speculative, index);
+        recount(a, at);
+        start_timer(a, now);
+}
+
+void executor_allocation_task_started(struct executor_allocation *a, const struct task_event *task, int64_t now)
+{
+        struct stage_attempt *at = attempt_ensure(a, task->stage, task->attempt);
+
+        executor_monitor_task_started(a->monitor, task->executor, now);
+        at->running++;
+        if (at->submitted && task->speculative)
+                at->n_speculative -= bit_remove(&at->speculative, task->index);
+        else if (at->submitted)
+                at->n_started += bit_add(&at->started, task->index);
+        recount(a, at);
+        if (!tasks_wait(a))
+                stop_timer(a);
+}
+
+void executor_allocation_task_ended(struct executor_allocation *a, const struct task_event *task, enum task_state state,
+                                    int64_t now)
+{
+        struct stage_attempt *at = attempt_find(a, task->stage, task->attempt);
+
+        executor_monitor_task_ended(a->monitor, task->executor, task->stage, state == TASK_SUCCEEDED, now);
+        a->dirty = true;
+        if (at)
+                at->running = MAX(0, at->running - 1);
+        if (state == TASK_SUCCEEDED) {
+                /* its second attempt is not needed any more */
+                if (at && at->submitted)
+                        at->n_speculative -= bit_remove(&at->speculative, task->index);
+        } else if (state != TASK_KILLED) {
+                /* it will be tried again */
+                if (!tasks_wait(a))
+                        start_timer(a, now);
+                if (at && at->submitted && !task->speculative)
+                        at->n_started -= bit_remove(&at->started, task->index);
+        }
+        if (!at)
+                return;
+        recount(a, at);
+        drop_if_over(a, at);
+}
+
+/* ----------------------------------------------------------------------------------------------------- looks */
+
+struct executor_monitor *executor_allocation_monitor(struct executor_allocation *a)
+{
+        return a->monitor;
+}
+
+int executor_allocation_target(const struct executor_allocation *a, int profile)
+{
+        const struct profile *p = profile_find(a, profile);
+
+        return p ? p->target : 0;
+}
+
+int executor_allocation_step(const struct executor_allocation *a, int profile)
+{
+        const struct profile *p = profile_find(a, profile);
+
+        return p ? p->step : 0;
+}
+
+int executor_allocation_need(const struct executor_allocation *a, int profile)
+{
+        const struct profile *p = profile_find(a, profile);
+
+        return p ? needed(a, p) : 0;
+}
+
+struct sched_demand executor_allocation_demand(const struct executor_allocation *a, int profile)
+{
+        const struct profile *p = profile_find(a, profile);
+
+        return p ? p->demand : (struct sched_demand){0};
+}
+
+int64_t executor_allocation_add_time(const struct executor_allocation *a)
+{
+        return a->add_time;
+}
+
+struct executor_allocation_sums executor_allocation_sums(const struct executor_allocation *a)
+{
+        struct executor_allocation_sums sums = {0};
+
+        for (size_t i = 0; i < a->profiles.len; i++) {
+                sums.to_add += a->profiles.data[i].step;
+                sums.target += a->profiles.data[i].target;
+                sums.need += needed(a, &a->profiles.data[i]);
+        }
+        return sums;
+}
+
+bool executor_allocation_request(const struct executor_allocation *a, int profile, struct executor_request *request)
+{
+        const struct profile *p = profile_find(a, profile);
+
+        if (p)
+                *request = request_of(p);
+        return p != NULL;
+}

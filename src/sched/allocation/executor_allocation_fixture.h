@@ -1,0 +1,219 @@
+/*
+ * For the tests of dynamic allocation, which restate Spark's ExecutorAllocationManagerSuite: an allocation with a clock
+ * of the test's own, before a cluster manager that notes what it is told. Where that suite calls "add executors", the
+ * clock goes to the add timer's end here.
+ */
+#pragma once
+
+#include "base/log.h"
+#include "base/vec.h"
+#include "sched/allocation/executor_allocation.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#define SECOND INT64_C(1000000000)
+#define BACKLOG SECOND
+#define SUSTAINED (2 * SECOND)
+#define IDLE (3 * SECOND)
+#define NOT_SET INT64_MAX
+
+struct bench {
+        struct executor_allocation_config config;
+        struct executor_allocation *a;
+        struct executor_monitor *m;
+        int64_t now;
+        int requests;       /* how often request_total was called */
+        int target;         /* of the default profile, in the last one */
+        bool unreachable;   /* request_total fails */
+        int refused;        /* remove does not take this executor */
+        bool decommissions; /* what the last removal said */
+};
+
+static inline bool request_total(void *owner, const struct executor_request *requests, int n)
+{
+        struct bench *b = owner;
+
+        b->requests++;
+        assert_true(n > 0 && requests[0].profile == 0);
+        if (!b->unreachable)
+                b->target = requests[0].target;
+        return !b->unreachable;
+}
+
+static inline int remove_executors(void *owner, const int32_t *executors, int n, bool decommission, int32_t *accepted)
+{
+        struct bench *b = owner;
+        int taken = 0;
+
+        b->decommissions = decommission;
+        for (int i = 0; i < n; i++)
+                if (executors[i] != b->refused)
+                        accepted[taken++] = executors[i];
+        return taken;
+}
+
+static const struct executor_allocation_ops ops = {.request_total = request_total, .remove = remove_executors};
+
+/* @b zeroed but for what of its config is wanted otherwise. */
+static inline void bench_start(struct bench *b, int min, int max, int initial)
+{
+        b->config.min = min;
+        b->config.max = max;
+        b->config.initial = initial;
+        b->config.backlog_timeout = BACKLOG;
+        b->config.sustained_timeout = SUSTAINED;
+        b->config.ratio = b->config.ratio > 0 ? b->config.ratio : 1;
+        b->config.tasks_per_executor = MAX(1, b->config.tasks_per_executor);
+        b->config.monitor = (struct executor_monitor_config){.idle = IDLE, .cached = IDLE, .shuffle = IDLE};
+        b->refused = -1;
+        b->a = executor_allocation_new(&b->config, &ops, b);
+        b->m = executor_allocation_monitor(b->a);
+        executor_allocation_start(b->a);
+}
+
+static inline void bench_end(struct bench *b)
+{
+        executor_allocation_free(b->a);
+}
+
+static inline void submit_for(struct bench *b, int stage, int n_tasks, int profile, int tasks_per_executor)
+{
+        executor_allocation_stage_submitted(b->a,
+                                            &(struct stage_demand){.stage = stage,
+                                                                   .n_tasks = n_tasks,
+                                                                   .profile = profile,
+                                                                   .tasks_per_executor = tasks_per_executor},
+                                            b->now);
+}
+
+static inline void submit(struct bench *b, int stage, int n_tasks)
+{
+        submit_for(b, stage, n_tasks, 0, 0);
+}
+
+static inline void complete(struct bench *b, int stage)
+{
+        executor_allocation_stage_completed(b->a, stage, 0);
+}
+
+static inline void start(struct bench *b, int stage, int index, int executor)
+{
+        executor_allocation_task_started(
+                b->a, &(struct task_event){.stage = stage, .index = index, .executor = executor}, b->now);
+}
+
+static inline void end_as(struct bench *b, int stage, int index, int executor, bool speculative, enum task_state state)
+{
+        executor_allocation_task_ended(
+                b->a,
+                &(struct task_event){.stage = stage, .index = index, .executor = executor, .speculative = speculative},
+                state, b->now);
+}
+
+static inline void end(struct bench *b, int stage, int index, int executor)
+{
+        end_as(b, stage, index, executor, false, TASK_SUCCEEDED);
+}
+
+static inline void start_second(struct bench *b, int stage, int index, int executor)
+{
+        executor_allocation_task_started(
+                b->a, &(struct task_event){.stage = stage, .index = index, .executor = executor, .speculative = true},
+                b->now);
+}
+
+static inline void speculate(struct bench *b, int stage, int index)
+{
+        executor_allocation_speculative(b->a, stage, 0, index, b->now);
+}
+
+static inline void unschedulable(struct bench *b, int stage, bool yes)
+{
+        executor_allocation_unschedulable(b->a, stage, 0, yes, b->now);
+}
+
+static inline void add(struct bench *b, int executor)
+{
+        executor_monitor_added(b->m, executor, 0, b->now);
+}
+
+static inline void add_all(struct bench *b, int first, int last)
+{
+        for (int e = first; e <= last; e++)
+                add(b, e);
+}
+
+static inline void gone(struct bench *b, int executor)
+{
+        executor_monitor_removed(b->m, executor, NULL);
+}
+
+static inline int target(struct bench *b)
+{
+        return executor_allocation_target(b->a, 0);
+}
+
+static inline int step(struct bench *b)
+{
+        return executor_allocation_step(b->a, 0);
+}
+
+static inline int need(struct bench *b)
+{
+        return executor_allocation_need(b->a, 0);
+}
+
+/* One round of growth: by how much. */
+static inline int64_t grow(struct bench *b)
+{
+        int64_t when = executor_allocation_add_time(b->a);
+
+        if (when != NOT_SET)
+                b->now = MAX(b->now, when);
+        return executor_allocation_adjust(b->a, b->now);
+}
+
+static inline void adjust_after(struct bench *b, int64_t time)
+{
+        b->now += time;
+        executor_allocation_adjust(b->a, b->now);
+}
+
+static inline void tick_after(struct bench *b, int64_t time)
+{
+        b->now += time;
+        executor_allocation_tick(b->a, b->now);
+}
+
+/* Ask for the removal of one executor: whether it was granted. */
+static inline bool drop_of(struct bench *b, int executor, int profile)
+{
+        int32_t removed = -1;
+        int n = executor_allocation_remove(b->a, &(struct idle_executor){executor, profile}, 1, &removed);
+
+        assert_true(n == 0 || removed == executor);
+        return n == 1;
+}
+
+static inline bool drop(struct bench *b, int executor)
+{
+        return drop_of(b, executor, 0);
+}
+
+static inline int drop_two(struct bench *b, int first, int second)
+{
+        return executor_allocation_remove(b->a, (struct idle_executor[]){{first, 0}, {second, 0}}, 2, NULL);
+}
+
+static inline int killed(struct bench *b)
+{
+        return executor_monitor_total(b->m).killed;
+}
+
+static inline bool is_killed(struct bench *b, int executor)
+{
+        return executor_monitor_leaving(b->m, executor) == EXECUTOR_KILLED;
+}

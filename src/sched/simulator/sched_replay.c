@@ -1,0 +1,823 @@
+/*
+ * The fresh scheduler is recorded too, and its trace is compared with the old one as it is written: one comparison of
+ * lines instead of one for each kind of record. Two cursors go through the old trace: `parsed`, behind the last line
+ * that was fed, and `compared`, behind the last one that came again; after each call they are at the same line. What
+ * the scheduler asks its owner is answered from the line at `compared`: if it is that answer, the answer is yes.
+ *
+ * The trace is not trusted. Whatever the scheduler takes for granted from its driver is checked here: ids that are in
+ * range, parents that exist, a shuffle with one writer, times that do not run backwards.
+ */
+#include "sched/simulator/sched_replay.h"
+
+#include "base/error.h"
+#include "sched/dag.h"
+#include "sched/sched_recorder.h"
+#include "sched/trace_format.h"
+
+#include <stdio.h>
+
+enum { MAX_ID = 1 << 20 };
+#define MAX_TIME ((int64_t)1 << 61)
+
+struct replay_rdd {
+        struct lineage lineage;
+        struct replay *replay;
+        int **needs; /* by dependency: first and count for each partition; NULL where that is even */
+};
+
+struct replay {
+        const char *at, *parsed, *compared, *end; /* at: the line that is fed */
+        size_t line;                              /* of compared, from 1 */
+        int max_tasks;
+        int64_t now;
+        struct sched *s;
+        struct sched_config config;
+        VEC(struct pool_spec) pools;
+        VEC(struct replay_rdd *) rdds; /* by id */
+        VEC(uint8_t) shuffles;         /* by id: has a writer */
+        VEC(struct resource_request) resources;
+        VEC(char *) hosts; /* answers of the call that runs */
+        struct sched_replay_report report;
+        bool diverged, ended;
+        struct fst_error *error;
+};
+
+static size_t line_len(const struct replay *r, const char *at)
+{
+        const char *newline = memchr(at, '\n', (size_t)(r->end - at));
+
+        return (size_t)((newline ? newline : r->end) - at);
+}
+
+static void diverge(struct replay *r, const char *now, size_t len)
+{
+        size_t then = r->compared < r->end ? line_len(r, r->compared) : 0;
+
+        if (r->diverged)
+                return;
+        r->diverged = true;
+        error_set(r->error, FST_REPLAY_E_DIVERGED, "line %zu: then \"%.*s\", now \"%.*s\", after \"%.*s\"", r->line,
+                  then ? (int)MIN(then, (size_t)400) : 18, then ? r->compared : "(the trace is over)",
+                  (int)MIN(len, (size_t)400), now, (int)MIN(line_len(r, r->at), (size_t)400), r->at);
+}
+
+/* The fresh scheduler's recorder: one line. */
+static void compare(void *owner, const char *line, size_t len)
+{
+        struct replay *r = owner;
+
+        if (r->diverged || r->compared == r->end) /* a trace that was cut short ends where it ends */
+                return;
+        if ((size_t)(r->end - r->compared) < len || memcmp(r->compared, line, len) != 0) {
+                diverge(r, line, len - 1);
+                return;
+        }
+        r->report.lines++;
+        r->compared += len;
+        r->line++;
+}
+
+/* True if the line that is due says so. */
+static bool answered(const struct replay *r, const char *word, int64_t number)
+{
+        char line[64];
+        int len = snprintf(line, sizeof(line), "%s %lld\n", word, (long long)number);
+
+        return !r->diverged && r->end - r->compared >= len && memcmp(r->compared, line, (size_t)len) == 0;
+}
+
+static bool cached(const struct lineage *rdd, int partition)
+{
+        return answered(container_of(rdd, struct replay_rdd, lineage)->replay, "cached", rdd->id);
+}
+
+/* The words of the line that is due after @word; false if that is another one. */
+static bool due(const struct replay *r, const char *word, struct trace_words *w)
+{
+        size_t len = strlen(word);
+
+        if (r->diverged || (size_t)(r->end - r->compared) < len || memcmp(r->compared, word, len) != 0)
+                return false;
+        *w = trace_words_of(r->compared + len, line_len(r, r->compared) - len);
+        return true;
+}
+
+static int preferred(void *owner, const struct lineage *rdd, int partition, struct task_location *out, int max)
+{
+        struct replay *r = owner;
+        struct trace_words w;
+        int n = 0;
+
+        if (!due(r, "preferred ", &w) || trace_take_number(&w, 0, MAX_ID) != rdd->id ||
+            trace_take_number(&w, 0, INT32_MAX) != partition)
+                return 0;
+        n = (int)trace_take_number(&w, 0, max);
+        for (int i = 0; i < n && !w.bad; i++) {
+                out[i].executor = (int)trace_take_number(&w, -1, MAX_ID);
+                char *host = trace_take_text(&w);
+
+                out[i].host = host;
+                if (host)
+                        vec_push(&r->hosts, host); /* borrowed by the scheduler until it asks again */
+        }
+        return w.bad ? 0 : n;
+}
+
+static bool may_prefer(void *owner, const struct lineage *rdd)
+{
+        return answered(owner, "may_prefer", rdd->id);
+}
+
+static const char *rack(void *owner, const char *host)
+{
+        struct replay *r = owner;
+        struct trace_words w;
+
+        if (!due(r, "rack ", &w))
+                return NULL;
+        _cleanup_free_ char *name = trace_take_text(&w);
+        char *answer = name && strcmp(name, host) == 0 ? trace_take_text(&w) : NULL;
+
+        if (answer)
+                vec_push(&r->hosts, answer);
+        return answer;
+}
+
+static void needs(const struct lineage *child, const struct lineage_dep *dep, int partition, int *first, int *count)
+{
+        const int *at = container_of(child, struct replay_rdd, lineage)->needs[dep - child->deps];
+
+        *first = at[2 * partition];
+        *count = at[2 * partition + 1];
+}
+
+static void free_hosts(struct replay *r)
+{
+        for (size_t i = 0; i < r->hosts.len; i++)
+                free(r->hosts.data[i]);
+        r->hosts.len = 0;
+}
+
+/* -------------------------------------------------------------------------------------- what it decides */
+
+static void job_started(void *owner, struct job *job)
+{
+        ((struct replay *)owner)->report.jobs++;
+}
+
+static void stage_submitted(void *owner, struct stage *stage, struct task_set *set)
+{
+}
+
+static void launch(void *owner, int executor, struct task_set *set, const struct task_launch *run, int n)
+{
+        ((struct replay *)owner)->report.tasks += n;
+}
+
+static void kill_task(void *owner, int executor, int64_t task_id, bool interrupt, const char *reason)
+{
+}
+
+static void task_lost(void *owner, int executor, struct task_set *set, int64_t task_id, enum task_state state,
+                      const char *message)
+{
+}
+
+static void stage_completed(void *owner, struct stage *stage, const char *failure)
+{
+}
+
+static void job_ended(void *owner, struct job *job, enum job_result result, const char *message)
+{
+}
+
+static void map_output_removed(void *owner, int shuffle_id, int map_partition, int executor, uint64_t handle)
+{
+}
+
+static void task_set_removed(void *owner, struct task_set *set)
+{
+}
+
+static void stage_removed(void *owner, struct stage *stage)
+{
+}
+
+static void job_removed(void *owner, struct job *job)
+{
+}
+
+static const struct sched_ops replay_ops = {
+        .job_started = job_started,
+        .stage_submitted = stage_submitted,
+        .launch = launch,
+        .kill_task = kill_task,
+        .task_lost = task_lost,
+        .stage_completed = stage_completed,
+        .job_ended = job_ended,
+        .map_output_removed = map_output_removed,
+        .task_set_removed = task_set_removed,
+        .stage_removed = stage_removed,
+        .job_removed = job_removed,
+        .preferred = preferred,
+        .may_prefer = may_prefer,
+        .rack = rack,
+};
+
+/* -------------------------------------------------------------------------------- what it is told: a line each */
+
+static int64_t take_time(struct replay *r, struct trace_words *w)
+{
+        r->now = trace_take_number(w, r->now, MAX_TIME);
+        return r->now;
+}
+
+static int take_int(struct trace_words *w, int low, int high)
+{
+        return (int)trace_take_number(w, low, high);
+}
+
+static enum scheduling_mode take_mode(struct trace_words *w)
+{
+        char word[8];
+
+        trace_take_word(w, word, sizeof(word));
+        w->bad |= strcmp(word, "FIFO") != 0 && strcmp(word, "FAIR") != 0;
+        return strcmp(word, "FAIR") == 0 ? SCHEDULING_FAIR : SCHEDULING_FIFO;
+}
+
+static double take_fraction(struct trace_words *w)
+{
+        char word[40], *stop;
+
+        trace_take_word(w, word, sizeof(word));
+        double value = strtod(word, &stop);
+
+        if (*stop || stop == word || !(value >= 0 && value <= 1e9)) {
+                w->bad = true;
+                return 0;
+        }
+        return value;
+}
+
+static void take_setting(struct replay *r, struct trace_words *w)
+{
+        char key[64];
+
+        trace_take_word(w, key, sizeof(key));
+        if (strcmp(key, "mode") == 0) {
+                r->config.mode = take_mode(w);
+                return;
+        }
+#define SETTING(name)                                                                                                  \
+        if (strcmp(key, #name) == 0) {                                                                                 \
+                r->config.name =                                                                                       \
+                        (__typeof__(r->config.name))trace_take_number(w, 0,                                            \
+                                                                      sizeof(r->config.name) == 8   ? MAX_TIME         \
+                                                                      : sizeof(r->config.name) == 4 ? INT32_MAX        \
+                                                                                                    : 1);              \
+                return;                                                                                                \
+        }
+        SCHED_TRACE_SETTINGS(SETTING)
+#undef SETTING
+#define FRACTION(name)                                                                                                 \
+        if (strcmp(key, #name) == 0) {                                                                                 \
+                r->config.name = take_fraction(w);                                                                     \
+                return;                                                                                                \
+        }
+        SCHED_TRACE_FRACTIONS(FRACTION)
+#undef FRACTION
+        w->bad = true;
+}
+
+static void on_config(struct replay *r, struct trace_words *w)
+{
+        while (trace_words_left(w) && !w->bad)
+                take_setting(r, w);
+}
+
+static void on_pool(struct replay *r, struct trace_words *w)
+{
+        struct pool_spec spec = {.name = trace_take_text(w)};
+
+        spec.mode = take_mode(w);
+        spec.min_share = take_int(w, 0, MAX_ID);
+        spec.weight = take_int(w, 1, MAX_ID);
+        if (!spec.name || r->s)
+                w->bad = true;
+        else
+                vec_push(&r->pools, spec);
+        if (w->bad && (r->s || !spec.name))
+                free(spec.name);
+}
+
+static void on_resource(struct replay *r, struct trace_words *w)
+{
+        struct resource_request request = {.name = trace_take_text(w)};
+
+        request.amount = trace_take_number(w, 1, 100 * RESOURCE_ONE);
+        if (request.amount > RESOURCE_ONE && request.amount % RESOURCE_ONE != 0)
+                w->bad = true;
+        if (r->s || !request.name || r->resources.len == 16) {
+                w->bad = true;
+                free(request.name);
+                return;
+        }
+        vec_push(&r->resources, request);
+}
+
+static struct replay_rdd *rdd_at(const struct replay *r, int id)
+{
+        return (size_t)id < r->rdds.len ? r->rdds.data[id] : NULL;
+}
+
+/* For each partition which ones of @parent it needs. The list is the caller's. */
+static int *take_needs(const struct lineage *rdd, const struct lineage *parent, struct trace_words *w)
+{
+        VEC(int) list = {0};
+
+        vec_reserve(&list, 2);
+        for (int p = 0; p < rdd->partitions && !w->bad; p++) {
+                int first = take_int(w, 0, parent->partitions);
+
+                vec_push(&list, first);
+                vec_push(&list, take_int(w, 0, parent->partitions - first));
+        }
+        return list.data;
+}
+
+static void take_dep(struct replay *r, struct replay_rdd *of, struct trace_words *w)
+{
+        struct lineage *rdd = &of->lineage;
+        char kind[4];
+        struct lineage_dep dep = {.shuffle_id = -1, .child = rdd, .reduce_partitions = rdd->partitions};
+
+        trace_take_word(w, kind, sizeof(kind));
+        dep.kind = strcmp(kind, "s") == 0 ? LINEAGE_SHUFFLE : LINEAGE_NARROW;
+        bool mapped = strcmp(kind, "m") == 0;
+
+        w->bad |= strcmp(kind, "s") != 0 && strcmp(kind, "n") != 0 && !mapped;
+        struct replay_rdd *parent = rdd_at(r, take_int(w, 0, MAX_ID));
+
+        if (dep.kind == LINEAGE_SHUFFLE) {
+                dep.shuffle_id = take_int(w, 0, MAX_ID);
+                while (r->shuffles.len <= (size_t)dep.shuffle_id)
+                        vec_push(&r->shuffles, 0);
+                w->bad |= r->shuffles.data[dep.shuffle_id];
+                r->shuffles.data[dep.shuffle_id] = 1;
+        }
+        if (w->bad || !parent) {
+                w->bad = true;
+                return;
+        }
+        dep.parent = &parent->lineage;
+        of->needs = mem_grow(of->needs, (size_t)(rdd->n_deps + 1) * sizeof(*of->needs));
+        of->needs[rdd->n_deps] = mapped ? take_needs(rdd, dep.parent, w) : NULL;
+        dep.needs = mapped ? needs : NULL;
+        rdd->deps = mem_grow(rdd->deps, (size_t)(rdd->n_deps + 1) * sizeof(*rdd->deps));
+        rdd->deps[rdd->n_deps++] = dep;
+}
+
+static void on_rdd(struct replay *r, struct trace_words *w)
+{
+        int id = take_int(w, 0, MAX_ID);
+        int partitions = take_int(w, 1, r->max_tasks);
+        int flags = take_int(w, 0, 3);
+
+        if (w->bad || rdd_at(r, id)) {
+                w->bad = true;
+                return;
+        }
+        while (r->rdds.len <= (size_t)id)
+                vec_push(&r->rdds, NULL);
+        struct replay_rdd *rdd = new0(struct replay_rdd);
+
+        rdd->replay = r;
+        rdd->lineage.id = id;
+        rdd->lineage.partitions = partitions;
+        rdd->lineage.barrier = flags & 1;
+        rdd->lineage.indeterminate = flags & 2;
+        rdd->lineage.name = trace_take_text(w);
+        rdd->lineage.call_site = trace_take_text(w);
+        rdd->lineage.cached = cached;
+        while (trace_words_left(w) && !w->bad)
+                take_dep(r, rdd, w);
+        r->rdds.data[id] = rdd; /* now, so that no RDD is its own parent */
+}
+
+static void on_submit(struct replay *r, struct trace_words *w)
+{
+        _cleanup_(strmap_deinit) struct strmap properties = STRMAP_INIT;
+        VEC(int) partitions = {0};
+        int64_t now = take_time(r, w);
+        struct replay_rdd *rdd = rdd_at(r, take_int(w, 0, MAX_ID));
+        _cleanup_free_ char *call_site = trace_take_text(w);
+        int n = take_int(w, -1, r->max_tasks);
+
+        for (int i = 0; i < n && !w->bad; i++)
+                vec_push(&partitions, take_int(w, 0, r->max_tasks));
+        while (trace_words_left(w) && !w->bad) {
+                _cleanup_free_ char *key = trace_take_text(w), *value = trace_take_text(w);
+
+                w->bad |= !key || !value;
+                if (!w->bad)
+                        strmap_set(&properties, key, value);
+        }
+        w->bad |= !rdd;
+        if (!w->bad) {
+                vec_reserve(&partitions, 1);
+                struct job_spec spec = {.final = &rdd->lineage,
+                                        .partitions = n >= 0 ? partitions.data : NULL,
+                                        .n_partitions = MAX(n, 0),
+                                        .call_site = call_site,
+                                        .properties = &properties};
+
+                w->bad = sched_submit_job(r->s, &spec, now, NULL) < 0;
+        }
+        vec_deinit(&partitions);
+}
+
+static void on_cancel_job(struct replay *r, struct trace_words *w)
+{
+        int64_t now = take_time(r, w);
+        int id = take_int(w, -1, INT32_MAX);
+        _cleanup_free_ char *reason = trace_take_text(w);
+
+        if (!w->bad)
+                sched_cancel_job(r->s, id, reason, now);
+}
+
+static void on_cancel_stage(struct replay *r, struct trace_words *w)
+{
+        int64_t now = take_time(r, w);
+        int id = take_int(w, -1, INT32_MAX);
+        _cleanup_free_ char *reason = trace_take_text(w);
+
+        if (!w->bad)
+                sched_cancel_stage(r->s, id, reason, now);
+}
+
+static void cancel_named(struct replay *r, struct trace_words *w,
+                         int cancel(struct sched *, const char *, const char *, int64_t))
+{
+        int64_t now = take_time(r, w);
+        _cleanup_free_ char *name = trace_take_text(w), *reason = trace_take_text(w);
+
+        w->bad |= !name;
+        if (!w->bad)
+                cancel(r->s, name, reason, now);
+}
+
+static void on_cancel_group(struct replay *r, struct trace_words *w)
+{
+        cancel_named(r, w, sched_cancel_group);
+}
+
+static void on_cancel_tag(struct replay *r, struct trace_words *w)
+{
+        cancel_named(r, w, sched_cancel_tag);
+}
+
+static void on_cancel_all(struct replay *r, struct trace_words *w)
+{
+        sched_cancel_all(r->s, take_time(r, w));
+}
+
+static void on_unregister_shuffle(struct replay *r, struct trace_words *w)
+{
+        sched_unregister_shuffle(r->s, take_int(w, -1, MAX_ID));
+}
+
+static void on_move_output(struct replay *r, struct trace_words *w)
+{
+        int shuffle = take_int(w, -1, MAX_ID), map = take_int(w, -1, MAX_ID);
+        uint64_t handle = (uint64_t)trace_take_number(w, INT64_MIN, INT64_MAX);
+        int from = take_int(w, -1, MAX_ID), to = take_int(w, -1, MAX_ID);
+
+        if (!w->bad)
+                sched_move_output(r->s, shuffle, map, handle, from, to);
+}
+
+struct taken_resource {
+        char *name;
+        VEC(char *) addresses;
+};
+
+static void take_resource(struct trace_words *w, struct taken_resource *resource)
+{
+        *resource = (struct taken_resource){.name = trace_take_text(w)};
+        w->bad |= !resource->name;
+        for (int n = take_int(w, 0, 1024); n > 0 && !w->bad; n--) {
+                char *address = trace_take_text(w);
+
+                w->bad |= !address;
+                if (address)
+                        vec_push(&resource->addresses, address);
+        }
+}
+
+static void on_add_executor(struct replay *r, struct trace_words *w)
+{
+        struct taken_resource taken[16];
+        struct executor_resource resources[16];
+        int64_t now = take_time(r, w);
+        _cleanup_free_ char *id = trace_take_text(w), *host = trace_take_text(w);
+        struct executor_spec spec = {.id = id, .host = host, .cores = take_int(w, 0, r->max_tasks)};
+
+        w->bad |= !id || !host;
+        spec.resources = resources;
+        while (trace_words_left(w) && !w->bad && spec.n_resources < 16) {
+                struct taken_resource *t = &taken[spec.n_resources];
+
+                take_resource(w, t);
+                resources[spec.n_resources++] = (struct executor_resource){
+                        t->name, (const char *const *)t->addresses.data, (int)t->addresses.len};
+        }
+        if (!w->bad)
+                sched_register_executor(r->s, &spec, now);
+        for (int i = 0; i < spec.n_resources; i++) {
+                for (size_t k = 0; k < taken[i].addresses.len; k++)
+                        free(taken[i].addresses.data[k]);
+                vec_deinit(&taken[i].addresses);
+                free(taken[i].name);
+        }
+}
+
+static void on_lose_executor(struct replay *r, struct trace_words *w)
+{
+        int64_t now = take_time(r, w);
+        int executor = take_int(w, -1, MAX_ID);
+        bool by_app = take_int(w, 0, 1);
+        _cleanup_free_ char *message = trace_take_text(w);
+
+        if (!w->bad)
+                sched_lose_executor(r->s, executor, by_app, message, now);
+}
+
+static void on_disable_executor(struct replay *r, struct trace_words *w)
+{
+        sched_disable_executor(r->s, take_int(w, -1, MAX_ID));
+}
+
+static void on_enable_executor(struct replay *r, struct trace_words *w)
+{
+        sched_enable_executor(r->s, take_int(w, -1, MAX_ID));
+}
+
+static void on_decommission_executor(struct replay *r, struct trace_words *w)
+{
+        int executor = take_int(w, -1, MAX_ID);
+        bool host_too = take_int(w, 0, 1);
+
+        if (!w->bad)
+                sched_decommission_executor(r->s, executor, host_too);
+}
+
+static void on_lose_host(struct replay *r, struct trace_words *w)
+{
+        int64_t now = take_time(r, w);
+        _cleanup_free_ char *host = trace_take_text(w), *message = trace_take_text(w);
+
+        w->bad |= !host;
+        if (!w->bad)
+                sched_lose_host(r->s, host, message, now);
+}
+
+static void on_suspect_task(struct replay *r, struct trace_words *w)
+{
+        sched_suspect_task(r->s, trace_take_number(w, -1, INT64_MAX));
+}
+
+static void on_kill_attempt(struct replay *r, struct trace_words *w)
+{
+        int64_t task_id = trace_take_number(w, -1, INT64_MAX);
+        bool interrupt = take_int(w, 0, 1);
+        _cleanup_free_ char *reason = trace_take_text(w);
+
+        if (!w->bad)
+                sched_kill_task(r->s, task_id, interrupt, reason);
+}
+
+static void on_result_fits(struct replay *r, struct trace_words *w)
+{
+        int64_t now = take_time(r, w), task_id = trace_take_number(w, -1, INT64_MAX);
+        int64_t bytes = trace_take_number(w, 0, MAX_TIME);
+
+        if (!w->bad)
+                sched_result_fits(r->s, task_id, bytes, now);
+}
+
+static void take_status(struct trace_words *w, struct task_status *status, struct task_fetch *fetch)
+{
+        status->task_id = trace_take_number(w, -1, INT64_MAX);
+        status->state = (enum task_state)take_int(w, TASK_SUCCEEDED, TASK_RUNNING - 1);
+        status->run_ns = trace_take_number(w, -MAX_TIME, MAX_TIME);
+        status->records = trace_take_number(w, -MAX_TIME, MAX_TIME);
+        status->output = (uint64_t)trace_take_number(w, INT64_MIN, INT64_MAX);
+        if (status->state == TASK_SUCCEEDED)
+                return;
+        status->message = trace_take_text(w);
+        if (status->state != TASK_FETCH_FAILED)
+                return;
+        fetch->shuffle_id = take_int(w, -1, MAX_ID);
+        fetch->map_partition = take_int(w, -1, INT32_MAX);
+        fetch->executor = take_int(w, -1, INT32_MAX);
+        status->fetch = fetch->shuffle_id >= 0 ? fetch : NULL;
+}
+
+static void on_status(struct replay *r, struct trace_words *w)
+{
+        VEC(struct task_status) statuses = {0};
+        VEC(struct task_fetch) fetches = {0};
+        int64_t now = take_time(r, w);
+
+        while (trace_words_left(w) && !w->bad) {
+                struct task_status status = {0};
+                struct task_fetch fetch = {0};
+
+                take_status(w, &status, &fetch);
+                vec_push(&statuses, status);
+                vec_push(&fetches, fetch);
+        }
+        for (size_t i = 0; i < statuses.len; i++)
+                if (statuses.data[i].fetch)
+                        statuses.data[i].fetch = &fetches.data[i];
+        if (!w->bad)
+                sched_status(r->s, statuses.data, (int)statuses.len, now);
+        for (size_t i = 0; i < statuses.len; i++)
+                free((char *)statuses.data[i].message);
+        vec_deinit(&statuses);
+        vec_deinit(&fetches);
+}
+
+static void on_revive(struct replay *r, struct trace_words *w)
+{
+        sched_revive(r->s, take_time(r, w));
+}
+
+static void on_tick(struct replay *r, struct trace_words *w)
+{
+        sched_tick(r->s, take_time(r, w));
+}
+
+static void on_end(struct replay *r, struct trace_words *w)
+{
+        r->ended = true;
+        sched_free(steal(r->s));
+}
+
+static const struct record {
+        const char *word;
+        void (*take)(struct replay *r, struct trace_words *w);
+        bool prepares; /* is no call of the scheduler */
+} records[] = {
+        {"status", on_status},
+        {"revive", on_revive},
+        {"tick", on_tick},
+        {"submit", on_submit},
+        {"rdd", on_rdd, true},
+        {"config", on_config, true},
+        {"pool", on_pool, true},
+        {"resource", on_resource, true},
+        {"add_executor", on_add_executor},
+        {"lose_executor", on_lose_executor},
+        {"disable_executor", on_disable_executor},
+        {"enable_executor", on_enable_executor},
+        {"decommission_executor", on_decommission_executor},
+        {"lose_host", on_lose_host},
+        {"suspect_task", on_suspect_task},
+        {"kill_attempt", on_kill_attempt},
+        {"result_fits", on_result_fits},
+        {"cancel_job", on_cancel_job},
+        {"cancel_group", on_cancel_group},
+        {"cancel_tag", on_cancel_tag},
+        {"cancel_stage", on_cancel_stage},
+        {"cancel_all", on_cancel_all},
+        {"unregister_shuffle", on_unregister_shuffle},
+        {"move_output", on_move_output},
+        {"end", on_end},
+};
+
+/* ------------------------------------------------------------------------------------------------ the loop */
+
+static int bad_line(struct replay *r, const char *why)
+{
+        size_t line = 1;
+
+        for (const char *c = r->compared; c < r->at; c++)
+                line += *c == '\n';
+        return error_set(r->error, -EINVAL, "line %zu: %s: \"%.*s\"", r->line + line - 1, why,
+                         (int)MIN(line_len(r, r->at), (size_t)200), r->at);
+}
+
+/* The settings have been read: the scheduler begins, and says its own first lines. */
+static void begin(struct replay *r)
+{
+        r->config.pools = r->pools.data;
+        r->config.n_pools = (int)r->pools.len;
+        r->config.resources = r->resources.data;
+        r->config.n_resources = (int)r->resources.len;
+        r->s = sched_new(&r->config, &replay_ops, r);
+        sched_record(r->s, (struct sched_trace_sink){.write = compare, .owner = r, .each_line = true});
+}
+
+static int feed(struct replay *r)
+{
+        size_t len = line_len(r, r->at);
+        struct trace_words w = trace_words_of(r->at, len);
+        const struct record *record = NULL;
+        char word[24];
+
+        if (r->at + len == r->end)
+                return bad_line(r, "the line does not end");
+        if (len > 2 && memcmp(r->at, "= ", 2) == 0) {
+                diverge(r, "(nothing)", 9);
+                return 0;
+        }
+        trace_take_word(&w, word, sizeof(word));
+        for (size_t i = 0; i < ARRAY_SIZE(records) && !record; i++)
+                if (strcmp(records[i].word, word) == 0)
+                        record = &records[i];
+        if (!record)
+                return bad_line(r, "unknown record");
+        if (record->take != on_config && record->take != on_pool && record->take != on_resource && !r->s)
+                begin(r);
+        record->take(r, &w);
+        if (w.bad || trace_words_left(&w))
+                return bad_line(r, "cannot be read");
+        if (record->prepares) {
+                r->parsed = r->at + len + 1;
+                return 0;
+        }
+        free_hosts(r);
+        r->report.calls++;
+        r->parsed = r->compared;
+        if (!r->diverged && r->compared <= r->at)
+                diverge(r, "(nothing)", 9);
+        return 0;
+}
+
+static int run(struct replay *r)
+{
+        static const char first[] = SCHED_TRACE_FIRST_LINE "\n";
+        size_t len = (size_t)(r->end - r->at);
+
+        if (len < strlen(first) || memcmp(r->at, first, strlen(first)) != 0)
+                return error_set(r->error, -EINVAL,
+                                 "this is no scheduler trace that this version reads: its first line is not \"%s\"",
+                                 SCHED_TRACE_FIRST_LINE);
+        r->parsed = r->at + strlen(first);
+        while (r->parsed < r->end && !r->diverged && !r->ended) {
+                r->at = r->parsed;
+                int e = feed(r);
+
+                if (e < 0)
+                        return e;
+        }
+        if (r->ended && !r->diverged && r->compared < r->end) {
+                r->at = r->compared;
+                return bad_line(r, "nothing may follow the end");
+        }
+        return r->diverged ? FST_REPLAY_E_DIVERGED : 0;
+}
+
+int sched_replay(const char *text, size_t len, int max_tasks, struct sched_replay_report *report,
+                 struct fst_error *error)
+{
+        struct replay r = {.at = text,
+                           .compared = text,
+                           .end = text + len,
+                           .line = 1,
+                           .max_tasks = max_tasks,
+                           .config = SCHED_CONFIG_DEFAULT,
+                           .error = error};
+        int e = run(&r);
+
+        *report = r.report;
+        r.diverged = true; /* what follows is no decision of the trace's */
+        r.error = NULL;
+        if (r.s)
+                sched_free(r.s);
+        for (size_t i = 0; i < r.pools.len; i++)
+                free(r.pools.data[i].name);
+        for (size_t i = 0; i < r.rdds.len; i++) {
+                if (!r.rdds.data[i])
+                        continue;
+                free((char *)r.rdds.data[i]->lineage.name);
+                free((char *)r.rdds.data[i]->lineage.call_site);
+                for (int d = 0; d < r.rdds.data[i]->lineage.n_deps; d++)
+                        free(r.rdds.data[i]->needs[d]);
+                free(r.rdds.data[i]->needs);
+                free(r.rdds.data[i]->lineage.deps);
+                free(r.rdds.data[i]);
+        }
+        for (size_t i = 0; i < r.resources.len; i++)
+                free(r.resources.data[i].name);
+        free_hosts(&r);
+        vec_deinit(&r.hosts);
+        vec_deinit(&r.resources);
+        vec_deinit(&r.pools);
+        vec_deinit(&r.rdds);
+        vec_deinit(&r.shuffles);
+        return e;
+}

@@ -1,0 +1,286 @@
+/*
+ * One simulated world, for the files simulator*.c only (sched/simulator/simulator.h is what others see).
+ *
+ * simulator.c is the clock, the network and the executors; simulator_work.c makes lineages and jobs; simulator_watch.c
+ * is the scheduler's owner: it takes what the scheduler decides and checks it, with simulator_places.c for where tasks
+ * are launched and simulator_commits.c for who commits.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "sched/commit_coordinator.h"
+#include "sched/dag.h"
+#include "sched/simulator/event_queue.h"
+#include "sched/simulator/simulator.h"
+
+enum sim_event {
+        SIM_STEP,       /* run `index` of generation `number`: its task ends on the executor */
+        SIM_STATUS,     /* statuses of `index` tasks from id `number` reach the driver */
+        SIM_KILL,       /* task `number` is told to end */
+        SIM_DIE,        /* executor `index` */
+        SIM_NOTICE,     /* the driver hears of it */
+        SIM_ADD,        /* an executor on host `index` registers */
+        SIM_DISABLE,    /* executor `index` takes no new tasks */
+        SIM_SUBMIT,     /* the next job */
+        SIM_CANCEL,     /* way `extra`, what `index` */
+        SIM_UNREGISTER, /* shuffle `index` */
+        SIM_CACHE,      /* what RDD `index` has cached comes or goes */
+        SIM_ENABLE,     /* executor `index` takes tasks again */
+        SIM_ASK,        /* task `number` asks the driver whether it may commit */
+        SIM_ANSWER,     /* yes or no (`index`) reaches task `number` */
+};
+
+enum sim_cancel { SIM_CANCEL_JOB, SIM_CANCEL_GROUP, SIM_CANCEL_TAG, SIM_CANCEL_STAGE, SIM_CANCEL_ALL };
+
+struct sim_executor {
+        int32_t host, cores;
+        int32_t used;    /* cores of runs that the driver has no end of */
+        int32_t outputs; /* map outputs that the scheduler counts on it */
+        int32_t first;   /* its runs; -1: none */
+        bool known;      /* to the scheduler, as alive */
+        bool works;      /* in truth */
+        bool enabled;
+        bool excluded; /* from the whole application */
+        int64_t excluded_at;
+        int64_t usable_since; /* known, enabled and not excluded: since this event */
+};
+
+struct sim_host {
+        bool excluded; /* from the whole application */
+        int64_t excluded_at;
+};
+
+/* A run on its executor, until the driver knows the end of each of its tasks. */
+struct sim_run {
+        struct sim_set *set;
+        int64_t first_id;
+        int32_t executor, n;
+        int32_t at;   /* how many have ended on the executor */
+        int32_t left; /* how many have not at the driver */
+        int32_t next, prev;
+        uint32_t generation; /* steps of older ones are void */
+        bool each;           /* statuses are sent one by one */
+};
+
+/* A task, by its id. */
+struct sim_task {
+        int32_t run; /* -1: the driver knows its end */
+        uint8_t outcome;
+        bool killed; /* the driver asked for it */
+        bool kill_came;
+        bool told;
+        bool telling;   /* its status is in the batch that is being told */
+        uint8_t commit; /* enum sim_commit */
+};
+
+/* How far a task of a save is with its commit. */
+enum sim_commit { SIM_COMMIT_NONE, SIM_COMMIT_ASKED, SIM_COMMIT_ALLOWED, SIM_COMMIT_DENIED, SIM_COMMIT_DONE };
+
+/* Where a partition would rather be computed. */
+struct sim_place {
+        int32_t executor; /* -1: none in particular */
+        int32_t host;     /* ≥ sim->o.hosts: one without executors */
+};
+
+/* Attempts of a task that failed on an executor. */
+struct sim_failure {
+        int32_t executor, index, count;
+};
+
+typedef VEC(int32_t) sim_numbers;
+
+/* What a stage attempt reads: where the map outputs were when it began. */
+struct sim_input {
+        int shuffle_id, n;
+        int32_t *executors;
+};
+
+struct sim_set {
+        struct sim_input *inputs;
+        int n_inputs;
+        bool result;
+        size_t deaths_seen;
+        int dead_input, dead_map; /* the first that is gone; -1: none */
+        int stage, attempt, n;
+        int save; /* the job, if its tasks commit; -1: they do not */
+        bool barrier;
+        int64_t submitted, began; /* when, and at which event */
+        int32_t *first; /* by task: its places are places[first[i]] … places[first[i + 1] - 1]; NULL: none has any */
+        VEC(struct sim_place) places;
+        VEC(struct sim_failure) failures;
+        sim_numbers excluded, excluded_hosts; /* as the scheduler said */
+};
+
+/* A map output that the simulated executors wrote; its handle is index + 1. */
+struct sim_output {
+        int32_t executor, shuffle, map;
+        enum { OUTPUT_WRITTEN, OUTPUT_COUNTED, OUTPUT_RELEASED } state;
+};
+
+struct sim_rdd {
+        struct lineage lineage;
+        struct sim *sim;
+        bool whole;   /* all of it is cached */
+        bool located; /* its partitions may prefer places */
+};
+
+struct sim_job {
+        struct lineage *final;
+        VEC(int) partitions;
+        bool some; /* only those partitions */
+        int n;
+        uint8_t *accepted;
+        int64_t *committed;       /* a save: by partition, the task whose commit stands; -1: none */
+        int32_t *commit_attempts; /* of the stage, that committed it */
+        bool save;
+        bool submitted, started, ended, removed;
+};
+
+struct sim {
+        struct simulator_options o;
+        struct simulator_report *report;
+        struct fst_error *error;
+        bool broken; /* an invariant: stop */
+        bool last;   /* sched_free was called */
+
+        struct sched *s;
+        uint64_t random;
+        int64_t now, calm_at; /* after calm_at nothing goes wrong any more */
+        int64_t life_ns;      /* of an executor, on average; 0: for ever */
+        int64_t stop_at;      /* events, for worlds that end in the middle; 0: at their end */
+        int64_t end_at;       /* longer than any world with an end takes */
+        struct event_queue queue;
+
+        VEC(struct sim_rdd *) rdds;
+        int n_shuffles;
+        VEC(struct sim_job) jobs; /* by order of submission, which is the job's id */
+        int submitted, ended;
+        VEC(struct sim_executor) executors;
+        int n_known;
+        VEC(struct sim_run) runs;
+        int32_t spare_run; /* linked by next; -1: none */
+        VEC(struct sim_task) tasks;
+        VEC(struct sim_output) outputs;
+        VEC(int32_t) deaths; /* executors, in order */
+        VEC(struct sim_host) hosts;
+        struct commit_coordinator *commits;
+        const struct sim_set *gang; /* whose tasks are about to be launched, task i on gang_on[i]; NULL: none */
+        sim_numbers gang_on;
+        int gang_next;
+        bool keeps_size;   /* every executor that is lost is replaced by its like */
+        char names[4][24]; /* of hosts, for sim_preferred */
+
+        struct task_status batch[SCHED_MAX_RUN];
+        struct task_fetch fetches[SCHED_MAX_RUN];
+        int batched;
+};
+
+/* The first that does not hold is told; the loop ends at its next turn. */
+#define sim_check(sim, condition, ...)                                                                                 \
+        ({                                                                                                             \
+                bool holds_ = (condition);                                                                             \
+                if (unlikely(!holds_))                                                                                 \
+                        sim_broken((sim), __VA_ARGS__);                                                                \
+                holds_;                                                                                                \
+        })
+void sim_broken(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A number below @sides; a chance; a time around @mean. */
+uint32_t sim_roll(struct sim *sim, uint32_t sides);
+bool sim_chance(struct sim *sim, double chance);
+int64_t sim_spread(struct sim *sim, int64_t mean);
+
+static inline void sim_at(struct sim *sim, int64_t delay, enum sim_event kind, int32_t index, int64_t number)
+{
+        event_queue_push(&sim->queue,
+                         (struct event){.at = sim->now + delay, .kind = kind, .index = index, .number = number});
+}
+
+/* ------------------------------------------------------------------------------------------ simulator_work.c */
+
+/* Draw every option of @sim->o that a random world draws, and its rarer events. */
+void sim_draw(struct sim *sim);
+
+/* Make lineages and jobs, and when they are submitted. */
+void sim_make_work(struct sim *sim);
+
+/* Submit the next job. */
+void sim_submit(struct sim *sim);
+void sim_free_work(struct sim *sim);
+
+/* ----------------------------------------------------------------------------------------- simulator_watch.c */
+
+extern const struct sched_ops sim_ops;
+
+/* The driver knows the end of a task: its run gives the core back with the last one. */
+void sim_task_ended(struct sim *sim, int64_t task_id);
+
+/* @executor is lost and the scheduler knows. */
+void sim_check_lost(struct sim *sim, int executor);
+
+/* Nothing is left to happen; all that began has ended. */
+void sim_check_end(struct sim *sim);
+
+/* After sched_free. */
+void sim_check_freed(struct sim *sim);
+
+/* ---------------------------------------------------------------------------------------- simulator_places.c */
+
+/* sched_ops.preferred, .may_prefer, .rack, .barrier_launching, .excluded */
+int sim_preferred(void *owner, const struct lineage *rdd, int partition, struct task_location *out, int max);
+bool sim_may_prefer(void *owner, const struct lineage *rdd);
+const char *sim_rack(void *owner, const char *host);
+void sim_barrier_launching(void *owner, struct task_set *set, const int *executors, int n);
+void sim_excluded(void *owner, const struct exclusion *what);
+
+/* The set begins: note what its tasks prefer. */
+void sim_places_begin(struct sim *sim, struct sim_set *s, const struct task_set *set);
+void sim_places_end(struct sim_set *s);
+
+/* An attempt of task @index failed on @executor, in a way that counts. */
+void sim_places_failed(struct sim_set *s, int32_t index, int32_t executor);
+
+/* Whether the tasks of @run may be launched on @executor. */
+void sim_places_check(struct sim *sim, int executor, const struct task_set *set, const struct task_launch *run, int n);
+
+/* The scheduler has decided all that it decides now. */
+void sim_places_check_turn(struct sim *sim);
+
+/* --------------------------------------------------------------------------------------- simulator_commits.c */
+
+/* The set begins; its stage is gone. */
+void sim_commits_begin(struct sim *sim, struct sim_set *s, const struct stage *stage);
+void sim_commits_stage_removed(struct sim *sim, const struct stage *stage);
+
+/* On the executor: the task has done its work; true if it asks now and goes on with the answer. */
+bool sim_commits_ask(struct sim *sim, int run, int64_t task_id);
+
+/* A question reaches the driver, an answer the task, which goes on. */
+void sim_commits_on_ask(struct sim *sim, int64_t task_id);
+void sim_commits_on_answer(struct sim *sim, int64_t task_id, bool yes);
+
+/* The driver learns that the attempt did not succeed: to be called while the scheduler knows the task. */
+void sim_commits_failed(struct sim *sim, int64_t task_id, enum task_state state);
+
+/* An output of a save was accepted; they are forgotten; the job succeeded. */
+void sim_commits_accepted(struct sim *sim, struct sim_job *job, int output, int64_t task_id);
+void sim_commits_reset(struct sim_job *job);
+void sim_commits_check_job(struct sim *sim, const struct sim_job *job, int id);
+
+/* ----------------------------------------------------------------------------------------------- simulator.c */
+
+/* A chance while things still go wrong. */
+bool sim_mishap(struct sim *sim, double chance);
+
+/* How long a message takes; -1: it is lost. @twice may be NULL for one that cannot come twice. */
+int64_t sim_travel(struct sim *sim, bool *twice);
+
+/* Bits drawn from the seed and three numbers alone. */
+uint64_t sim_hash(const struct sim *sim, uint64_t a, uint64_t b, uint64_t c);
+
+/* A run was launched, a kill asked for: the message leaves. */
+void sim_send_run(struct sim *sim, int run);
+void sim_send_kill(struct sim *sim, int64_t task_id);
+
+/* The set's first input that lies on an executor that died; false if all are there. */
+bool sim_input_gone(struct sim *sim, struct sim_set *set);

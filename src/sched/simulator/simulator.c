@@ -1,0 +1,629 @@
+/*
+ * The clock, the network and the executors of a simulated world.
+ *
+ * One turn is what a driver does when it wakes: it takes the messages that have come, tells the scheduler, and lets
+ * it give work to free cores once. Statuses that come in one turn are given in one call.
+ *
+ * What can go wrong goes wrong between the two: an executor dies at one time and the driver hears of it later; a
+ * task that reads what lies on a dead one fails, even before the driver knows; a message is late, or comes twice, or
+ * is lost: then its connection is, and the executor leaves. An executor that died is replaced after a while.
+ */
+#include "sched/simulator/simulator.h"
+
+#include "base/log2_int.h"
+#include "sched/simulator/simulation.h"
+
+#include <stdio.h>
+
+enum { NETWORK_NS = 200000, TURN_NS = 50000 };
+
+/* ------------------------------------------------------------------------------------------------- chance */
+
+static uint64_t mix(uint64_t z)
+{
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return z ^ (z >> 31);
+}
+
+static uint64_t draw(struct sim *sim)
+{
+        return mix(sim->random += 0x9e3779b97f4a7c15u);
+}
+
+uint32_t sim_roll(struct sim *sim, uint32_t sides)
+{
+        return (uint32_t)(((draw(sim) >> 32) * sides) >> 32);
+}
+
+static double unit(uint64_t bits)
+{
+        return (double)(bits >> 11) * 0x1p-53;
+}
+
+bool sim_chance(struct sim *sim, double chance)
+{
+        return chance > 0 && unit(draw(sim)) < chance;
+}
+
+uint64_t sim_hash(const struct sim *sim, uint64_t a, uint64_t b, uint64_t c)
+{
+        return mix(mix(mix(sim->o.seed * 0x9e3779b97f4a7c15u + a) + b * 0xd1342543de82ef95u) + c);
+}
+
+int64_t sim_spread(struct sim *sim, int64_t mean)
+{
+        return mean <= 0 ? 0 : (int64_t)((double)mean * (0.5 + unit(draw(sim))));
+}
+
+bool sim_mishap(struct sim *sim, double chance)
+{
+        return chance > 0 && sim->now < sim->calm_at && unit(draw(sim)) < chance;
+}
+
+/* How long a task takes: drawn from its id, so that nobody need remember. */
+static int64_t task_ns(const struct sim *sim, int64_t id)
+{
+        uint64_t dice = mix(sim->o.seed * 0x9e3779b97f4a7c15u + (uint64_t)id * 0xd1342543de82ef95u + 1);
+        double factor = 0.5 + unit(dice);
+
+        if (sim->o.stragglers > 0 && unit(mix(dice + 1)) < sim->o.stragglers)
+                factor *= sim->o.straggler_factor;
+        return (int64_t)((double)sim->o.task_ns * factor) + 1;
+}
+
+/* ------------------------------------------------------------------------------------------- the scheduler */
+
+static int64_t clock_of(const struct sim *sim)
+{
+        return sim->o.clock ? sim->o.clock() : 0;
+}
+
+/* What a call took, begun at @since. */
+static void decided(struct sim *sim, int64_t since)
+{
+        sim->report->decisions++;
+        if (sim->o.clock)
+                sim->report->decision_ns += sim->o.clock() - since;
+}
+
+static void tell_statuses(struct sim *sim)
+{
+        int n = sim->batched;
+
+        if (n == 0)
+                return;
+        sim->batched = 0;
+        int64_t since = clock_of(sim);
+
+        sched_status(sim->s, sim->batch, n, sim->now);
+        decided(sim, since);
+        for (int i = 0; i < n; i++)
+                sim->tasks.data[sim->batch[i].task_id].telling = false;
+}
+
+/* ------------------------------------------------------------------------------------------------ network */
+
+static void die(struct sim *sim, int executor);
+
+int64_t sim_travel(struct sim *sim, bool *twice)
+{
+        int64_t delay = sim_spread(sim, NETWORK_NS);
+
+        if (twice)
+                *twice = false;
+        if (!sim_mishap(sim, sim->o.loss))
+                return delay;
+        switch (sim_roll(sim, twice ? 3 : 2)) {
+        case 0:
+                sim->report->messages_lost++;
+                return -1;
+        case 1:
+                sim->report->messages_late++;
+                return delay + sim_spread(sim, sim->o.task_ns);
+        default:
+                sim->report->messages_twice++;
+                *twice = true;
+                return delay;
+        }
+}
+
+/* The run's current task begins after @delay. */
+static void begin_task(struct sim *sim, int index, int64_t delay)
+{
+        struct sim_run *run = &sim->runs.data[index];
+        int64_t id = run->first_id + run->at;
+        struct sim_task *task = &sim->tasks.data[id];
+        bool gone = sim_input_gone(sim, run->set);
+        int64_t ns = gone || task->kill_came ? 1000 : task_ns(sim, id);
+
+        task->outcome = gone ? TASK_FETCH_FAILED : TASK_SUCCEEDED;
+        sim_at(sim, delay + ns, SIM_STEP, index, run->generation);
+}
+
+void sim_send_run(struct sim *sim, int index)
+{
+        struct sim_run *run = &sim->runs.data[index];
+        int64_t delay = sim_travel(sim, NULL);
+
+        run->each = sim->o.random && sim_roll(sim, 2);
+        if (!sim->executors.data[run->executor].works)
+                return;
+        if (delay < 0)
+                sim_at(sim, 0, SIM_DIE, run->executor, 0);
+        else
+                begin_task(sim, index, delay);
+}
+
+void sim_send_kill(struct sim *sim, int64_t task_id)
+{
+        int64_t delay = sim_travel(sim, NULL);
+
+        if (delay < 0)
+                sim_at(sim, 0, SIM_DIE, sim->runs.data[sim->tasks.data[task_id].run].executor, 0);
+        else
+                sim_at(sim, delay, SIM_KILL, 0, task_id);
+}
+
+/* Statuses of @n tasks from @first leave the executor. */
+static void send_statuses(struct sim *sim, int executor, int64_t first, int n)
+{
+        bool twice;
+        int64_t delay = sim_travel(sim, &twice);
+
+        if (delay < 0) {
+                sim_at(sim, 0, SIM_DIE, executor, 0);
+                return;
+        }
+        sim_at(sim, delay, SIM_STATUS, n, first);
+        if (twice)
+                sim_at(sim, delay + sim_spread(sim, NETWORK_NS), SIM_STATUS, n, first);
+}
+
+/* ----------------------------------------------------------------------------------------------- executors */
+
+/* An executor on @host; @cores 0: as many as chance gives it. */
+static void on_add(struct sim *sim, int host, int cores)
+{
+        char id[24], name[24];
+        int index = (int)sim->executors.len;
+
+        if (cores == 0 && !sim->o.random)
+                cores = sim->o.cores;
+        else if (cores == 0)
+                cores = sim->o.config.task_cpus * (1 + (int)sim_roll(sim, (uint32_t)cores)) + (int)sim_roll(sim, 2);
+        snprintf(id, sizeof(id), "%d", index);
+        snprintf(name, sizeof(name), "host%d", host);
+        vec_push(&sim->executors, (struct sim_executor){.host = host,
+                                                        .cores = cores,
+                                                        .first = -1,
+                                                        .known = true,
+                                                        .works = true,
+                                                        .enabled = true,
+                                                        .usable_since = sim->report->events});
+        sim->report->executors++;
+        sim->n_known++;
+        int64_t since = clock_of(sim);
+        int got = sched_add_executor(sim->s, id, name, cores, sim->now);
+
+        decided(sim, since);
+        sim_check(sim, got == index, "executor %d was given the index %d", index, got);
+        if (sim->life_ns > 0 && sim->now < sim->calm_at)
+                sim_at(sim, (int64_t)(-natural_log(1 - unit(draw(sim))) * (double)sim->life_ns), SIM_DIE, index, 1);
+}
+
+bool sim_input_gone(struct sim *sim, struct sim_set *set)
+{
+        if (set->dead_input >= 0)
+                return true;
+        for (; set->deaths_seen < sim->deaths.len; set->deaths_seen++)
+                for (int i = 0; i < set->n_inputs; i++)
+                        for (int m = 0; m < set->inputs[i].n; m++)
+                                if (set->inputs[i].executors[m] == sim->deaths.data[set->deaths_seen]) {
+                                        set->dead_input = i;
+                                        set->dead_map = m;
+                                        return true;
+                                }
+        return false;
+}
+
+static void die(struct sim *sim, int executor)
+{
+        struct sim_executor *e = &sim->executors.data[executor];
+        int64_t notice = NETWORK_NS;
+
+        if (!e->works)
+                return;
+        e->works = false;
+        if (!sim->o.config.outputs_outlive_executors)
+                vec_push(&sim->deaths, executor);
+        for (int run = e->first; run >= 0; run = sim->runs.data[run].next)
+                sim->runs.data[run].generation++;
+        if (sim_roll(sim, 2)) /* it hangs, and only its silence tells */
+                notice += sim_spread(sim, sim->o.task_ns * 2);
+        sim_at(sim, notice, SIM_NOTICE, executor, 0);
+}
+
+static void on_notice(struct sim *sim, int executor)
+{
+        struct sim_executor *e = &sim->executors.data[executor];
+        int host = e->host;
+        int64_t since = clock_of(sim);
+
+        sim->report->executors_lost++;
+        sched_lose_executor(sim->s, executor, sim_roll(sim, 2), "the connection was lost", sim->now);
+        decided(sim, since);
+        e->known = false;
+        sim->n_known--;
+        sim_check_lost(sim, executor);
+        /* a random world may shrink, but not to nothing */
+        if (!sim->o.random || sim->keeps_size || sim->n_known == 0 || sim_roll(sim, 4))
+                sim_at(sim, sim_spread(sim, sim->o.task_ns), SIM_ADD, host, sim->keeps_size ? e->cores : 0);
+}
+
+static void on_die(struct sim *sim, int executor, bool may_leave)
+{
+        struct sim_executor *e = &sim->executors.data[executor];
+
+        if (may_leave && sim->now >= sim->calm_at)
+                return;
+        if (may_leave && e->enabled && e->works && sim->o.random && sim_roll(sim, 8) == 0) { /* silent for a while */
+                sim_at(sim, 0, SIM_DISABLE, executor, 0);
+                sim_at(sim, 1 + sim_spread(sim, sim->o.task_ns * 2), SIM_ENABLE, executor, 0);
+                return;
+        }
+        if (may_leave && e->enabled && e->works && sim->o.random && sim_roll(sim, 4) == 0) {
+                sim_at(sim, 0, SIM_DISABLE, executor, 0); /* decommissioned: it takes no more, and goes later */
+                sim_at(sim, sim_spread(sim, sim->o.task_ns * 2), SIM_DIE, executor, 0);
+                return;
+        }
+        die(sim, executor);
+}
+
+static void on_disable(struct sim *sim, int executor)
+{
+        struct sim_executor *e = &sim->executors.data[executor];
+
+        if (!e->known || !e->enabled)
+                return;
+        sim->report->executors_disabled++;
+        e->enabled = false;
+        sched_disable_executor(sim->s, executor);
+}
+
+static void on_enable(struct sim *sim, int executor)
+{
+        struct sim_executor *e = &sim->executors.data[executor];
+
+        if (!e->known || e->enabled)
+                return;
+        e->enabled = true;
+        e->usable_since = sim->report->events;
+        sched_enable_executor(sim->s, executor);
+}
+
+/* ----------------------------------------------------------------------------------- tasks on an executor */
+
+static enum task_state outcome(struct sim *sim, const struct sim_run *run, const struct sim_task *task)
+{
+        if (run->set->save >= 0 && task->commit == SIM_COMMIT_DONE)
+                return TASK_SUCCEEDED;
+        if (run->set->save >= 0 && !task->kill_came && task->outcome != TASK_FETCH_FAILED)
+                return task->commit == SIM_COMMIT_DENIED ? TASK_COMMIT_DENIED : TASK_FAILED;
+        if (task->kill_came)
+                return sim->o.random && run->set->save < 0 && sim_roll(sim, 4) == 0 ? TASK_SUCCEEDED : TASK_KILLED;
+        if (task->outcome == TASK_FETCH_FAILED)
+                return TASK_FETCH_FAILED;
+        if (run->set->n_inputs > 0 && sim_mishap(sim, sim->o.fetch_failures))
+                return TASK_FETCH_FAILED;
+        if (!sim_mishap(sim, sim->o.task_failures))
+                return TASK_SUCCEEDED;
+        switch (sim->o.random ? sim_roll(sim, 16) : 0) {
+        case 1:
+                return TASK_COMMIT_DENIED;
+        case 2:
+                return TASK_KILLED;
+        case 3:
+                return TASK_FAILED_FATAL;
+        default:
+                return TASK_FAILED;
+        }
+}
+
+static void on_step(struct sim *sim, int index, int64_t generation)
+{
+        struct sim_run *run = &sim->runs.data[index];
+
+        if (run->generation != (uint32_t)generation)
+                return;
+        int64_t id = run->first_id + run->at;
+
+        if (sim_commits_ask(sim, index, id))
+                return;
+        run->at++;
+        sim->tasks.data[id].outcome = (uint8_t)outcome(sim, run, &sim->tasks.data[id]);
+        if (run->each || run->n == 1)
+                send_statuses(sim, run->executor, id, 1);
+        else if (run->at == run->n)
+                send_statuses(sim, run->executor, run->first_id, run->n);
+        if (run->at < run->n)
+                begin_task(sim, index, 0);
+}
+
+static void on_kill(struct sim *sim, int64_t id)
+{
+        struct sim_task *task = &sim->tasks.data[id];
+        int index = task->run;
+        struct sim_run *run = index >= 0 ? &sim->runs.data[index] : NULL;
+
+        if (!run || run->first_id + run->at > id || !sim->executors.data[run->executor].works)
+                return; /* it has ended */
+        task->kill_came = true;
+        if (run->first_id + run->at < id)
+                return; /* it waits; its turn comes */
+        run->generation++;
+        sim_at(sim, sim_spread(sim, NETWORK_NS), SIM_STEP, index, run->generation);
+}
+
+/* --------------------------------------------------------------------------------- statuses at the driver */
+
+static void name_fetch(struct sim *sim, const struct sim_set *set, struct task_fetch *fetch)
+{
+        int i = set->dead_input, m = set->dead_map;
+
+        if (i < 0) {
+                i = (int)sim_roll(sim, (uint32_t)set->n_inputs);
+                m = (int)sim_roll(sim, (uint32_t)set->inputs[i].n);
+        }
+        *fetch = (struct task_fetch){
+                .shuffle_id = set->inputs[i].shuffle_id, .map_partition = m, .executor = set->inputs[i].executors[m]};
+        if (set->dead_input < 0 && sim->o.random) { /* not all is known of every failure */
+                if (sim_roll(sim, 4) == 0)
+                        fetch->map_partition = -1;
+                if (sim_roll(sim, 3) == 0)
+                        fetch->executor = -1;
+        }
+        sim->report->fetch_failures++;
+}
+
+static void receive_status(struct sim *sim, int64_t id)
+{
+        struct sim_task *task = &sim->tasks.data[id];
+        struct task_status *status = &sim->batch[sim->batched];
+        const struct sim_run *run = task->run >= 0 ? &sim->runs.data[task->run] : NULL;
+        struct task_attempt_info info;
+
+        *status = (struct task_status){.task_id = id,
+                                       .state = (enum task_state)task->outcome,
+                                       .run_ns = task_ns(sim, id),
+                                       .message = task->outcome == TASK_SUCCEEDED ? NULL : "simulated"};
+        if (task->told)
+                status->state = TASK_FAILED; /* what comes twice must not matter */
+        task->told = task->telling = true;
+        if (status->state == TASK_FETCH_FAILED && run) {
+                name_fetch(sim, run->set, &sim->fetches[sim->batched]);
+                status->fetch = &sim->fetches[sim->batched];
+        }
+        sim->report->failures += status->state == TASK_FAILED && run;
+        if (run && sim->commits)
+                sim_commits_failed(sim, id, status->state);
+        if (run && status->state == TASK_FAILED && sim->o.config.exclusion.stage && sched_task(sim->s, id, &info))
+                sim_places_failed(run->set, info.index, run->executor);
+        if (status->state == TASK_SUCCEEDED && run && !run->set->result) {
+                if (!sim_check(sim, sched_task(sim->s, id, &info) && info.executor == run->executor,
+                               "task %lld is not on executor %d any more, where it ended", (long long)id,
+                               run->executor))
+                        return;
+                vec_push(&sim->outputs, (struct sim_output){.executor = run->executor,
+                                                            .shuffle = info.set->stage->shuffle->shuffle_id,
+                                                            .map = info.partition});
+                status->output = sim->outputs.len;
+        } else if (status->state == TASK_SUCCEEDED && !run) { /* of a lost executor: it must be released at once */
+                vec_push(&sim->outputs, (struct sim_output){.executor = -1, .shuffle = -1, .map = -1});
+                status->output = sim->outputs.len;
+        }
+        if (run)
+                sim_task_ended(sim, id);
+        if (++sim->batched == SCHED_MAX_RUN)
+                tell_statuses(sim);
+}
+
+/* ---------------------------------------------------------------------------------------------- the driver */
+
+static void on_cancel(struct sim *sim, const struct event *event)
+{
+        switch ((enum sim_cancel)event->extra) {
+        case SIM_CANCEL_JOB:
+                sched_cancel_job(sim->s, event->index, NULL, sim->now);
+                break;
+        case SIM_CANCEL_GROUP:
+                sched_cancel_group(sim->s, "even", NULL, sim->now);
+                break;
+        case SIM_CANCEL_TAG:
+                sched_cancel_tag(sim->s, "more", "simulated", sim->now);
+                break;
+        case SIM_CANCEL_STAGE:
+                sched_cancel_stage(sim->s, event->index, "simulated", sim->now);
+                break;
+        case SIM_CANCEL_ALL:
+                sched_cancel_all(sim->s, sim->now);
+                break;
+        }
+}
+
+static void handle(struct sim *sim, const struct event *event)
+{
+        if (event->kind == SIM_STEP) {
+                on_step(sim, event->index, event->number);
+                return;
+        }
+        if (event->kind == SIM_STATUS) {
+                for (int i = 0; i < event->index && !sim->broken; i++)
+                        receive_status(sim, event->number + i);
+                return;
+        }
+        tell_statuses(sim); /* what the scheduler hears stays in order */
+        switch ((enum sim_event)event->kind) {
+        case SIM_STEP:
+        case SIM_STATUS:
+                break;
+        case SIM_KILL:
+                on_kill(sim, event->number);
+                break;
+        case SIM_DIE:
+                on_die(sim, event->index, event->number);
+                break;
+        case SIM_NOTICE:
+                on_notice(sim, event->index);
+                break;
+        case SIM_ADD:
+                on_add(sim, event->index, (int)event->number);
+                break;
+        case SIM_DISABLE:
+                on_disable(sim, event->index);
+                break;
+        case SIM_ENABLE:
+                on_enable(sim, event->index);
+                break;
+        case SIM_ASK:
+                sim_commits_on_ask(sim, event->number);
+                break;
+        case SIM_ANSWER:
+                sim_commits_on_answer(sim, event->number, event->index);
+                break;
+        case SIM_SUBMIT:
+                sim_submit(sim);
+                break;
+        case SIM_CANCEL:
+                on_cancel(sim, event);
+                break;
+        case SIM_UNREGISTER:
+                sched_unregister_shuffle(sim->s, event->index);
+                break;
+        case SIM_CACHE:
+                sim->rdds.data[event->index]->whole = !sim->rdds.data[event->index]->whole;
+                break;
+        }
+}
+
+/* Take what has come, then let the scheduler decide. False when nothing is left to wait for. */
+static bool turn(struct sim *sim)
+{
+        int64_t next = MIN(event_queue_time(&sim->queue), sched_deadline(sim->s));
+
+        if (next == INT64_MAX)
+                return false;
+        sim->now = MAX(sim->now, next);
+        int64_t end = sim->now + TURN_NS;
+
+        while (event_queue_time(&sim->queue) <= end && !sim->broken) {
+                struct event event = event_queue_pop(&sim->queue);
+
+                sim->now = MAX(sim->now, event.at);
+                sim->report->events++;
+                handle(sim, &event);
+        }
+        tell_statuses(sim);
+        int64_t since = clock_of(sim);
+
+        if (sched_deadline(sim->s) <= sim->now)
+                sched_tick(sim->s, sim->now);
+        sched_revive(sim->s, sim->now);
+        decided(sim, since);
+        sim_places_check_turn(sim);
+        sim->report->turns++;
+        if (sim->o.disturb)
+                sim->o.disturb(sim->s, sim->report->turns, sim_roll(sim, 1u << 31));
+        return true;
+}
+
+static bool all_ended(const struct sim *sim)
+{
+        return sim->ended == (int)sim->jobs.len;
+}
+
+static void begin(struct sim *sim)
+{
+        sim->random = sim->o.seed;
+        sim->spare_run = -1;
+        sim->calm_at = INT64_MAX;
+        if (sim->o.random)
+                sim_draw(sim);
+        else if (sim->o.deaths > 0)
+                sim->life_ns = (int64_t)(60e9 / sim->o.deaths);
+        for (int i = 0; i < sim->o.hosts; i++)
+                vec_push(&sim->hosts, (struct sim_host){0});
+        if (sim->o.saves > 0)
+                sim->commits = commit_coordinator_new();
+        sim->s = sched_new(&sim->o.config, &sim_ops, sim);
+        if (sim->o.trace.write)
+                sched_record(sim->s, sim->o.trace);
+        for (int i = 0; i < sim->o.executors && !sim->broken; i++)
+                if (i == 0 || !sim->o.random || sim_roll(sim, 2))
+                        on_add(sim, i % sim->o.hosts, 0);
+                else
+                        sim_at(sim, sim_spread(sim, sim->o.task_ns * 20), SIM_ADD, i % sim->o.hosts, 0);
+        sim_make_work(sim);
+        double ideal = (double)sim->o.tasks / sim->o.executors / (sim->o.cores / sim->o.config.task_cpus) +
+                       (double)sim->o.jobs * sim->o.stages * sim->o.straggler_factor;
+
+        sim->end_at = (int64_t)MIN(600e9 + 10 * ideal * (double)sim->o.task_ns, 4e18);
+}
+
+int simulator_run(const struct simulator_options *options, struct simulator_report *report, struct fst_error *error)
+{
+        struct sim *sim = new0(struct sim);
+
+        *report = (struct simulator_report){0};
+        sim->o = *options;
+        sim->report = report;
+        sim->error = error;
+        begin(sim);
+        while (!sim->broken && turn(sim)) {
+                if (sim->stop_at > 0 && report->events >= sim->stop_at)
+                        break;
+                if (all_ended(sim)) {
+                        bool idle = true;
+
+                        for (size_t i = 0; i < sim->executors.len && idle; i++)
+                                idle = sim->executors.data[i].first < 0;
+                        if (idle)
+                                break;
+                }
+                sim_check(sim, sim->now < sim->end_at,
+                          "no end in sight with %d of %zu jobs ended: a job is stuck, or so much goes wrong that no "
+                          "stage can be completed",
+                          sim->ended, sim->jobs.len);
+        }
+        report->virtual_ns = sim->now;
+        if (!sim->broken && sim->stop_at == 0)
+                sim_check_end(sim);
+        sim->last = true;
+        sched_free(sim->s);
+        sim_check_freed(sim);
+        sim_check(sim, !sim->commits || commit_coordinator_is_empty(sim->commits), "a stage may be committed for ever");
+        event_queue_deinit(&sim->queue);
+        sim_free_work(sim);
+        vec_deinit(&sim->executors);
+        vec_deinit(&sim->runs);
+        vec_deinit(&sim->tasks);
+        vec_deinit(&sim->outputs);
+        vec_deinit(&sim->deaths);
+        vec_deinit(&sim->hosts);
+        vec_deinit(&sim->gang_on);
+        commit_coordinator_free(sim->commits);
+        int result = sim->broken ? FST_SIMULATOR_E_BROKEN : 0;
+
+        free(sim);
+        return result;
+}
+
+void simulator_report_add(struct simulator_report *sum, const struct simulator_report *more)
+{
+        int64_t *to = (int64_t *)sum;
+        const int64_t *from = (const int64_t *)more;
+
+        _Static_assert(sizeof(*sum) % sizeof(int64_t) == 0, "a report is counts and nothing else");
+        for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+                to[i] += from[i];
+}

@@ -1,0 +1,315 @@
+/*
+ * A table by index; hosts, racks and ids are numbered, so that what is asked for each offer is a look into an array.
+ *
+ * The queue is in the order in which executors got a free core. Each entry has a number that rises along the queue:
+ * a task set that found nothing for the executors up to some number need look only at those behind it.
+ *
+ * Invariants: an executor is queued if and only if it is alive, enabled, not decommissioned and has the cores for a
+ * task (its resources are looked at later); slots is the sum over those that could be.
+ */
+#include "sched/tasks/executors.h"
+
+#include "sched/tasks/task_set.h"
+
+#include <errno.h>
+
+/* ------------------------------------------------------------------------------------------------------ names */
+
+static uint64_t hash_name(const char *name)
+{
+        uint64_t h = 14695981039346656037u;
+
+        for (; *name; name++)
+                h = (h ^ (unsigned char)*name) * 1099511628211u;
+        return h ^ (h >> 29);
+}
+
+static size_t name_slot(const struct name_index *x, const char *name)
+{
+        size_t i = hash_name(name) & (x->n_slots - 1);
+
+        while (x->slots[i] && strcmp(x->names.data[x->slots[i] - 1], name) != 0)
+                i = (i + 1) & (x->n_slots - 1);
+        return i;
+}
+
+int name_index_find(const struct name_index *x, const char *name)
+{
+        return x->n_slots == 0 ? -1 : x->slots[name_slot(x, name)] - 1;
+}
+
+int name_index_add(struct name_index *x, const char *name, bool *added)
+{
+        if (2 * (x->names.len + 1) > x->n_slots) {
+                x->n_slots = x->n_slots ? 2 * x->n_slots : 16;
+                free(x->slots);
+                x->slots = new_array(int32_t, x->n_slots);
+                for (size_t i = 0; i < x->names.len; i++)
+                        x->slots[name_slot(x, x->names.data[i])] = (int32_t)i + 1;
+        }
+        size_t slot = name_slot(x, name);
+
+        *added = !x->slots[slot];
+        if (*added) {
+                vec_push(&x->names, mem_strdup(name));
+                x->slots[slot] = (int32_t)x->names.len;
+        }
+        return x->slots[slot] - 1;
+}
+
+void name_index_deinit(struct name_index *x)
+{
+        for (size_t i = 0; i < x->names.len; i++)
+                free(x->names.data[i]);
+        vec_deinit(&x->names);
+        free(x->slots);
+        *x = (struct name_index){0};
+}
+
+/* -------------------------------------------------------------------------------------------------- the queue */
+
+void executors_unqueue(struct executors *x, int index)
+{
+        struct executor *e = executors_at(x, index);
+
+        if (!e->queued)
+                return;
+        for (size_t i = 0; i < x->cursors.len && e->cursors > 0; i++) {
+                struct task_set *set = x->cursors.data[i];
+
+                if (set->cursor != index)
+                        continue;
+                set->cursor = e->next;
+                e->cursors--;
+                if (e->next >= 0)
+                        executors_at(x, e->next)->cursors++;
+        }
+        e->queued = false;
+        *(e->prev >= 0 ? &executors_at(x, e->prev)->next : &x->first) = e->next;
+        *(e->next >= 0 ? &executors_at(x, e->next)->prev : &x->last) = e->prev;
+}
+
+static bool usable(const struct executors *x, const struct executor *e)
+{
+        return e->alive && e->enabled && !e->decommissioned && !e->excluded && !x->hosts.data[e->host].excluded;
+}
+
+bool executors_usable(const struct executors *x, int index)
+{
+        return usable(x, &x->at.data[index]);
+}
+
+void executors_queue(struct executors *x, int index)
+{
+        struct executor *e = executors_at(x, index);
+
+        executors_unqueue(x, index);
+        if (!usable(x, e) || e->free < x->task_cpus)
+                return;
+        e->queued = true;
+        e->seq = ++x->next_seq;
+        e->prev = x->last;
+        e->next = -1;
+        *(e->prev >= 0 ? &executors_at(x, e->prev)->next : &x->first) = index;
+        x->last = index;
+}
+
+/* ---------------------------------------------------------------------------------------------- the executors */
+
+void executors_init(struct executors *x, int task_cpus, const struct resource_request *requests, int n_requests)
+{
+        *x = (struct executors){
+                .first = -1, .last = -1, .task_cpus = task_cpus, .requests = requests, .n_requests = n_requests};
+}
+
+void executors_deinit(struct executors *x)
+{
+        for (size_t i = 0; i < x->at.len; i++) {
+                struct executor *e = &x->at.data[i];
+
+                for (int k = 0; e->resources && k < x->n_requests; k++)
+                        resource_pool_deinit(&e->resources[k]);
+                free(e->resources);
+                free(e->id);
+        }
+        for (size_t i = 0; i < x->hosts.len; i++)
+                free(x->hosts.data[i].name);
+        vec_deinit(&x->at);
+        vec_deinit(&x->hosts);
+        vec_deinit(&x->by_id);
+        vec_deinit(&x->alive_on_rack);
+        vec_deinit(&x->cursors);
+        name_index_deinit(&x->ids);
+        name_index_deinit(&x->host_names);
+        name_index_deinit(&x->racks);
+}
+
+static int slots_of(const struct executors *x, const struct executor *e)
+{
+        int slots = e->cores / x->task_cpus;
+
+        for (int i = 0; i < x->n_requests; i++)
+                slots = MIN(slots, resource_pool_slots(&e->resources[i], x->requests[i].amount));
+        return slots;
+}
+
+static int host_index(struct executors *x, const char *name, const char *(*rack)(void *, const char *), void *owner)
+{
+        bool added;
+        int index = name_index_add(&x->host_names, name, &added);
+        const char *rack_name;
+
+        if (!added)
+                return index;
+        vec_push(&x->hosts, (struct host){.name = mem_strdup(name), .rack = -1, .executors = -1});
+        rack_name = rack ? rack(owner, name) : NULL;
+        if (!rack_name)
+                return index;
+        x->hosts.data[index].rack = name_index_add(&x->racks, rack_name, &added);
+        if (added)
+                vec_push(&x->alive_on_rack, 0);
+        return index;
+}
+
+int executors_host_index(struct executors *x, const char *name, const char *(*rack)(void *, const char *), void *owner)
+{
+        return host_index(x, name, rack, owner);
+}
+
+static void join_host(struct executors *x, int index, bool join)
+{
+        struct executor *e = executors_at(x, index);
+        struct host *host = &x->hosts.data[e->host];
+
+        host->n_alive += join ? 1 : -1;
+        if (host->rack >= 0)
+                x->alive_on_rack.data[host->rack] += join ? 1 : -1;
+        if (join) {
+                e->prev_on = -1;
+                e->next_on = host->executors;
+                if (host->executors >= 0)
+                        executors_at(x, host->executors)->prev_on = index;
+                host->executors = index;
+        } else {
+                *(e->prev_on >= 0 ? &executors_at(x, e->prev_on)->next_on : &host->executors) = e->next_on;
+                if (e->next_on >= 0)
+                        executors_at(x, e->next_on)->prev_on = e->prev_on;
+        }
+}
+
+static struct resource_pool *make_pools(const struct executors *x, const struct executor_spec *spec)
+{
+        struct resource_pool *pools = x->n_requests ? new_array(struct resource_pool, (size_t)x->n_requests) : NULL;
+
+        for (int i = 0; i < x->n_requests; i++) {
+                const struct executor_resource *found = NULL;
+
+                for (int k = 0; k < spec->n_resources; k++)
+                        if (strcmp(spec->resources[k].name, x->requests[i].name) == 0)
+                                found = &spec->resources[k];
+                resource_pool_init(&pools[i], found);
+        }
+        return pools;
+}
+
+int executors_add(struct executors *x, const struct executor_spec *spec, const char *(*rack)(void *, const char *),
+                  void *owner)
+{
+        bool added;
+        int id = name_index_add(&x->ids, spec->id, &added);
+
+        if (!added && executors_alive(x, x->by_id.data[id]))
+                return -EEXIST;
+        if (added)
+                vec_push(&x->by_id, -1);
+        int host = host_index(x, spec->host, rack, owner);
+
+        vec_push(&x->at, (struct executor){.id = mem_strdup(spec->id),
+                                           .host = host,
+                                           .cores = spec->cores,
+                                           .free = spec->cores,
+                                           .alive = true,
+                                           .enabled = true,
+                                           .prev = -1,
+                                           .next = -1,
+                                           .resources = make_pools(x, spec)});
+        int index = (int)x->at.len - 1, slots = slots_of(x, executors_at(x, index));
+
+        x->by_id.data[id] = index;
+        x->slots += usable(x, executors_at(x, index)) ? slots : 0;
+        x->slots_of_one = MAX(x->slots_of_one, slots);
+        x->n_alive++;
+        x->membership++;
+        join_host(x, index, true);
+        executors_queue(x, index);
+        return index;
+}
+
+/* What follows from a change of usability; @before is what it was. */
+static void usability_changed(struct executors *x, int index, bool before)
+{
+        struct executor *e = executors_at(x, index);
+
+        if (before == usable(x, e))
+                return;
+        x->slots += before ? -slots_of(x, e) : slots_of(x, e);
+        if (before)
+                executors_unqueue(x, index);
+        else
+                executors_queue(x, index);
+}
+
+void executors_set_dead(struct executors *x, int index)
+{
+        struct executor *e = executors_at(x, index);
+        bool before = usable(x, e);
+
+        if (!e->alive)
+                return;
+        e->alive = false;
+        x->n_alive--;
+        x->membership++;
+        join_host(x, index, false);
+        usability_changed(x, index, before);
+}
+
+void executors_set_enabled(struct executors *x, int index, bool enabled)
+{
+        bool before = usable(x, executors_at(x, index));
+
+        executors_at(x, index)->enabled = enabled;
+        usability_changed(x, index, before);
+}
+
+void executors_set_decommissioned(struct executors *x, int index, bool host_too)
+{
+        bool before = usable(x, executors_at(x, index));
+
+        executors_at(x, index)->decommissioned = true;
+        executors_at(x, index)->host_too |= host_too;
+        x->membership++;
+        usability_changed(x, index, before);
+}
+
+void executors_set_excluded(struct executors *x, int index, bool excluded)
+{
+        bool before = usable(x, executors_at(x, index));
+
+        executors_at(x, index)->excluded = excluded;
+        usability_changed(x, index, before);
+}
+
+void executors_set_host_excluded(struct executors *x, int host, bool excluded)
+{
+        struct host *h = &x->hosts.data[host];
+        bool was = h->excluded;
+
+        for (int e = h->executors; e >= 0; e = executors_at(x, e)->next_on) {
+                h->excluded = was;
+                bool before = usable(x, executors_at(x, e));
+
+                h->excluded = excluded;
+                usability_changed(x, e, before);
+        }
+        h->excluded = excluded;
+}

@@ -1,0 +1,512 @@
+/*
+ * Free cores find tasks: Spark's resourceOffers.
+ *
+ * A round gives the executors of the queue, from the front, to the task set that its pools put first, one run at a
+ * time, so that tasks spread over executors. A set whose tasks may run anywhere takes the executor in front. Any other
+ * set looks through the queue once for each locality level that delay scheduling allows it, nearest first, and is
+ * parked when it found nothing; it is asked again in the next round, but looks only at executors that have joined
+ * the queue since, unless its own state has changed. So a round costs what was freed, not what is free.
+ *
+ * The wait for better locality begins anew when a set has launched something and turned no core down in the round
+ * (Spark 3.1), or with each launch (legacy).
+ */
+#include "sched/tasks/task_scheduler.h"
+
+#include "base/log.h"
+
+#include <inttypes.h>
+
+#define LOG "TaskSetManager"
+
+/* ---------------------------------------------------------------------------------------------------- launch */
+
+static struct task_run *run_new(struct task_scheduler *ts, struct task_set *set, int executor, int n)
+{
+        struct task_run *run = ts->spare_runs;
+        struct executor *e = executors_at(&ts->executors, executor);
+        struct resource_share *shares;
+
+        if (run)
+                ts->spare_runs = run->next_on;
+        else
+                run = mem_zero(sizeof(*run));
+        shares = run->shares;
+        if (!shares && ts->config.n_resources > 0)
+                shares = new_array(struct resource_share, (size_t)ts->config.n_resources);
+        *run = (struct task_run){.set = set,
+                                 .executor = executor,
+                                 .n = n,
+                                 .left = n,
+                                 .first_id = ts->tasks.next_id,
+                                 .launched = ts->now,
+                                 .progress = ts->now,
+                                 .shares = shares,
+                                 .next_on = e->runs,
+                                 .next_in_set = set->runs};
+        for (int i = 0; i < ts->config.n_resources; i++)
+                resource_pool_take(&e->resources[i], ts->requests[i].amount, &shares[i]);
+        if (e->runs)
+                e->runs->prev_on = run;
+        e->runs = run;
+        if (set->runs)
+                set->runs->prev_in_set = run;
+        set->runs = run;
+        e->free -= set->cpus;
+        schedulable_running(&set->node, set->pool, 1);
+        return run;
+}
+
+void task_scheduler_end_run(struct task_scheduler *ts, struct task_run *run)
+{
+        struct executor *e = executors_at(&ts->executors, run->executor);
+        struct task_set *set = run->set;
+
+        *(run->prev_on ? &run->prev_on->next_on : &e->runs) = run->next_on;
+        if (run->next_on)
+                run->next_on->prev_on = run->prev_on;
+        *(run->prev_in_set ? &run->prev_in_set->next_in_set : &set->runs) = run->next_in_set;
+        if (run->next_in_set)
+                run->next_in_set->prev_in_set = run->prev_in_set;
+        e->free += set->cpus;
+        for (int i = 0; i < ts->config.n_resources; i++)
+                resource_pool_give(&e->resources[i], &run->shares[i]);
+        schedulable_running(&set->node, set->pool, -1);
+        executors_queue(&ts->executors, run->executor);
+        run->next_on = ts->spare_runs;
+        ts->spare_runs = run;
+}
+
+static void log_launch(const struct task_scheduler *ts, const struct task_set *set, const struct task_launch *run,
+                       int n, int executor)
+{
+        const char *id = ts->executors.at.data[executor].id, *host = executors_host(&ts->executors, executor);
+
+        if (n == 1)
+                log_about(LOG_INFO, set->stage_id, run->task_id, LOG,
+                          "Starting task %d.%d in stage %s (TID %" PRId64 ") (%s, executor %s, partition %d, %s)",
+                          run->index, run->attempt, set->id, run->task_id, host, id, run->partition,
+                          locality_name(run->locality));
+        else
+                log_about(LOG_INFO, set->stage_id, -1, LOG,
+                          "Starting %d tasks %d.0 to %d.0 in stage %s (TID %" PRId64 " to %" PRId64
+                          ") (%s, executor %s, %s)",
+                          n, run[0].index, run[n - 1].index, set->id, run[0].task_id, run[n - 1].task_id, host, id,
+                          locality_name(run->locality));
+}
+
+/* What the owner is told of the run's resources, in ts->launch_resources. */
+static const struct task_resource *describe_resources(struct task_scheduler *ts, const struct task_run *run)
+{
+        if (ts->config.n_resources == 0)
+                return NULL;
+        for (int i = 0; i < ts->config.n_resources; i++)
+                ts->launch_resources[i] = (struct task_resource){.name = ts->requests[i].name,
+                                                                 .n = run->shares[i].n,
+                                                                 .addresses = run->shares[i].names,
+                                                                 .amount = run->shares[i].amount};
+        return ts->launch_resources;
+}
+
+static void launch(struct task_scheduler *ts, struct task_set *set, int executor, const int32_t *indexes, int n,
+                   enum task_locality locality, bool speculative)
+{
+        struct task_launch launches[SCHED_MAX_RUN];
+
+        executors_unqueue(&ts->executors, executor);
+        struct task_run *run = run_new(ts, set, executor, n);
+        const struct task_resource *resources = describe_resources(ts, run);
+
+        for (int i = 0; i < n; i++) {
+                struct task_slot *slot = &set->slots[indexes[i]];
+                int64_t id;
+                struct task_attempt *a = task_table_add(&ts->tasks, &id);
+
+                *a = (struct task_attempt){.run = run, .index = indexes[i], .number = slot->attempts};
+                launches[i] = (struct task_launch){.task_id = id,
+                                                   .index = indexes[i],
+                                                   .partition = task_set_partition(set, indexes[i]),
+                                                   .output = task_set_output(set, indexes[i]),
+                                                   .attempt = slot->attempts,
+                                                   .locality = (uint8_t)locality,
+                                                   .speculative = speculative,
+                                                   .suspect = slot->suspect,
+                                                   .resources = resources};
+                slot->attempts++;
+                set->n_waiting -= slot->copies++ == 0;
+        }
+        set->n_running += n;
+        set->launched_round = ts->round;
+        set->nearest = MIN(set->nearest, locality);
+        if (LOG_INFO <= log_threshold)
+                log_launch(ts, set, launches, n, executor);
+        ts->ops->launch(ts->ops_owner, executor, set, launches, n);
+        executors_queue(&ts->executors, executor);
+}
+
+/* ------------------------------------------------------------------------------- which tasks for an executor */
+
+static bool resources_fit(const struct task_scheduler *ts, const struct executor *e)
+{
+        for (int i = 0; i < ts->config.n_resources; i++)
+                if (!resource_pool_fits(&e->resources[i], ts->requests[i].amount))
+                        return false;
+        return true;
+}
+
+static bool task_allowed(const struct task_scheduler *ts, const struct task_set *set, int32_t index, int executor)
+{
+        return !set->exclusion || !ts->config.exclusion.stage ||
+               set_exclusion_allows_task(set->exclusion, &ts->executors, &ts->config.exclusion, index, executor);
+}
+
+/*
+ * Take a run of up to @max tasks from the end of @list that may run on @executor. What does not wait any more is
+ * dropped, what may not run here stays.
+ */
+static int take_listed(struct task_scheduler *ts, struct task_set *set, index_list *list, int executor, int max,
+                       int32_t *indexes)
+{
+        int count = 0;
+
+        for (size_t i = list->len; i-- > 0 && count < max;) {
+                int32_t index = list->data[i];
+                bool first = set->slots[index].attempts == 0;
+
+                if (task_set_waits(set, index)) {
+                        if (!task_allowed(ts, set, index, executor))
+                                continue;
+                        if (count > 0 && !first)
+                                break; /* what ran before runs alone */
+                        indexes[count++] = index;
+                        if (!first)
+                                max = 1;
+                }
+                memmove(&list->data[i], &list->data[i + 1], (list->len - i - 1) * sizeof(*list->data));
+                list->len--;
+        }
+        return count;
+}
+
+static int take_any(struct task_scheduler *ts, struct task_set *set, int executor, int max, int32_t *indexes)
+{
+        int n = take_listed(ts, set, (index_list *)&set->pending.retries, executor, max, indexes);
+
+        return n > 0 ? n : task_set_take_first(set, max, indexes);
+}
+
+/* A slow task whose second attempt may run on @executor at @level; -1 if there is none. */
+static int32_t take_slow(struct task_scheduler *ts, struct task_set *set, int executor, enum task_locality level)
+{
+        struct speculation *s = set->speculation;
+        size_t kept = 0;
+        int32_t taken = -1;
+
+        for (size_t i = 0; s && i < s->slow.len; i++) {
+                struct slow_task slow = s->slow.data[i];
+                const struct task_slot *slot = &set->slots[slow.index];
+
+                if (slot->done || slot->copies != 1)
+                        continue; /* over, or it has failed and waits as others do */
+                if (taken < 0 && slow.host != executors_at(&ts->executors, executor)->host &&
+                    locality_of(set->locality, &ts->executors, slow.index, executor) <= level &&
+                    task_allowed(ts, set, slow.index, executor))
+                        taken = slow.index;
+                else
+                        s->slow.data[kept++] = slow;
+        }
+        if (s)
+                s->slow.len = kept;
+        return taken;
+}
+
+/* Launch one run of @set on @executor, of tasks listed at exactly @level or slow ones up to it. */
+static bool try_executor(struct task_scheduler *ts, struct task_set *set, int executor, enum task_locality level)
+{
+        int32_t indexes[SCHED_MAX_RUN];
+        struct locality *l = set->locality;
+        int max = task_set_run_limit(set, ts->config.run_target, ts->executors.slots, ts->config.max_run);
+        int n = 0;
+
+        if (!resources_fit(ts, executors_at(&ts->executors, executor)) ||
+            (ts->config.exclusion.stage && !set_exclusion_allows(set->exclusion, &ts->executors, executor)))
+                return false;
+        if (level == LOCALITY_ANY) {
+                n = take_any(ts, set, executor, max, indexes);
+        } else {
+                index_list *list = locality_list(l, &ts->executors, level, executor);
+
+                n = list ? take_listed(ts, set, list, executor, max, indexes) : 0;
+        }
+        /* what prefers nothing is as near as can be */
+        enum task_locality told = !l || level == LOCALITY_NO_PREF ? LOCALITY_PROCESS_LOCAL : level;
+
+        if (n > 0) {
+                launch(ts, set, executor, indexes, n, told, false);
+                return true;
+        }
+        indexes[0] = take_slow(ts, set, executor, level);
+        if (indexes[0] < 0)
+                return false;
+        /* It may be nearer than what this pass looks for. */
+        told = locality_of(l, &ts->executors, indexes[0], executor);
+        if (told == LOCALITY_NO_PREF)
+                told = LOCALITY_PROCESS_LOCAL;
+        log_info(LOG, "Launching speculative attempt of task %d in stage %s", indexes[0], set->id);
+        launch(ts, set, executor, indexes, 1, told, true);
+        return true;
+}
+
+/* -------------------------------------------------------------------------------------- a set looks for cores */
+
+static void set_cursor(struct executors *x, struct task_set *set, int executor)
+{
+        if (set->cursor >= 0)
+                executors_at(x, set->cursor)->cursors--;
+        set->cursor = executor;
+        if (executor >= 0)
+                executors_at(x, executor)->cursors++;
+}
+
+/* The first executor of the queue that @set has not looked at in earlier rounds. */
+static int first_unseen(const struct executors *x, uint64_t seen)
+{
+        int found = -1;
+
+        if (seen == 0)
+                return x->first;
+        for (int e = x->last; e >= 0 && x->at.data[e].seq > seen; e = x->at.data[e].prev)
+                found = e;
+        return found;
+}
+
+static void begin_round(struct task_scheduler *ts, struct task_set *set)
+{
+        set->round = ts->round;
+        set->pass = 0;
+        set->nearest = LOCALITY_ANY;
+        if (set->locality)
+                locality_refresh(set->locality, &ts->executors);
+        if (set->seen_membership != ts->executors.membership)
+                set->seen = 0;
+        set->seen_membership = ts->executors.membership;
+        vec_push(&ts->executors.cursors, set);
+        set_cursor(&ts->executors, set, first_unseen(&ts->executors, set->seen));
+}
+
+/* The level of the current pass, or of the next one that delay scheduling allows; false: there is none. */
+static bool pass_level(struct task_scheduler *ts, struct task_set *set, enum task_locality *level)
+{
+        struct locality *l = set->locality;
+
+        if (!l) {
+                *level = LOCALITY_ANY;
+                return set->pass == 0;
+        }
+        enum task_locality allowed = locality_allowed(l, set, &ts->executors, &ts->config.locality, ts->now);
+
+        if (allowed > set->seen_level) {
+                set->seen = 0; /* all executors may serve now */
+                set_cursor(&ts->executors, set, ts->executors.first);
+        }
+        set->seen_level = allowed;
+        while (set->pass < l->n_levels && l->levels[set->pass] > allowed && l->levels[set->pass] != LOCALITY_NO_PREF)
+                set->pass++;
+        if (set->pass == l->n_levels)
+                return false;
+        *level = l->levels[set->pass];
+        return true;
+}
+
+/* Launch one run of @set where it may; false if it finds nothing any more in this round. */
+static bool search(struct task_scheduler *ts, struct task_set *set)
+{
+        struct executors *x = &ts->executors;
+        enum task_locality level;
+
+        if (set->round != ts->round)
+                begin_round(ts, set);
+        while (pass_level(ts, set, &level)) {
+                while (set->cursor >= 0) {
+                        int executor = set->cursor;
+
+                        set_cursor(x, set, executors_at(x, executor)->next);
+                        if (!try_executor(ts, set, executor, level))
+                                continue;
+                        if (ts->config.locality.legacy_reset && set->locality && level != LOCALITY_NO_PREF)
+                                locality_reset(set->locality, level, ts->now);
+                        if (set->cursor < 0 && executors_at(x, executor)->queued)
+                                set_cursor(x, set, executor); /* it has another core, at the end of the queue */
+                        return true;
+                }
+                set->pass++;
+                set_cursor(x, set, first_unseen(x, set->seen));
+        }
+        set->seen = x->next_seq;
+        return false;
+}
+
+/* --------------------------------------------------------------------------------------------- barrier stages */
+
+/* How many tasks of @set the executor could take now. */
+static int room_for(const struct task_scheduler *ts, const struct task_set *set, int executor)
+{
+        const struct executor *e = &ts->executors.at.data[executor];
+        int room = e->free / set->cpus;
+
+        if (ts->config.exclusion.stage && !set_exclusion_allows(set->exclusion, &ts->executors, executor))
+                return 0;
+        for (int i = 0; i < ts->config.n_resources; i++) {
+                int64_t amount = ts->requests[i].amount, whole = 0, parts = 0;
+
+                for (int k = 0; k < e->resources[i].n; k++) {
+                        whole += e->resources[i].free[k] == RESOURCE_ONE;
+                        parts += e->resources[i].free[k] / amount;
+                }
+                room = (int)MIN((int64_t)room, amount >= RESOURCE_ONE ? whole / (amount / RESOURCE_ONE) : parts);
+        }
+        return room;
+}
+
+/* All tasks of a barrier set at once, as near as there is room for each; false if there is not room for all. */
+static bool launch_barrier(struct task_scheduler *ts, struct task_set *set)
+{
+        struct executors *x = &ts->executors;
+        VEC(int) where = {0}, room = {0};
+        int total = 0, at = 0;
+
+        for (int e = x->first; e >= 0; e = x->at.data[e].next) {
+                vec_push(&where, e);
+                vec_push(&room, room_for(ts, set, e));
+                total += room.data[room.len - 1];
+        }
+        if (total < set->n) {
+                log_info(LOG,
+                         "Skip current round of resource offers for barrier stage %d because the barrier taskSet "
+                         "requires %d slots, while the total number of available slots is %d.",
+                         set->stage_id, set->n, total);
+        } else {
+                int *executors = new_array(int, (size_t)set->n);
+
+                for (int i = 0; i < set->n; i++) {
+                        executors[i] = -1;
+                        for (size_t k = 0; set->locality && k < where.len && executors[i] < 0; k++)
+                                if (room.data[k] > 0 &&
+                                    locality_of(set->locality, x, i, where.data[k]) <= LOCALITY_NODE_LOCAL) {
+                                        executors[i] = where.data[k];
+                                        room.data[k]--;
+                                }
+                }
+                for (int i = 0; i < set->n; i++)
+                        for (; executors[i] < 0; at = (at + 1) % (int)where.len)
+                                if (room.data[at] > 0) {
+                                        executors[i] = where.data[at];
+                                        room.data[at]--;
+                                }
+                if (ts->ops->barrier_launching)
+                        ts->ops->barrier_launching(ts->ops_owner, set, executors, set->n);
+                for (int32_t i = 0; i < set->n; i++)
+                        launch(ts, set, executors[i], &i, 1, locality_of(set->locality, x, i, executors[i]), false);
+                set->pending.next = set->pending.n;
+                free(executors);
+        }
+        vec_deinit(&where);
+        vec_deinit(&room);
+        return total >= set->n;
+}
+
+/* ------------------------------------------------------------------------------------------------------ rounds */
+
+/* Its tasks may run on whatever executor is in front. */
+static bool is_simple(const struct task_scheduler *ts, const struct task_set *set)
+{
+        return !set->locality && !set->exclusion && !set->barrier && ts->config.n_resources == 0 &&
+               (!set->speculation || set->speculation->slow.len == 0);
+}
+
+/* False if nothing could be launched. */
+static bool offer(struct task_scheduler *ts, struct task_set *set)
+{
+        int32_t indexes[SCHED_MAX_RUN];
+
+        if (set->barrier)
+                return launch_barrier(ts, set);
+        if (unlikely(!is_simple(ts, set)))
+                return search(ts, set);
+        int limit = task_set_run_limit(set, ts->config.run_target, ts->executors.slots, ts->config.max_run);
+        int n = task_set_take(set, limit, indexes);
+
+        if (n > 0)
+                launch(ts, set, ts->executors.first, indexes, n, LOCALITY_PROCESS_LOCAL, false);
+        return n > 0;
+}
+
+/* The round is over for @set: may it wait for better executors again, and until when. */
+static void end_round(struct task_scheduler *ts, struct task_set *set)
+{
+        struct locality *l = set->locality;
+        bool rejects;
+
+        set_cursor(&ts->executors, set, -1);
+        if (!l)
+                return;
+        rejects = set->n_waiting > 0 && ts->executors.first >= 0 && l->levels[l->current] < LOCALITY_ANY;
+        if (rejects)
+                ts->locality_deadline = MIN(ts->locality_deadline, locality_deadline(l, &ts->config.locality));
+        else if (!ts->config.locality.legacy_reset && set->launched_round == ts->round)
+                locality_reset(l, set->nearest, ts->now);
+}
+
+static void unpark(struct task_scheduler *ts)
+{
+        for (size_t i = 0; i < ts->parked.len; i++) {
+                struct task_set *set = ts->parked.data[i];
+
+                set->parked = false;
+                if (!set->zombie && task_set_has_work(set))
+                        schedulable_activate(&set->node, set->pool);
+        }
+        ts->parked.len = 0;
+}
+
+void task_scheduler_has_work(struct task_scheduler *ts, struct task_set *set)
+{
+        set->seen = 0;
+        if (!set->zombie && !set->parked && set->pool && task_set_has_work(set))
+                schedulable_activate(&set->node, set->pool);
+}
+
+static void park(struct task_scheduler *ts, struct task_set *set)
+{
+        set->parked = true;
+        vec_push(&ts->parked, set);
+        schedulable_deactivate(&set->node);
+}
+
+void task_scheduler_revive(struct task_scheduler *ts, int64_t now)
+{
+        struct schedulable *node;
+        bool launched = false;
+
+        ts->now = now;
+        ts->round++;
+        health_tracker_expire(ts);
+        if (ts->executors.first >= 0 && ts->parked.len > 0)
+                unpark(ts);
+        ts->locality_deadline = INT64_MAX;
+        while (ts->executors.first >= 0 && (node = pool_pick(ts->root))) {
+                struct task_set *set = container_of(node, struct task_set, node);
+
+                if (!offer(ts, set))
+                        park(ts, set);
+                else if (!task_set_has_work(set))
+                        schedulable_deactivate(node);
+        }
+        for (size_t i = 0; i < ts->executors.cursors.len; i++)
+                end_round(ts, ts->executors.cursors.data[i]);
+        ts->executors.cursors.len = 0;
+        if (ts->exclusion_changed || ts->abort_deadline < INT64_MAX) {
+                for (struct task_set *set = ts->first; set; set = set->next)
+                        launched |= set->launched_round == ts->round;
+                exclusion_check(ts, launched);
+        }
+}

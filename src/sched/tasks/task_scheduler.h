@@ -1,0 +1,106 @@
+/*
+ * The task scheduler: executors and their free cores, task sets in their pools, runs of tasks on the way.
+ *
+ * It knows nothing of jobs and stages beyond what a task set carries, and tells the DAG scheduler through
+ * struct task_events. Thread, time and re-entrance: as sched.h. An event handler may call
+ * task_scheduler_submit and task_scheduler_cancel, nothing else.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "sched/tasks/executors.h"
+#include "sched/tasks/health_tracker.h"
+#include "sched/tasks/pool.h"
+#include "sched/sched.h"
+#include "sched/tasks/task_set.h"
+#include "sched/tasks/task_table.h"
+
+/* Tasks that one core of an executor works off one after another; their ids are consecutive. */
+struct task_run {
+        struct task_set *set;
+        int executor;
+        int n, left; /* tasks; of them not ended */
+        int64_t first_id;
+        int64_t launched;
+        int64_t progress;                           /* when a task of it ended last, else launched */
+        struct resource_share *shares;              /* of each custom resource; NULL: there are none */
+        struct task_run *prev_on, *next_on;         /* on the executor */
+        struct task_run *prev_in_set, *next_in_set; /* of the set */
+};
+
+/* What the DAG scheduler hears. @owner is that of task_scheduler_init. */
+struct task_events {
+        void (*task_succeeded)(void *owner, const struct task_attempt_info *info, const struct task_status *status);
+        /* Any other end. The set is retried by the task scheduler, or is a zombie. */
+        void (*task_failed)(void *owner, const struct task_attempt_info *info, const struct task_status *status);
+        /* A task that had succeeded will run again: its map output was on a lost executor. */
+        void (*task_resubmitted)(void *owner, struct task_set *set, int index);
+        /* The set gave up; a zombie from now on. @message is a sentence without "Job aborted …". */
+        void (*task_set_failed)(void *owner, struct task_set *set, const char *message);
+        /* The set has left the scheduler, its last task has ended. */
+        void (*task_set_done)(void *owner, struct task_set *set);
+        /* The last reference is gone: task_set_free is the owner's to call. */
+        void (*task_set_released)(void *owner, struct task_set *set);
+};
+
+struct task_scheduler {
+        struct sched_config config;
+        const struct task_events *events;
+        void *owner; /* of events */
+        const struct sched_ops *ops;
+        void *ops_owner;
+        struct pool *root;
+        struct executors executors;
+        struct resource_request *requests; /* config.resources */
+        struct task_resource *launch_resources;
+        struct health_tracker health;
+        VEC(struct task_set *) parked; /* have work, but found no executor for it */
+        uint64_t round;
+        bool exclusion_changed;    /* somebody may be unschedulable */
+        int64_t abort_deadline;    /* of sets that can nowhere run */
+        int64_t locality_deadline; /* when a parked set may take worse executors */
+        int64_t speculation_at;    /* the next look for slow tasks */
+        struct task_set *first, *last;
+        struct task_table tasks;
+        struct task_run *spare_runs; /* linked by next_on */
+        int64_t now;
+};
+
+void task_scheduler_init(struct task_scheduler *ts, const struct sched_config *config, const struct task_events *events,
+                         void *owner, const struct sched_ops *ops, void *ops_owner);
+
+/* Every task set goes, through task_set_done, whatever still runs. */
+void task_scheduler_deinit(struct task_scheduler *ts);
+
+/* Schedule a set. Older sets of the same stage become zombies. Takes a reference. */
+void task_scheduler_submit(struct task_scheduler *ts, struct task_set *set, int64_t now);
+
+/* Kill whatever runs of @stage's sets, which become zombies. */
+void task_scheduler_cancel(struct task_scheduler *ts, const struct stage *stage, bool interrupt, const char *reason);
+
+/* The functions of sched.h of the same names. */
+int task_scheduler_add_executor(struct task_scheduler *ts, const struct executor_spec *spec);
+void task_scheduler_lose_executor(struct task_scheduler *ts, int executor, bool caused_by_app, const char *message,
+                                  int64_t now);
+void task_scheduler_suspect(struct task_scheduler *ts, int64_t task_id);
+bool task_scheduler_kill(struct task_scheduler *ts, int64_t task_id, bool interrupt, const char *reason);
+bool task_scheduler_result_fits(struct task_scheduler *ts, int64_t task_id, int64_t bytes, int64_t now);
+void task_scheduler_revive(struct task_scheduler *ts, int64_t now);
+void task_scheduler_status(struct task_scheduler *ts, const struct task_status *statuses, int n, int64_t now);
+bool task_scheduler_task(const struct task_scheduler *ts, int64_t task_id, struct task_attempt_info *info);
+
+/* The earliest of its deadlines; INT64_MAX if there is none. Then task_scheduler_tick, and revive. */
+int64_t task_scheduler_deadline(const struct task_scheduler *ts);
+void task_scheduler_tick(struct task_scheduler *ts, int64_t now);
+void task_scheduler_progress(struct task_scheduler *ts, int64_t task_id, int64_t records, int64_t run_ns);
+
+/* ------------------------------------------------------------------------ between the files of this scheduler */
+
+/* The last task of the run has ended: the core is free again. */
+void task_scheduler_end_run(struct task_scheduler *ts, struct task_run *run);
+
+/* @set may have something to launch that it had not before. */
+void task_scheduler_has_work(struct task_scheduler *ts, struct task_set *set);
+
+/* Abort the set with this message; it may be gone afterwards. */
+void task_scheduler_give_up(struct task_scheduler *ts, struct task_set *set, const char *message);

@@ -1,0 +1,549 @@
+/*
+ * See app_client.h. Which master is reached when, and who leads, is decided by registration.h; this file has the
+ * connections and what masters say, app_requests.c what is said to them. A master that was asked to register the
+ * application leads, or answers that it is in standby and says later that it has taken over. Whatever was asked for
+ * while nobody led goes to the next leader with APPLICATION_STATE.
+ *
+ * Spark's client tries three times in a row, 20 s apart, and after that waits for its one master to come back; here all
+ * are tried on, soon at first.
+ */
+#include "standalone/client/app_client_internal.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/string_prefix.h"
+#include "base/vec.h"
+#include "conf/conf.h"
+#include "net/security.h"
+#include "net/socket.h"
+#include "rpc/rpc.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#define LOG APP_CLIENT_LOG
+#define ATTEMPTS 3 /* Spark's: that long it is patient */
+#define DRAIN_MS 200
+#define STRANGERS_MOST 4 /* connections that a port may end without a greeting before it is taken for no master */
+
+/* -------------------------------------------------------------------------------------------------- the end */
+
+static void die(struct app_client *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void die(struct app_client *c, const char *format, ...)
+{
+        struct buf reason = BUF_INIT;
+        va_list args;
+        if (c->dead || c->stopping)
+                return;
+        c->dead = true;
+        uv_timer_stop(&c->patience);
+        uv_timer_stop(&c->tick);
+        va_start(args, format);
+        buf_vprintf(&reason, format, args);
+        va_end(args);
+        c->ops->dead(c->owner, buf_text(&reason));
+        buf_deinit(&reason);
+}
+
+static bool has_leader(const struct app_client *c)
+{
+        return registration_leader(c->registration) >= 0;
+}
+
+static void on_tick(uv_timer_t *timer);
+
+/* Have the timer run at the next moment that counts: after whatever may have changed it. */
+static void arm(struct app_client *c)
+{
+        int64_t deadline = registration_deadline(c->registration);
+        if (c->dead || c->stopping || deadline == INT64_MAX) {
+                uv_timer_stop(&c->tick);
+                return;
+        }
+        uv_update_time(c->loop);
+        uv_timer_start(&c->tick, on_tick, (uint64_t)MAX(deadline - now_ms(), (int64_t)0), 0);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+        struct app_client *c = timer->data;
+        registration_tick(c->registration, now_ms());
+        arm(c);
+}
+
+static void no_master(const struct master_link *l)
+{
+        if (l->http)
+                die(l->client,
+                    "%s is no Firesteel master but an HTTP server: name the port at which the master listens (7077 unless "
+                    "it was told another), not that of its pages (8080) or of its REST server (6066)",
+                    l->url);
+        else
+                die(l->client,
+                    "%s is no Firesteel master, or asks for another spark.authenticate.secret: it ends every connection "
+                    "without a greeting, as a master of Spark's JVM does (a native application needs one that was started "
+                    "by firesteel master)",
+                    l->url);
+}
+
+static void patience_over(uv_timer_t *timer)
+{
+        struct app_client *c = timer->data;
+        const struct master_link *other = NULL;
+        for (size_t i = 0; i < c->n_links; i++)
+                if (c->links[i].strangers)
+                        other = &c->links[i];
+        if (!*c->app_id && other)
+                no_master(other);
+        else if (!*c->app_id)
+                die(c, "All masters are unresponsive! Giving up.");
+}
+
+/* ------------------------------------------------------------------------------------------ what masters say */
+
+static bool leads(const struct master_link *l)
+{
+        const struct app_client *c = l->client;
+        return registration_leader(c->registration) == (int)(l - c->links);
+}
+
+static void take_leader(struct master_link *l)
+{
+        struct app_client *c = l->client;
+        registration_taken(c->registration, (int)(l - c->links));
+        c->disconnected = false;
+}
+
+/* It has registered us anew. Our executors know us by the id that we have. */
+static void refuse_id(struct master_link *l, char *id)
+{
+        struct app_client *c = l->client;
+        Firesteel__Standalone__ApplicationId not_ours = FIRESTEEL__STANDALONE__APPLICATION_ID__INIT;
+        not_ours.id = id;
+        rpc_send_packed(l->ref, FIRESTEEL__STANDALONE__STANDALONE_TYPE__UNREGISTER_APPLICATION, &not_ours.base, NULL);
+        if (has_leader(c) && !leads(l))
+                log_warn(LOG, "Master %s leads a cluster of its own: it is passed over", l->url);
+        else
+                die(c,
+                    "Master %s does not know application %s any more: they were without a connection for longer than "
+                    "spark.firesteel.standalone.reconnectTimeout, or it was started without what it had stored "
+                    "(spark.deploy.recoveryMode)",
+                    l->url, c->app_id);
+}
+
+static void take_registered(struct master_link *l, const Firesteel__Standalone__RegisteredApplication *m)
+{
+        struct app_client *c = l->client;
+        bool first = !*c->app_id;
+        if (!*m->app_id) {
+                die(c, "Master %s registered the application without giving it an id", l->url);
+                return;
+        }
+        if (!first && strcmp(c->app_id, m->app_id) != 0) {
+                refuse_id(l, m->app_id);
+                return;
+        }
+        if (!first && c->disconnected)
+                log_info(LOG, "Master has changed, new master is at %s", l->url);
+        take_leader(l);
+        if (first) {
+                free(c->app_id);
+                c->app_id = mem_strdup(m->app_id);
+                uv_timer_stop(&c->patience);
+                c->ops->registered(c->owner, c->app_id);
+                if (c->targets.len)
+                        app_requests_executors(c);
+        } else {
+                app_requests_tell_state(c);
+        }
+}
+
+static void take_change(struct master_link *l)
+{
+        struct app_client *c = l->client;
+        if (!*c->app_id) { /* it stood by when we asked */
+                app_requests_introduce(c, (int)(l - c->links));
+                return;
+        }
+        log_info(LOG, "Master has changed, new master is at %s", l->url);
+        take_leader(l);
+        app_requests_tell_state(c);
+}
+
+static void take_executor(struct app_client *c, const Firesteel__Standalone__ExecutorAdded *m)
+{
+        c->next_executor = MAX(c->next_executor, m->executor + 1);
+        log_info(LOG, "Executor added: %s/%d on %s (%s) with %d core(s)", c->app_id, m->executor, m->worker_id,
+                 m->host_port, m->cores);
+        c->ops->executor_added(c->owner, m);
+}
+
+static void take_update(struct app_client *c, const Firesteel__Standalone__ExecutorUpdated *m)
+{
+        log_info(LOG, "Executor updated: %s/%d is now %s%s%s%s", c->app_id, m->executor, m->state,
+                 *m->message ? " (" : "", m->message, *m->message ? ")" : "");
+        if (strcmp(m->state, "RUNNING") != 0 && strcmp(m->state, "DECOMMISSIONED") != 0)
+                app_requests_forget_kill(c, m->executor);
+        c->ops->executor_updated(c->owner, m);
+}
+
+/* Each message that a master may send: its form, whether it says a version first, and whether it must come from who
+ * leads. */
+static const struct master_message {
+        const ProtobufCMessageDescriptor *form;
+        bool has_version, leads;
+} messages[] = {
+#define FROM_MASTER(type, name, version, leader)                                                                       \
+        [FIRESTEEL__STANDALONE__STANDALONE_TYPE__##                                                                    \
+                type] = {&firesteel__standalone__##name##__descriptor, version, leader}
+        FROM_MASTER(REGISTRATION_REFUSED, sentence, false, false),
+        FROM_MASTER(MASTER_IN_STANDBY, master_in_standby, true, false),
+        FROM_MASTER(MASTER_CHANGED, master_changed, true, false),
+        FROM_MASTER(REGISTERED_APPLICATION, registered_application, true, false),
+        FROM_MASTER(EXECUTOR_ADDED, executor_added, false, true),
+        FROM_MASTER(EXECUTOR_UPDATED, executor_updated, false, true),
+        FROM_MASTER(WORKER_REMOVED, worker_removed, false, true),
+        FROM_MASTER(EXECUTORS_DO_NOT_FIT, sentence, false, true),
+        FROM_MASTER(APPLICATION_REMOVED, application_removed, false, true),
+};
+
+static void act(struct master_link *l, int type, const void *message)
+{
+        struct app_client *c = l->client;
+        switch (type) {
+        case FIRESTEEL__STANDALONE__STANDALONE_TYPE__REGISTRATION_REFUSED:
+                die(c, "Master %s refused the application: %s", l->url,
+                    ((const Firesteel__Standalone__Sentence *)message)->text);
+                break;
+        case FIRESTEEL__STANDALONE__STANDALONE_TYPE__MASTER_IN_STANDBY:
+                log_debug(LOG, "Master %s is in standby", l->url);
+                if (leads(l))
+                        registration_again(c->registration, now_ms());
+                break;
+        case FIRESTEEL__STANDALONE__STANDALONE_TYPE__MASTER_CHANGED:
+                take_change(l);
+                break;
+        case FIRESTEEL__STANDALONE__STANDALONE_TYPE__REGISTERED_APPLICATION:
+                take_registered(l, message);
+                break;
+        case FIRESTEEL__STANDALONE__STANDALONE_TYPE__EXECUTOR_ADDED:
+                take_executor(c, message);
+                break;
+        case FIRESTEEL__STANDALONE__STANDALONE_TYPE__EXECUTOR_UPDATED:
+                take_update(c, message);
+                break;
+        case FIRESTEEL__STANDALONE__STANDALONE_TYPE__WORKER_REMOVED:
+                log_info(LOG, "Master removed worker %s: %s",
+                         ((const Firesteel__Standalone__WorkerRemoved *)message)->worker_id,
+                         ((const Firesteel__Standalone__WorkerRemoved *)message)->message);
+                c->ops->worker_removed(c->owner, message);
+                break;
+        case FIRESTEEL__STANDALONE__STANDALONE_TYPE__EXECUTORS_DO_NOT_FIT:
+                c->ops->executors_do_not_fit(c->owner, ((const Firesteel__Standalone__Sentence *)message)->text);
+                break;
+        case FIRESTEEL__STANDALONE__STANDALONE_TYPE__APPLICATION_REMOVED: {
+                const Firesteel__Standalone__ApplicationRemoved *m = message;
+                die(c, "Master removed our application: %s%s%s", m->state, *m->message ? ": " : "", m->message);
+                break;
+        }
+        default:
+                break;
+        }
+}
+
+static struct master_link *link_of(struct app_client *c, const struct rpc_peer *peer)
+{
+        for (size_t i = 0; i < c->n_links; i++)
+                if (c->links[i].peer == peer)
+                        return &c->links[i];
+        return NULL;
+}
+
+static void receive(void *owner, struct rpc_message *m)
+{
+        struct app_client *c = owner;
+        struct master_link *l = link_of(c, m->peer);
+        const struct master_message *known = m->type < ARRAY_SIZE(messages) ? &messages[m->type] : NULL;
+        if (!l || c->dead || !known || !known->form || (known->leads && !leads(l)))
+                return; /* of a later minor version, or of who leads no longer */
+        struct fst_error error = FST_ERROR_INIT;
+        _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(m->len);
+        const void *message = standalone_decode(m->body, m->len, known->form, &memory, &error);
+        if (!message) {
+                log_error(LOG, "Master %s says what cannot be understood: %s", l->url, error_message(&error));
+                rpc_peer_close(m->peer, error_message(&error));
+        } else if (known->has_version &&
+                   /* in all of these the version is the first member */
+                   standalone_version_check(((const Firesteel__Standalone__MasterInStandby *)message)->version,
+                                            "the master", "this application", &error)) {
+                die(c, "Master %s: %s", l->url, error_message(&error));
+        } else {
+                act(l, m->type, message);
+        }
+        error_deinit(&error);
+        arm(c);
+}
+
+/* -------------------------------------------------------------------------------------------- connections */
+
+static void connected(void *owner, struct rpc_peer *peer)
+{
+        struct app_client *c = owner;
+        for (size_t i = 0; i < c->n_links; i++) {
+                struct master_link *l = &c->links[i];
+                if (rpc_ref_peer(l->ref) != peer)
+                        continue;
+                l->peer = peer;
+                l->strangers = 0;
+                l->said = false;
+                registration_reached(c->registration, (int)i, now_ms());
+        }
+        arm(c);
+}
+
+static void disconnected(void *owner, struct rpc_peer *peer, const char *why)
+{
+        struct app_client *c = owner;
+        struct master_link *l = link_of(c, peer);
+        if (!l)
+                return;
+        l->peer = NULL;
+        if (leads(l)) {
+                log_warn(LOG, "Connection to %s failed; waiting for master to reconnect...", l->url + 8);
+                if (!c->disconnected && !c->dead && !c->stopping)
+                        c->ops->disconnected(c->owner);
+                c->disconnected = true;
+        }
+        registration_unreachable(c->registration, (int)(l - c->links), now_ms());
+        arm(c);
+}
+
+static const struct rpc_endpoint_class endpoint_class = {
+        .receive = receive, .connected = connected, .disconnected = disconnected};
+
+/* All ports were taken for something else: to wait would be of no use. */
+static bool none_is_a_master(const struct app_client *c)
+{
+        for (size_t i = 0; i < c->n_links; i++)
+                if (c->links[i].strangers < STRANGERS_MOST)
+                        return false;
+        return true;
+}
+
+/* The ask is there to hear of connections that cannot be made; any answer at all says that this one was. */
+static void reached(void *owner, struct rpc_answer *answer)
+{
+        struct master_link *l = owner;
+        struct app_client *c = l->client;
+        if (answer->peer || l->peer || c->dead || c->stopping)
+                return;
+        if (!l->said)
+                log_warn(LOG, "Failed to connect to master %s", answer->message);
+        l->said = true;
+        l->http = answer->http;
+        l->strangers = answer->http ? STRANGERS_MOST : answer->stranger ? l->strangers + 1 : 0;
+        if (!*c->app_id && none_is_a_master(c))
+                no_master(l);
+        registration_unreachable(c->registration, (int)(l - c->links), now_ms());
+        arm(c);
+}
+
+static void reach(void *owner, int master)
+{
+        struct app_client *c = owner;
+        struct master_link *l = &c->links[master];
+        if (!l->said)
+                log_info(LOG, "Connecting to master %s...", l->url);
+        rpc_ask(l->ref, FIRESTEEL__STANDALONE__STANDALONE_TYPE__STANDALONE_NONE, NULL, 0, NULL, 0, reached, l);
+}
+
+static void retrying(void *owner, int attempt)
+{
+        log_debug(LOG, "Retrying to register with the masters, attempt %d", attempt);
+}
+
+static void give_up(void *owner)
+{
+        /* never: patience ends the first registration, and after it nothing does */
+}
+
+static const struct registration_ops registration_ops = {
+        .reach = reach, .introduce = app_requests_introduce, .retrying = retrying, .give_up = give_up};
+
+/* --------------------------------------------------------------------------------------------- start and end */
+
+/* spark://a:1,b:2 as spark://a:1 and spark://b:2. */
+static int read_masters(struct app_client *c, const char *masters, struct fst_error *error)
+{
+        VEC(struct master_link) links = {0};
+        bool valid = text_starts_with(masters, "spark://");
+        for (const char *at = masters + (valid ? strlen("spark://") : 0); valid;) {
+                size_t n = strcspn(at, ",");
+                struct master_link l = {.client = c, .url = mem_printf("spark://%.*s", (int)n, at)};
+                struct host_port address;
+                valid = host_port_parse(l.url + strlen("spark://"), &address, NULL) == 0 && address.port != 0;
+                vec_push(&links, l);
+                if (!at[n])
+                        break;
+                at += n + 1;
+        }
+        c->links = links.data;
+        c->n_links = links.len;
+        return valid ? 0 : error_set(error, -EINVAL, "Invalid master URL: %s (write spark://host:port)", masters);
+}
+
+static void start(struct app_client *c, int64_t patience_ms)
+{
+        for (size_t i = 0; i < c->n_links; i++) {
+                struct master_link *l = &c->links[i];
+                _cleanup_free_ char *endpoint =
+                        mem_printf("spark://" STANDALONE_MASTER_ENDPOINT "@%s", l->url + strlen("spark://"));
+                rpc_env_ref(c->rpc, endpoint, &l->ref, NULL); /* the address was looked at */
+        }
+        const struct registration_config config = {.masters = (int)c->n_links,
+                                                   .most = INT_MAX,
+                                                   .short_pause = MAX(patience_ms / ATTEMPTS, (int64_t)1),
+                                                   .long_pause = MAX(patience_ms / ATTEMPTS, (int64_t)1),
+                                                   .stretch = 0.5 + (double)random() / RAND_MAX};
+        c->registration = registration_new(&config, &registration_ops, c);
+        uv_timer_init(c->loop, &c->tick);
+        uv_timer_init(c->loop, &c->patience);
+        c->tick.data = c->patience.data = c;
+        c->open_handles = 2;
+        uv_update_time(c->loop);
+        uv_timer_start(&c->patience, patience_over, (uint64_t)patience_ms, 0);
+        registration_start(c->registration, now_ms());
+        arm(c);
+}
+
+static int make_env(struct app_client *c, const struct fst_conf *conf, struct fst_error *error)
+{
+        struct rpc_options options;
+        int r;
+        rpc_options_init(&options);
+        if ((r = security_new(conf, "", SECURITY_DRIVER, &c->security, error)) ||
+            (r = rpc_options_configure(&options, conf, error)))
+                return r;
+        options.name = "appClient";
+        options.security = c->security;
+        options.quiet = true; /* tried again and again */
+        options.lookup_timeout_ms = MIN(options.lookup_timeout_ms, (int64_t)20000);
+        r = rpc_env_new(c->loop, &options, &c->rpc, error);
+        if (r == 0)
+                rpc_env_register(c->rpc, STANDALONE_APP_ENDPOINT, &endpoint_class, c, NULL); /* it is the first */
+        return r;
+}
+
+int app_client_new(const struct app_client_options *o, struct app_client **out, struct fst_error *error)
+{
+        struct app_client *c = new0(struct app_client);
+        Firesteel__Standalone__Version version = standalone_version();
+        Firesteel__Standalone__RegisterApplication application = *o->application;
+        c->loop = o->loop;
+        c->ops = o->ops;
+        c->owner = o->owner;
+        c->app_id = mem_strdup("");
+        application.version = &version;
+        application.app_id = (char *)"";
+        c->introduction = standalone_pack(&application.base, &c->introduction_size);
+        int r = read_masters(c, o->masters, error);
+        if (r == 0)
+                r = make_env(c, o->conf, error);
+        if (r) {
+                app_client_free(c);
+                return r;
+        }
+        *out = c;
+        start(c, o->patience_ms ? o->patience_ms : APP_CLIENT_PATIENCE_MS);
+        return 0;
+}
+
+const char *app_client_id(const struct app_client *c)
+{
+        return c->app_id;
+}
+
+void app_client_request(struct app_client *c, Firesteel__Standalone__ExecutorTarget **targets, size_t n)
+{
+        Firesteel__Standalone__RequestExecutors request = FIRESTEEL__STANDALONE__REQUEST_EXECUTORS__INIT;
+        size_t size;
+        request.targets = targets;
+        request.n_targets = n;
+        _cleanup_free_ void *packed = standalone_pack(&request.base, &size);
+        buf_reset(&c->targets);
+        buf_append(&c->targets, packed, size);
+        if (has_leader(c) && !c->dead)
+                app_requests_executors(c);
+}
+
+void app_client_kill(struct app_client *c, int executor)
+{
+        struct kill *k = new0(struct kill);
+        *k = (struct kill){c, executor, false};
+        vec_push(&c->kills, k);
+        if (has_leader(c) && !c->dead)
+                app_requests_kill(c, k);
+}
+
+static void one_closed(struct app_client *c)
+{
+        if (--c->open_handles == 0)
+                c->stopped(c->stopped_owner);
+}
+
+static void timer_closed(uv_handle_t *handle)
+{
+        one_closed(handle->data);
+}
+
+static void env_closed(void *owner)
+{
+        one_closed(owner);
+}
+
+static void close_timer(struct app_client *c, uv_timer_t *timer)
+{
+        timer->data = c;
+        uv_close((uv_handle_t *)timer, timer_closed);
+}
+
+void app_client_stop(struct app_client *c, void (*stopped)(void *owner), void *owner)
+{
+        Firesteel__Standalone__ApplicationId id = FIRESTEEL__STANDALONE__APPLICATION_ID__INIT;
+        c->stopping = true;
+        c->stopped = stopped;
+        c->stopped_owner = owner;
+        id.id = c->app_id;
+        if (has_leader(c) && !c->dead)
+                rpc_send_packed(c->links[registration_leader(c->registration)].ref,
+                                FIRESTEEL__STANDALONE__STANDALONE_TYPE__UNREGISTER_APPLICATION, &id.base, NULL);
+        c->open_handles++; /* the env */
+        for (size_t i = 0; i < c->n_links; i++) {
+                rpc_ref_unref(steal(c->links[i].ref));
+        }
+        close_timer(c, &c->tick);
+        close_timer(c, &c->patience);
+        rpc_env_close(c->rpc, DRAIN_MS, env_closed, c);
+}
+
+void app_client_free(struct app_client *c)
+{
+        if (!c)
+                return;
+        for (size_t i = 0; i < c->n_links; i++)
+                free(c->links[i].url);
+        free(c->links);
+        registration_free(c->registration);
+        security_free(c->security);
+        free(c->introduction);
+        buf_deinit(&c->targets);
+        for (size_t i = 0; i < c->kills.len; i++)
+                free(c->kills.data[i]);
+        vec_deinit(&c->kills);
+        free(c->app_id);
+        free(c);
+}

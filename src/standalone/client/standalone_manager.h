@@ -1,0 +1,14 @@
+/*
+ * spark://host:port[,host:port…]: the executors of a standalone cluster, as an executor manager. What is asked for is
+ * what Spark's StandaloneSchedulerBackend asks for: spark.cores.max, and of each executor spark.executor.cores (not
+ * set: all that a worker has), .memory and .resource.*; spark.executor.instances counts for nothing here.
+ */
+#pragma once
+
+#include "driver/backend/executor_manager.h"
+
+struct fst_context;
+
+/* 0, or -EINVAL with @error for settings that cannot be. @masters is copied. */
+int standalone_manager_new(struct fst_context *sc, const char *masters, struct executor_manager **out,
+                           struct fst_error *error);

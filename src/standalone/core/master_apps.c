@@ -1,0 +1,550 @@
+/* Applications and their executors: what they want, what they have, how they end. */
+#include "standalone/core/master_state.h"
+
+#include <ctype.h>
+
+static bool has_id(const void *app, const void *id)
+{
+        return strcmp(((const struct master_app *)app)->id, id) == 0;
+}
+
+static bool has_address(const void *app, const void *address)
+{
+        return strcmp(((const struct master_app *)app)->address, address) == 0;
+}
+
+struct executor_key {
+        const struct master_app *app;
+        int id;
+};
+
+static bool has_key(const void *executor, const void *key)
+{
+        const struct master_executor *e = executor;
+        const struct executor_key *k = key;
+
+        return e->app == k->app && e->id == k->id;
+}
+
+static uint64_t executor_hash(const struct master_app *app, int id)
+{
+        return object_hash_number((uint64_t)(uintptr_t)app * 31 + (uint64_t)id);
+}
+
+struct master_app *master_app(const struct master *m, const char *id)
+{
+        return object_table_find(&m->apps_by_id, object_hash_text(id), has_id, id);
+}
+
+struct master_executor *master_executor(const struct master *m, const struct master_app *app, int id)
+{
+        return object_table_find(&m->executors, executor_hash(app, id), has_key, &(struct executor_key){app, id});
+}
+
+int app_cores_left(const struct master_app *app)
+{
+        return app->cores_limit - app->cores_granted;
+}
+
+struct app_profile *app_profile_by_id(const struct master_app *app, int id)
+{
+        for (size_t i = 0; i < app->profiles.len; i++)
+                if (app->profiles.data[i]->id == id)
+                        return app->profiles.data[i];
+        return NULL;
+}
+
+static void profile_release(struct app_profile *p)
+{
+        needs_deinit(&p->needs);
+        free(p->body);
+}
+
+/* Profiles never change; one that only a worker has told of is described now. */
+static struct app_profile *learn_profile(struct master_app *app, const struct executor_profile *spec)
+{
+        struct app_profile *p = app_profile_by_id(app, spec->id);
+
+        if (p && p->known)
+                return p;
+        if (!p) {
+                size_t at = app->profiles.len;
+
+                p = new0(struct app_profile);
+                vec_push(&app->profiles, p);
+                for (; at > 0 && app->profiles.data[at - 1]->id > spec->id; at--) /* those with lower ids go first */
+                        app->profiles.data[at] = app->profiles.data[at - 1];
+                app->profiles.data[at] = p;
+        }
+        profile_release(p);
+        p->id = spec->id;
+        p->cores = MAX(spec->cores, 0);
+        p->memory = MAX(spec->memory, (int64_t)0);
+        p->needs = needs_copy(spec->needs, spec->n_needs);
+        p->body = body_copy(&spec->body);
+        p->body_size = spec->body.size;
+        p->known = true;
+        p->starved = false;
+        return p;
+}
+
+void master_app_set_targets(struct master_app *app, const struct executor_target *targets, int n)
+{
+        for (int i = 0; i < n; i++)
+                learn_profile(app, &targets[i].profile)->target = MAX(targets[i].executors, 0);
+}
+
+struct master_app *master_add_app(struct master *m, const char *id, const struct app_spec *spec, int64_t submitted,
+                                  uint64_t peer, enum app_state state)
+{
+        struct master_app *app = new0(struct master_app);
+        struct executor_target first = {
+                .profile = spec->profile,
+                .executors = spec->initial_executors < 0 ? INT32_MAX : spec->initial_executors,
+        };
+
+        app->id = mem_strdup(id);
+        app->name = mem_strdup(spec->name);
+        app->user = mem_strdup(spec->user ? spec->user : "");
+        app->ui_url = mem_strdup(spec->ui_url ? spec->ui_url : "");
+        app->address = mem_strdup(spec->address);
+        app->max_cores = spec->max_cores;
+        app->initial_executors = spec->initial_executors;
+        app->body = body_copy(&spec->body);
+        app->body_size = spec->body.size;
+        app->submitted = submitted;
+        app->state = state;
+        app->peer = peer;
+        app->cores_limit = spec->max_cores > 0 ? spec->max_cores : m->config.default_cores;
+        master_app_set_targets(app, &first, 1);
+        app->prev = m->last_app;
+        *(app->prev ? &app->prev->next : &m->apps) = app;
+        m->last_app = app;
+        m->n_apps++;
+        m->n_unknown_apps += state == APP_UNKNOWN;
+        object_table_put(&m->apps_by_id, object_hash_text(app->id), app);
+        object_table_put(&m->apps_by_address, object_hash_text(app->address), app);
+        m->dirty = true;
+        return app;
+}
+
+static void executor_free(struct master_executor *e)
+{
+        for (int i = 0; i < e->n_holds; i++)
+                free(e->holds[i].addresses);
+        free(e->holds);
+        free(e->worker_id);
+        free(e->worker_address);
+        free(e);
+}
+
+void master_app_free(struct master_app *app)
+{
+        for (struct master_executor *e = app->executors, *next; e; e = next) {
+                next = e->next_in_app;
+                executor_free(e);
+        }
+        for (size_t i = 0; i < app->removed.len; i++)
+                executor_free(app->removed.data[i]);
+        for (size_t i = 0; i < app->profiles.len; i++) {
+                profile_release(app->profiles.data[i]);
+                free(app->profiles.data[i]);
+        }
+        free(app->had_by);
+        vec_deinit(&app->removed);
+        vec_deinit(&app->profiles);
+        free(app->id);
+        free(app->name);
+        free(app->user);
+        free(app->ui_url);
+        free(app->address);
+        free(app->body);
+        free(app);
+}
+
+/* -------------------------------------------------------------------------------------------- executors */
+
+void app_had_by(struct master_app *app, const struct master_worker *w)
+{
+        if (!app->had_by)
+                app->had_by = new_array(uint8_t, MASTER_HAD_BITS / 8);
+        app->had_by[w->bit / 8] |= (uint8_t)(1u << w->bit % 8);
+}
+
+bool app_concerns(const struct master_app *app, const struct master_worker *w)
+{
+        return !w->only_own || (app->had_by && (app->had_by[w->bit / 8] >> w->bit % 8 & 1));
+}
+
+struct master_executor *app_add_executor(struct master *m, struct master_app *app, struct app_profile *profile,
+                                         struct master_worker *w, int id, int cores, int64_t memory,
+                                         enum executor_state state)
+{
+        struct master_executor *e = new0(struct master_executor);
+
+        e->id = id >= 0 ? id : app->next_executor;
+        app->next_executor = MAX(app->next_executor, e->id + 1);
+        e->app = app;
+        e->profile = profile;
+        e->worker = w;
+        e->worker_id = mem_strdup(w->id);
+        app_had_by(app, w);
+        e->worker_address = mem_strdup(w->address);
+        e->cores = cores;
+        e->memory = memory;
+        e->state = state;
+        e->launched = m->event;
+        e->next_in_app = app->executors;
+        if (app->executors)
+                app->executors->prev_in_app = e;
+        app->executors = e;
+        e->next_on_worker = w->executors;
+        if (w->executors)
+                w->executors->prev_on_worker = e;
+        w->executors = e;
+        w->n_executors++;
+        app->n_executors++;
+        app->n_running += e->runs = state == EXECUTOR_RUNNING;
+        app->cores_granted += cores;
+        profile->executors++;
+        object_table_put(&m->executors, executor_hash(app, e->id), e);
+        return e;
+}
+
+/* Neither application nor worker have it: only remember it. */
+static void remember(struct master *m, struct master_executor *e)
+{
+        struct master_app *app = e->app;
+
+        if (!e->left || e->worker)
+                return;
+        object_table_remove(&m->executors, executor_hash(app, e->id), e);
+        *(e->prev_in_app ? &e->prev_in_app->next_in_app : &app->executors) = e->next_in_app;
+        if (e->next_in_app)
+                e->next_in_app->prev_in_app = e->prev_in_app;
+        e->prev_in_app = e->next_in_app = NULL;
+        if (app->removed.len >= MASTER_RETAINED_EXECUTORS) {
+                size_t oldest = MASTER_RETAINED_EXECUTORS / 10;
+
+                for (size_t i = 0; i < oldest; i++)
+                        executor_free(app->removed.data[i]);
+                app->removed.len -= oldest;
+                memmove(app->removed.data, app->removed.data + oldest, app->removed.len * sizeof(e));
+        }
+        vec_push(&app->removed, e);
+}
+
+void executor_leave_app(struct master *m, struct master_executor *e)
+{
+        if (e->left)
+                return;
+        e->left = true;
+        e->app->n_executors--;
+        e->app->cores_granted -= e->cores;
+        e->profile->executors--;
+        e->app->n_running -= e->runs;
+        m->dirty = true;
+        remember(m, e);
+}
+
+void executor_leave_worker(struct master *m, struct master_executor *e)
+{
+        struct master_worker *w = e->worker;
+
+        if (!w)
+                return;
+        e->worker = NULL;
+        *(e->prev_on_worker ? &e->prev_on_worker->next_on_worker : &w->executors) = e->next_on_worker;
+        if (e->next_on_worker)
+                e->next_on_worker->prev_on_worker = e->prev_on_worker;
+        e->prev_on_worker = e->next_on_worker = NULL;
+        w->n_executors--;
+        worker_give(m, w, e->cores, e->memory, steal(e->holds), e->n_holds);
+        e->n_holds = 0;
+        remember(m, e);
+}
+
+static void kill_executor(struct master *m, struct master_executor *e)
+{
+        e->state = EXECUTOR_KILLED;
+        if (e->worker)
+                m->ops->kill_executor(m->owner, e->worker, e->app->id, e->id);
+        executor_leave_app(m, e);
+        executor_leave_worker(m, e);
+}
+
+/* @e has ended. Applications whose executors only fail are given up. */
+static void executor_ended(struct master *m, struct master_executor *e, bool counts)
+{
+        struct master_app *app = e->app;
+
+        master_log(m, LOG_INFO, "Removing executor %s/%d because it is %s", app->id, e->id,
+                   executor_state_name(e->state));
+        executor_leave_app(m, e);
+        executor_leave_worker(m, e);
+        if (!counts || ++app->retries < m->config.max_executor_retries || m->config.max_executor_retries < 0 ||
+            app->n_running > 0 || app->lost)
+                return;
+        master_log(m, LOG_ERROR, "Application %s with ID %s failed %d times; removing it", app->name, app->id,
+                   app->retries);
+        master_remove_app(m, app, APP_FAILED);
+}
+
+void master_executor_changed(struct master *m, const char *app_id, int executor, enum executor_state state,
+                             const char *message, const int *exit_status, int64_t now)
+{
+        master_begin(m, now);
+        struct master_app *app = master_app(m, app_id);
+        struct master_executor *e = app ? master_executor(m, app, executor) : NULL;
+
+        if (!e) {
+                master_log(m, LOG_WARN, "Got status update for unknown executor %s/%d", app_id, executor);
+                return;
+        }
+        enum executor_state before = e->state;
+
+        if (!executor_state_is_finished(state) && (state != EXECUTOR_RUNNING || before != EXECUTOR_LAUNCHING)) {
+                master_log(m, LOG_WARN, "executor %s/%d state transfer from %s to %s is illegal", app_id, executor,
+                           executor_state_name(before), executor_state_name(state));
+                return;
+        }
+        e->state = state;
+        if (state == EXECUTOR_RUNNING) {
+                app->n_running += e->runs = true;
+                app->retries = 0;
+        }
+        m->ops->executor_updated(m->owner, e, message, exit_status, NULL);
+        if (executor_state_is_finished(state))
+                executor_ended(m, e, !(exit_status && *exit_status == 0) && before != EXECUTOR_DECOMMISSIONED);
+}
+
+/* ----------------------------------------------------------------------------------------- registration */
+
+static bool id_taken(const struct master *m, const char *id)
+{
+        return master_app(m, id) != NULL;
+}
+
+/* The name in lower case without blanks: spark.master.useAppNameAsAppId.enabled. */
+static char *id_from_name(struct master *m, const char *name)
+{
+        char *id = mem_strdup(name), *to = id;
+
+        for (const char *from = name; *from; from++)
+                if (!isspace((unsigned char)*from))
+                        *to++ = (char)tolower((unsigned char)*from);
+        *to = '\0';
+        if (*id && !id_taken(m, id))
+                return id;
+        free(id);
+        return master_new_id(m, m->config.app_id_pattern, &m->next_app, m->config.app_number_modulo, id_taken);
+}
+
+static void found_again(struct master *m, struct master_app *app, uint64_t peer)
+{
+        app->peer = peer;
+        m->n_lost_apps -= app->lost != 0;
+        app->lost = 0;
+        m->dirty = true;
+}
+
+/* Recovered, and there. */
+static void has_answered(struct master *m, struct master_app *app)
+{
+        if (app->state != APP_UNKNOWN)
+                return;
+        master_log(m, LOG_INFO, "Application has been re-registered: %s", app->id);
+        app->state = APP_WAITING;
+        m->n_unknown_apps--;
+}
+
+void master_register_app(struct master *m, uint64_t peer, const struct app_spec *spec, int64_t now)
+{
+        master_begin(m, now);
+        if (m->status == MASTER_STANDBY) {
+                m->ops->in_standby(m->owner, peer);
+                return;
+        }
+        struct master_app *app =
+                object_table_find(&m->apps_by_address, object_hash_text(spec->address), has_address, spec->address);
+
+        if (app && app->lost && !(spec->app_id && strcmp(spec->app_id, app->id) == 0)) {
+                master_remove_app(m, app, APP_FINISHED); /* another process has its port by now */
+                app = NULL;
+        }
+        if (app) {
+                master_log(m, LOG_INFO, "Attempted to re-register application at same address: %s", spec->address);
+                found_again(m, app, peer);
+                m->ops->app_registered(m->owner, app, true);
+                /* The leader that recorded it ended before it could say so: there is nothing else that it could answer.
+                 */
+                if (!spec->app_id || !*spec->app_id) {
+                        has_answered(m, app);
+                        master_recovery_check(m);
+                }
+                return;
+        }
+        master_log(m, LOG_INFO, "Registering app %s", spec->name);
+        char *id = m->config.app_name_as_id ? id_from_name(m, spec->name)
+                                            : master_new_id(m, m->config.app_id_pattern, &m->next_app,
+                                                            m->config.app_number_modulo, id_taken);
+
+        app = master_add_app(m, id, spec, master_wall(m), peer, APP_WAITING);
+        free(id);
+        master_log(m, LOG_INFO, "Registered app %s with ID %s", app->name, app->id);
+        m->ops->store(m->owner, MASTER_RECORD_APP, app->id, app);
+        m->ops->app_registered(m->owner, app, false);
+}
+
+void master_app_changed(struct master *m, uint64_t peer, const char *app_id, const struct executor_target *targets,
+                        int n_targets, int next_executor, int64_t now)
+{
+        master_begin(m, now);
+        struct master_app *app = master_app(m, app_id);
+
+        if (!app) {
+                master_log(m, LOG_WARN, "Master change ack from unknown app: %s", app_id);
+                return;
+        }
+        found_again(m, app, peer);
+        has_answered(m, app);
+        master_app_set_targets(app, targets, n_targets);
+        app->next_executor = MAX(app->next_executor, next_executor);
+        master_recovery_check(m);
+}
+
+bool master_request_executors(struct master *m, const char *app_id, const struct executor_target *targets, int n,
+                              int64_t now)
+{
+        master_begin(m, now);
+        struct master_app *app = master_app(m, app_id);
+
+        if (!app) {
+                master_log(m, LOG_WARN, "Unknown application %s requested executors", app_id);
+                return false;
+        }
+        for (int i = 0; i < n; i++)
+                master_log(m, LOG_INFO, "Application %s requested executors: %d of profile %d", app_id,
+                           targets[i].executors, targets[i].profile.id);
+        master_app_set_targets(app, targets, n);
+        m->dirty = true;
+        return true;
+}
+
+bool master_kill_executors(struct master *m, const char *app_id, const int *executors, int n, int64_t now)
+{
+        master_begin(m, now);
+        struct master_app *app = master_app(m, app_id);
+
+        if (!app) {
+                master_log(m, LOG_WARN, "Unregistered application %s requested us to kill executors!", app_id);
+                return false;
+        }
+        for (int i = 0; i < n; i++) {
+                struct master_executor *e = master_executor(m, app, executors[i]);
+
+                master_log(m, LOG_INFO, "Application %s requests to kill executor %d", app_id, executors[i]);
+                if (e && !e->left)
+                        kill_executor(m, e);
+                else
+                        master_log(m, LOG_WARN, "Application %s attempted to kill non-existent executors: %d", app_id,
+                                   executors[i]);
+        }
+        return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ ending */
+
+static void retain(struct master *m, struct master_app *app)
+{
+        int retained = m->config.retained_apps;
+
+        if ((int64_t)m->completed_apps.len >= retained) {
+                size_t oldest = MIN((size_t)MAX(retained / 10, 1), m->completed_apps.len);
+
+                for (size_t i = 0; i < oldest; i++)
+                        master_app_free(m->completed_apps.data[i]);
+                m->completed_apps.len -= oldest;
+                memmove(m->completed_apps.data, m->completed_apps.data + oldest, m->completed_apps.len * sizeof(app));
+        }
+        vec_push(&m->completed_apps, app);
+}
+
+void master_remove_app(struct master *m, struct master_app *app, enum app_state state)
+{
+        master_log(m, LOG_INFO, "Removing app %s", app->id);
+        *(app->prev ? &app->prev->next : &m->apps) = app->next;
+        *(app->next ? &app->next->prev : &m->last_app) = app->prev;
+        app->prev = app->next = NULL;
+        m->n_apps--;
+        m->n_unknown_apps -= app->state == APP_UNKNOWN;
+        m->n_lost_apps -= app->lost != 0;
+        app->lost = 0;
+        object_table_remove(&m->apps_by_id, object_hash_text(app->id), app);
+        object_table_remove(&m->apps_by_address, object_hash_text(app->address), app);
+        while (app->executors)
+                kill_executor(m, app->executors);
+        app->state = state;
+        app->ended = master_wall(m);
+        if (state != APP_FINISHED)
+                m->ops->app_removed(m->owner, app);
+        m->ops->remove(m->owner, MASTER_RECORD_APP, app->id);
+        m->ops->app_finished(m->owner, app);
+        free(steal(app->had_by));
+        app->peer = 0;
+        retain(m, app);
+}
+
+void master_unregister_app(struct master *m, const char *app_id, int64_t now)
+{
+        master_begin(m, now);
+        struct master_app *app = master_app(m, app_id);
+
+        master_log(m, LOG_INFO, "Received unregister request from application %s", app_id);
+        if (app)
+                master_remove_app(m, app, APP_FINISHED);
+        master_recovery_check(m);
+}
+
+void master_app_disconnected(struct master *m, uint64_t peer, const char *app_id, int64_t now)
+{
+        master_begin(m, now);
+        struct master_app *app = master_app(m, app_id);
+
+        if (!app || app->peer != peer)
+                return;
+        if (m->config.app_patience > 0) {
+                master_log(m, LOG_INFO, "%s got disassociated, removing it unless it comes back within %lld ms.",
+                           app->address, (long long)m->config.app_patience);
+                app->peer = 0;
+                app->lost = now + m->config.app_patience;
+                m->n_lost_apps++;
+                return;
+        }
+        master_log(m, LOG_INFO, "%s got disassociated, removing it.", app->address);
+        master_remove_app(m, app, APP_FINISHED);
+        master_recovery_check(m);
+}
+
+void master_remove_lost_apps(struct master *m)
+{
+        for (struct master_app *app = m->apps, *next; app && m->n_lost_apps > 0; app = next) {
+                next = app->next;
+                if (app->lost && app->lost <= m->now) {
+                        master_log(m, LOG_INFO, "%s did not come back, removing it.", app->address);
+                        master_remove_app(m, app, APP_FINISHED);
+                }
+        }
+}
+
+bool master_kill_app(struct master *m, const char *app_id, int64_t now)
+{
+        master_begin(m, now);
+        struct master_app *app = master_app(m, app_id);
+
+        if (!app)
+                return false;
+        master_remove_app(m, app, APP_KILLED);
+        master_recovery_check(m);
+        return true;
+}

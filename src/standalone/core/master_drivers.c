@@ -1,0 +1,276 @@
+/* Drivers in cluster mode: submitted, waiting for a worker, launched, launched again, ended. */
+#include "standalone/core/master_state.h"
+
+static bool has_id(const void *driver, const void *id)
+{
+        return strcmp(((const struct master_driver *)driver)->id, id) == 0;
+}
+
+struct master_driver *master_driver(const struct master *m, const char *id)
+{
+        return object_table_find(&m->drivers_by_id, object_hash_text(id), has_id, id);
+}
+
+void master_driver_wait(struct master *m, struct master_driver *d)
+{
+        d->waiting = true;
+        m->n_waiting_drivers++;
+        m->dirty = true;
+}
+
+static void add(struct master *m, struct master_driver *d)
+{
+        d->prev = m->last_driver;
+        *(d->prev ? &d->prev->next : &m->drivers) = d;
+        m->last_driver = d;
+        m->n_drivers++;
+        object_table_put(&m->drivers_by_id, object_hash_text(d->id), d);
+}
+
+struct master_driver *master_add_driver(struct master *m, const char *id, const struct driver_spec *spec,
+                                        int64_t submitted, bool waiting)
+{
+        struct master_driver *d = new0(struct master_driver);
+
+        d->id = mem_strdup(id);
+        d->main_class = mem_strdup(spec->main_class ? spec->main_class : "");
+        d->cores = MAX(spec->cores, 0);
+        d->memory = MAX(spec->memory, (int64_t)0);
+        d->supervise = spec->supervise;
+        d->needs = needs_copy(spec->needs, spec->n_needs);
+        d->body = body_copy(&spec->body);
+        d->body_size = spec->body.size;
+        d->submitted = submitted;
+        d->state = DRIVER_SUBMITTED;
+        add(m, d);
+        if (waiting)
+                master_driver_wait(m, d);
+        return d;
+}
+
+void master_driver_free(struct master_driver *d)
+{
+        for (int i = 0; i < d->n_holds; i++)
+                free(d->holds[i].addresses);
+        free(d->holds);
+        needs_deinit(&d->needs);
+        free(d->body);
+        free(d->id);
+        free(d->main_class);
+        free(d->exception);
+        free(d->worker_id);
+        free(d->worker_address);
+        free(d);
+}
+
+void master_driver_on(struct master *m, struct master_driver *d, struct master_worker *w)
+{
+        if (d->waiting) {
+                d->waiting = false;
+                m->n_waiting_drivers--;
+        }
+        d->worker = w;
+        free(d->worker_id);
+        free(d->worker_address);
+        d->worker_id = mem_strdup(w->id);
+        d->worker_address = mem_strdup(w->address);
+        d->state = DRIVER_RUNNING;
+        d->was_launched = true;
+        d->launched = m->event;
+        d->next_on_worker = w->drivers;
+        if (w->drivers)
+                w->drivers->prev_on_worker = d;
+        w->drivers = d;
+        w->n_drivers++;
+}
+
+static void leave_worker(struct master *m, struct master_driver *d)
+{
+        struct master_worker *w = d->worker;
+
+        if (!w)
+                return;
+        d->worker = NULL;
+        *(d->prev_on_worker ? &d->prev_on_worker->next_on_worker : &w->drivers) = d->next_on_worker;
+        if (d->next_on_worker)
+                d->next_on_worker->prev_on_worker = d->prev_on_worker;
+        d->prev_on_worker = d->next_on_worker = NULL;
+        w->n_drivers--;
+        worker_give(m, w, d->cores, d->memory, steal(d->holds), d->n_holds);
+        d->n_holds = 0;
+}
+
+static void retain(struct master *m, struct master_driver *d)
+{
+        int retained = m->config.retained_drivers;
+
+        if ((int64_t)m->completed_drivers.len >= retained) {
+                size_t oldest = MIN((size_t)MAX(retained / 10, 1), m->completed_drivers.len);
+
+                for (size_t i = 0; i < oldest; i++)
+                        master_driver_free(m->completed_drivers.data[i]);
+                m->completed_drivers.len -= oldest;
+                memmove(m->completed_drivers.data, m->completed_drivers.data + oldest,
+                        m->completed_drivers.len * sizeof(d));
+        }
+        vec_push(&m->completed_drivers, d);
+}
+
+static bool id_taken(const struct master *m, const char *id)
+{
+        return master_driver(m, id) != NULL;
+}
+
+static char *new_id(struct master *m)
+{
+        return master_new_id(m, m->config.driver_id_pattern, &m->next_driver, 0, id_taken);
+}
+
+void master_remove_driver(struct master *m, struct master_driver *d, enum driver_state state, const char *exception)
+{
+        master_log(m, LOG_INFO, "Removing driver: %s (%s)", d->id, driver_state_name(state));
+        *(d->prev ? &d->prev->next : &m->drivers) = d->next;
+        *(d->next ? &d->next->prev : &m->last_driver) = d->prev;
+        d->prev = d->next = NULL;
+        m->n_drivers--;
+        if (d->waiting) {
+                d->waiting = false;
+                m->n_waiting_drivers--;
+        }
+        object_table_remove(&m->drivers_by_id, object_hash_text(d->id), d);
+        m->ops->remove(m->owner, MASTER_RECORD_DRIVER, d->id);
+        d->state = state;
+        d->exception = exception ? mem_strdup(exception) : NULL;
+        leave_worker(m, d);
+        m->dirty = true; /* spark.deploy.maxDrivers may allow another */
+        retain(m, d);
+}
+
+/*
+ * Under a new id: the first one may still run behind a cut connection, and what is heard of it later must not be
+ * taken for news of the second. The new record is stored before the old one goes: a master that ends between the two
+ * leaves one too many rather than none.
+ */
+void master_relaunch_driver(struct master *m, struct master_driver *d)
+{
+        struct driver_spec spec = {
+                .main_class = d->main_class,
+                .cores = d->cores,
+                .memory = d->memory,
+                .supervise = d->supervise,
+                .needs = d->needs.data,
+                .n_needs = d->needs.n,
+                .body = {d->body, d->body_size},
+        };
+        char *id = new_id(m);
+        struct master_driver *again = master_add_driver(m, id, &spec, master_wall(m), true);
+
+        free(id);
+        m->ops->store(m->owner, MASTER_RECORD_DRIVER, again->id, again);
+        master_remove_driver(m, d, DRIVER_RELAUNCHING, NULL);
+}
+
+void master_driver_changed(struct master *m, const char *driver_id, enum driver_state state, const char *exception,
+                           int64_t now)
+{
+        master_begin(m, now);
+        if (state != DRIVER_ERROR && state != DRIVER_FINISHED && state != DRIVER_KILLED && state != DRIVER_FAILED) {
+                master_log(m, LOG_WARN, "Received unexpected state update for driver %s: %s", driver_id,
+                           driver_state_name(state));
+                return;
+        }
+        struct master_driver *d = master_driver(m, driver_id);
+
+        if (d)
+                master_remove_driver(m, d, state, exception);
+        else
+                master_log(m, LOG_WARN, "Asked to remove unknown driver: %s", driver_id);
+}
+
+/* --------------------------------------------------------------------------------------------- requests */
+
+/* NULL, or why nothing can be done now; owned by the caller. */
+static char *not_alive(const struct master *m, const char *what)
+{
+        if (m->status == MASTER_ALIVE)
+                return NULL;
+        return mem_printf("Current state is not alive: %s. Can only %s in ALIVE state.", master_status_name(m->status),
+                          what);
+}
+
+struct master_reply master_submit_driver(struct master *m, const struct driver_spec *spec, int64_t now)
+{
+        master_begin(m, now);
+        char *refusal = not_alive(m, "accept driver submissions");
+
+        if (refusal)
+                return (struct master_reply){.message = refusal};
+        char *id = new_id(m);
+        struct master_driver *d = master_add_driver(m, id, spec, master_wall(m), true);
+
+        master_log(m, LOG_INFO, "Driver submitted %s", d->main_class);
+        m->ops->store(m->owner, MASTER_RECORD_DRIVER, d->id, d);
+        return (struct master_reply){
+                .success = true, .driver_id = id, .message = mem_printf("Driver successfully submitted as %s", id)};
+}
+
+/* One that runs is ended by its worker, which tells when it has. */
+static void kill_one(struct master *m, struct master_driver *d)
+{
+        master_log(m, LOG_INFO, "Kill request for %s submitted", d->id);
+        if (d->waiting)
+                master_remove_driver(m, d, DRIVER_KILLED, NULL);
+        else if (d->worker)
+                m->ops->kill_driver(m->owner, d->worker, d->id);
+}
+
+struct master_reply master_kill_driver(struct master *m, const char *driver_id, int64_t now)
+{
+        master_begin(m, now);
+        char *refusal = not_alive(m, "kill drivers");
+
+        if (refusal)
+                return (struct master_reply){.driver_id = mem_strdup(driver_id), .message = refusal};
+        struct master_driver *d = master_driver(m, driver_id);
+
+        if (!d) {
+                master_log(m, LOG_WARN, "Driver %s has already finished or does not exist", driver_id);
+                return (struct master_reply){
+                        .driver_id = mem_strdup(driver_id),
+                        .message = mem_printf("Driver %s has already finished or does not exist", driver_id)};
+        }
+        struct master_reply reply = {.success = true,
+                                     .driver_id = mem_strdup(driver_id),
+                                     .message = mem_printf("Kill request for %s submitted", driver_id)};
+
+        kill_one(m, d);
+        return reply;
+}
+
+struct master_reply master_kill_all_drivers(struct master *m, int64_t now)
+{
+        master_begin(m, now);
+        char *refusal = not_alive(m, "kill drivers");
+
+        if (refusal)
+                return (struct master_reply){.message = refusal};
+        master_log(m, LOG_INFO, "Asked to kill all drivers");
+        for (struct master_driver *d = m->drivers, *next; d; d = next) {
+                next = d->next;
+                kill_one(m, d);
+        }
+        return (struct master_reply){.success = true, .message = mem_strdup("Kill request for all drivers submitted")};
+}
+
+const struct master_driver *master_driver_status(const struct master *m, const char *driver_id, char **message)
+{
+        *message = not_alive(m, "request driver status");
+        if (*message)
+                return NULL;
+        const struct master_driver *d = master_driver(m, driver_id);
+
+        for (size_t i = m->completed_drivers.len; i > 0 && !d; i--)
+                if (has_id(m->completed_drivers.data[i - 1], driver_id))
+                        d = m->completed_drivers.data[i - 1];
+        return d;
+}

@@ -1,0 +1,143 @@
+/*
+ * Whether an application's executors are of a size that can be had at all. One that is not would wait without a word:
+ * Spark's master says so in its own log, and only while nothing else runs; here the application hears it, with the
+ * numbers, because who reads the application's log is who can change them.
+ *
+ * It is asked for a profile that has no executor and got none. The first worker that could hold one, were it empty,
+ * ends the search, so that a full cluster costs one look; when there is none the application is told, once until it has
+ * had one.
+ */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "standalone/core/master_state.h"
+
+static int amount_of(const struct master_worker *w, const char *name)
+{
+        for (int i = 0; i < w->n_resources; i++)
+                if (strcmp(w->resources[i].name, name) == 0)
+                        return w->resources[i].n;
+        return 0;
+}
+
+/* How many of its needs this worker could not meet if nothing else ran there. */
+static int misses(const struct master_worker *w, const struct app_profile *p)
+{
+        int n = (w->cores < MAX(p->cores, 1)) + (w->memory < p->memory);
+
+        for (int i = 0; i < p->needs.n; i++)
+                n += amount_of(w, p->needs.data[i].name) < p->needs.data[i].amount;
+        return n;
+}
+
+/* By what is rarest first. */
+static bool is_larger(const struct master_worker *a, const struct master_worker *b, const struct app_profile *p)
+{
+        for (int i = 0; i < p->needs.n; i++) {
+                int x = amount_of(a, p->needs.data[i].name), y = amount_of(b, p->needs.data[i].name);
+
+                if (x != y)
+                        return x > y;
+        }
+        if (a->memory != b->memory)
+                return a->memory > b->memory;
+        return a->cores != b->cores ? a->cores > b->cores : strcmp(a->id, b->id) < 0;
+}
+
+/* The worker that comes nearest; NULL: one could hold an executor, or there is no worker. */
+static const struct master_worker *nearest(const struct master *m, const struct app_profile *p)
+{
+        const struct master_worker *best = NULL;
+        int fewest = 0;
+
+        for (size_t i = 0; i < m->alive.len; i++) {
+                const struct master_worker *w = m->alive.data[i];
+                int n = misses(w, p);
+
+                if (n == 0)
+                        return NULL;
+                if (!best || n < fewest || (n == fewest && is_larger(w, best, p))) {
+                        best = w;
+                        fewest = n;
+                }
+        }
+        return best;
+}
+
+static void put_cores(struct buf *b, int cores)
+{
+        buf_printf(b, "%d core%s", cores, cores == 1 ? "" : "s");
+}
+
+/* "4 cores, 1024 MiB of memory and 1 gpu": of the profile, or what @w has of the same. */
+static void put_size(struct buf *b, const struct app_profile *p, const struct master_worker *w)
+{
+        put_cores(b, w ? w->cores : MAX(p->cores, 1));
+        buf_printf(b, "%s %lld MiB of memory", p->needs.n ? "," : " and", (long long)(w ? w->memory : p->memory));
+        for (int i = 0; i < p->needs.n; i++)
+                buf_printf(b, "%s %d %s", i + 1 < p->needs.n ? "," : " and",
+                           w ? amount_of(w, p->needs.data[i].name) : p->needs.data[i].amount, p->needs.data[i].name);
+}
+
+/* What to set so that @w could hold one. */
+static void put_advice(struct buf *b, const struct app_profile *p, const struct master_worker *w)
+{
+        const char *before = "Set";
+
+        if (w->cores < p->cores) {
+                buf_printf(b, "%s spark.executor.cores to at most %d", before, w->cores);
+                before = " and";
+        }
+        if (w->memory < p->memory) {
+                buf_printf(b, "%s spark.executor.memory to at most %lldm", before, (long long)w->memory);
+                before = " and";
+        }
+        for (int i = 0; i < p->needs.n; i++) {
+                const struct resource_need *need = &p->needs.data[i];
+
+                if (amount_of(w, need->name) >= need->amount)
+                        continue;
+                buf_printf(b, "%s spark.executor.resource.%s.amount to at most %d", before, need->name,
+                           amount_of(w, need->name));
+                before = " and";
+        }
+        buf_puts(b, ", or start a larger worker.");
+}
+
+static void put_limit(struct buf *b, const struct master_app *app, const struct app_profile *p)
+{
+        buf_puts(b, "No executor can be started: each is to have ");
+        put_cores(b, p->cores);
+        buf_puts(b, ", and the application may have ");
+        put_cores(b, app->cores_limit);
+        buf_printf(b, " (%s). Set spark.cores.max to at least %d, or spark.executor.cores to at most %d.",
+                   app->max_cores ? "spark.cores.max"
+                                  : "spark.deploy.defaultCores of the master, without spark.cores.max",
+                   p->cores, app->cores_limit);
+}
+
+void master_check_fit(struct master *m, const struct master_app *app, struct app_profile *p)
+{
+        struct buf text = BUF_INIT;
+        const struct master_worker *w;
+
+        if (p->told_misfit || !p->known || p->executors > 0 || p->target == 0)
+                return;
+        if (app->cores_limit < p->cores) {
+                put_limit(&text, app, p);
+        } else if ((w = nearest(m, p))) {
+                buf_puts(&text, "No worker can ever hold an executor of ");
+                put_size(&text, p, NULL);
+                if (m->alive.len == 1)
+                        buf_printf(&text, ": the only worker, %s, has ", w->id);
+                else
+                        buf_printf(&text, ": of %zu workers %s comes nearest, with ", m->alive.len, w->id);
+                put_size(&text, p, w);
+                buf_puts(&text, ". ");
+                put_advice(&text, p, w);
+        }
+        if (text.len > 0) {
+                p->told_misfit = true;
+                m->ops->executors_do_not_fit(m->owner, app, buf_text(&text));
+        }
+        buf_deinit(&text);
+}

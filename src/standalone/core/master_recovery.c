@@ -1,0 +1,93 @@
+/*
+ * Becoming leader: what was stored is taken as it was, asked whether it still lives, and kept if it answers.
+ *
+ * STANDBY → ALIVE, or STANDBY → RECOVERING → COMPLETING_RECOVERY → ALIVE. The third lasts only for one call, in which
+ * nothing is placed: what is removed then would else be replaced too early.
+ */
+#include "standalone/core/master_state.h"
+
+void master_elected(struct master *m, const struct app_record *apps, int n_apps, const struct driver_record *drivers,
+                    int n_drivers, const struct worker_spec *workers, int n_workers, int64_t now)
+{
+        master_begin(m, now);
+        if (m->status != MASTER_STANDBY)
+                return;
+        m->status = n_apps + n_drivers + n_workers == 0 ? MASTER_ALIVE : MASTER_RECOVERING;
+        master_log(m, LOG_INFO, "I have been elected leader! New state: %s", master_status_name(m->status));
+        m->recovery_began = now;
+        m->recovery_ends = now + m->config.recovery_timeout;
+        for (int i = 0; i < n_apps; i++) {
+                if (master_app(m, apps[i].id))
+                        continue;
+                master_log(m, LOG_INFO, "Trying to recover app: %s", apps[i].id);
+                master_add_app(m, apps[i].id, &apps[i].spec, apps[i].submitted, 0, APP_UNKNOWN);
+        }
+        for (int i = 0; i < n_drivers; i++) {
+                if (master_driver(m, drivers[i].id))
+                        continue;
+                struct master_driver *d =
+                        master_add_driver(m, drivers[i].id, &drivers[i].spec, drivers[i].submitted, false);
+
+                d->was_launched = drivers[i].launched;
+        }
+        for (int i = 0; i < n_workers; i++) {
+                if (master_worker(m, workers[i].id))
+                        continue;
+                master_log(m, LOG_INFO, "Trying to recover worker: %s", workers[i].id);
+                master_add_worker(m, &workers[i], 0, WORKER_UNKNOWN);
+        }
+        for (const struct master_app *app = m->apps; app; app = app->next)
+                m->ops->master_changed_app(m->owner, app);
+        for (const struct master_worker *w = m->workers; w; w = w->next)
+                m->ops->master_changed_worker(m->owner, w);
+        master_recovery_check(m);
+}
+
+void master_recovery_check(struct master *m)
+{
+        if (m->status == MASTER_RECOVERING && m->n_unknown_workers == 0 && m->n_unknown_apps == 0)
+                master_complete_recovery(m);
+}
+
+static void settle_drivers(struct master *m)
+{
+        for (struct master_driver *d = m->drivers, *next; d; d = next) {
+                next = d->next;
+                if (d->worker || d->waiting)
+                        continue;
+                if (!d->was_launched) {
+                        master_driver_wait(m, d);
+                        continue;
+                }
+                master_log(m, LOG_WARN, "Driver %s was not found after master recovery", d->id);
+                if (d->supervise) {
+                        master_log(m, LOG_WARN, "Re-launching %s", d->id);
+                        master_relaunch_driver(m, d);
+                } else {
+                        master_log(m, LOG_WARN, "Did not re-launch %s because it was not supervised", d->id);
+                        master_remove_driver(m, d, DRIVER_ERROR, NULL);
+                }
+        }
+}
+
+void master_complete_recovery(struct master *m)
+{
+        m->status = MASTER_COMPLETING_RECOVERY;
+        for (struct master_worker *w = m->workers, *next; w; w = next) {
+                next = w->next;
+                if (w->state == WORKER_UNKNOWN)
+                        master_remove_worker(m, w, "Not responding for recovery");
+        }
+        for (struct master_app *app = m->apps, *next; app; app = next) {
+                next = app->next;
+                if (app->state == APP_UNKNOWN)
+                        master_remove_app(m, app, APP_FINISHED);
+                else if (app->state == APP_WAITING)
+                        app->state = APP_RUNNING;
+        }
+        settle_drivers(m);
+        m->status = MASTER_ALIVE;
+        m->dirty = true;
+        master_log(m, LOG_INFO, "Recovery complete in %lld ms - resuming operations!",
+                   (long long)(m->now - m->recovery_began));
+}

@@ -1,0 +1,89 @@
+/*
+ * A random world for the master: hosts, clients, drivers, what is stored, and letters that wait. Its parts share one
+ * world, which a seed makes: master_world_ops.c does what the master asks for, master_world_check.c says what always
+ * holds, master_world_test.c lets things happen.
+ */
+#pragma once
+
+#include "standalone/core/master_fixture.h"
+
+enum { WORKERS = 8, APPS = 6, TOKENS = 64, PROCESSES = 64, INBOX = 256, RECORDS = 256, STEPS = 350, SEEDS = 250 };
+
+enum letter_kind { LETTER_REGISTERED, LETTER_CHANGED, LETTER_LAUNCH, LETTER_KILL, LETTER_DRIVER, LETTER_KILL_DRIVER };
+
+struct process {
+        char owner[40]; /* application or driver */
+        int id;         /* -1: a driver */
+        int cores, gpu; /* gpu: the address; -1: none */
+        int64_t memory;
+        bool running;
+};
+
+struct letter {
+        enum letter_kind kind;
+        struct process what;
+};
+
+struct host {
+        char id[32];
+        int generation, cores, gpus;
+        int64_t memory;
+        bool up, knows;          /* knows: it was registered over this connection */
+        uint64_t peer, old_peer; /* 0: not connected; a connection whose end is not yet noticed */
+        struct process processes[PROCESSES];
+        int n_processes;
+        struct letter inbox[INBOX];
+        int n_inbox;
+};
+
+struct client {
+        char id[40], address[32];
+        bool lives, must_answer;
+        uint64_t peer;
+        struct app_spec spec;
+        struct executor_target targets[2];
+        int next_executor;
+};
+
+struct record {
+        enum master_record kind;
+        char id[40];
+        int at; /* host, client or token */
+        bool launched;
+};
+
+struct world {
+        uint64_t random, seed, next_peer;
+        int64_t now;
+        struct master *m;
+        struct host hosts[WORKERS];
+        struct client clients[APPS];
+        int n_clients_ever;
+        bool supervised[TOKENS], over[TOKENS];
+        int n_tokens;
+        struct record records[RECORDS];
+        int n_records;
+        int64_t launches, lost, masters;
+};
+
+extern struct world world;
+extern const struct master_ops world_ops; /* @owner is not looked at */
+
+static const char *const gpu_names[] = {"0", "1", "2", "3"};
+
+static inline unsigned roll(unsigned n)
+{
+        return (unsigned)(object_hash_number(world.random += 0x9e3779b97f4a7c15u) % n);
+}
+
+#define HOLDS(condition)                                                                                               \
+        do {                                                                                                           \
+                if (!(condition))                                                                                      \
+                        fail_msg("seed %d, line %d: %s", (int)world.seed, __LINE__, #condition);                       \
+        } while (0)
+
+/* Holds after every event. */
+void world_check(void);
+
+/* Holds after a pass: nothing that Spark would still launch, looking at everything, is left. */
+void world_nothing_waits_in_vain(void);

@@ -1,0 +1,470 @@
+/*
+ * The master in a random world: workers that come, die and are cut off, applications that change their minds, drivers,
+ * messages that wait or are lost with their connection, masters that end and are followed by another from what was
+ * stored. A seed makes a world and shows a failure again. After every event it holds that
+ *
+ *      no worker gives more cores, memory or addresses than it has, and its sums are those of what is on it;
+ *      no application has more cores than it may, and none was launched an executor beyond what it asked for;
+ *      what is stored is what lives: applications, drivers, workers that are not decommissioned;
+ *      no application that lives and no supervised driver is forgotten, and no driver is there twice;
+ *      after a pass nothing waits that some worker has room for (all are looked at, as Spark's Master does);
+ * and, when the faults have stopped, that what runs is what the master has, and that nothing runs when all has ended.
+ */
+#include "standalone/core/master_sim.h"
+
+#include <stdlib.h>
+
+static const struct resource_need one_gpu = {"gpu", 1};
+
+static struct worker_spec spec_of(const struct host *h)
+{
+        static struct resource_addresses gpus[WORKERS];
+        int at = (int)(h - world.hosts);
+
+        gpus[at] = (struct resource_addresses){"gpu", gpu_names, h->gpus};
+        return (struct worker_spec){.id = h->id,
+                                    .host = "h",
+                                    .port = at,
+                                    .cores = h->cores,
+                                    .memory = h->memory,
+                                    .resources = &gpus[at],
+                                    .n_resources = h->gpus > 0};
+}
+
+static void connect_and_register(struct host *h)
+{
+        struct worker_spec spec = spec_of(h);
+
+        h->peer = ++world.next_peer;
+        h->n_inbox = 0;
+        h->knows = true;
+        master_register_worker(world.m, h->peer, &spec, world.now);
+}
+
+static void start(struct host *h)
+{
+        h->up = true;
+        h->n_processes = h->n_inbox = 0;
+        h->cores = 1 + (int)roll(12);
+        h->memory = 1024 * (1 + roll(8));
+        h->gpus = roll(3) ? 0 : 1 + (int)roll(4);
+        snprintf(h->id, sizeof(h->id), "w-%d-%d", (int)(h - world.hosts), h->generation++);
+        connect_and_register(h);
+}
+
+/* The end of a connection, which the master may notice later. */
+static void cut(struct host *h)
+{
+        if (h->peer && !h->old_peer)
+                h->old_peer = h->peer;
+        h->peer = 0;
+        h->knows = false;
+        h->n_inbox = 0;
+}
+
+static void notice(struct host *h)
+{
+        if (h->old_peer)
+                master_worker_disconnected(world.m, h->old_peer, h->id, world.now);
+        h->old_peer = 0;
+}
+
+static void report(struct host *h)
+{
+        struct executor_report executors[PROCESSES];
+        struct driver_report drivers[PROCESSES];
+        struct resource_addresses gpus[PROCESSES];
+        const char *names[PROCESSES];
+        int n = 0, d = 0;
+
+        for (int i = 0; i < h->n_processes; i++) {
+                const struct process *p = &h->processes[i];
+
+                if (p->id < 0) {
+                        drivers[d++] = (struct driver_report){.id = p->owner};
+                        continue;
+                }
+                names[n] = p->gpu >= 0 ? gpu_names[p->gpu] : NULL;
+                gpus[n] = (struct resource_addresses){"gpu", &names[n], 1};
+                executors[n] = (struct executor_report){.app_id = p->owner,
+                                                        .id = p->id,
+                                                        .profile = p->gpu >= 0,
+                                                        .cores = p->cores,
+                                                        .memory = p->memory,
+                                                        .state = p->running ? EXECUTOR_RUNNING : EXECUTOR_LAUNCHING,
+                                                        .resources = &gpus[n],
+                                                        .n_resources = p->gpu >= 0};
+                n++;
+        }
+        master_worker_state(world.m, h->peer, h->id, executors, n, drivers, d, world.now);
+}
+
+static void end_process(struct host *h, int at, bool tell)
+{
+        struct process p = h->processes[at];
+        int status = (int)roll(2);
+
+        h->processes[at] = h->processes[--h->n_processes];
+        if (!tell || !h->peer)
+                return;
+        if (p.id >= 0) {
+                master_executor_changed(world.m, p.owner, p.id, roll(3) ? EXECUTOR_EXITED : EXECUTOR_FAILED, NULL,
+                                        roll(2) ? &status : NULL, world.now);
+                return;
+        }
+        struct master_driver *d = master_driver(world.m, p.owner);
+
+        if (d)
+                world.over[atoi(d->main_class)] = true;
+        master_driver_changed(world.m, p.owner, DRIVER_FINISHED, NULL, world.now);
+}
+
+static void read_letter(struct host *h)
+{
+        if (h->n_inbox == 0)
+                return;
+        struct letter l = h->inbox[0];
+
+        memmove(h->inbox, h->inbox + 1, (size_t)--h->n_inbox * sizeof(l));
+        switch (l.kind) {
+        case LETTER_REGISTERED:
+        case LETTER_CHANGED:
+                h->knows = true;
+                report(h);
+                break;
+        case LETTER_LAUNCH:
+        case LETTER_DRIVER:
+                HOLDS(h->n_processes < PROCESSES);
+                h->processes[h->n_processes++] = l.what;
+                break;
+        case LETTER_KILL:
+        case LETTER_KILL_DRIVER:
+                for (int i = 0; i < h->n_processes; i++)
+                        if (h->processes[i].id == l.what.id && strcmp(h->processes[i].owner, l.what.owner) == 0) {
+                                end_process(h, i, l.kind == LETTER_KILL_DRIVER);
+                                break;
+                        }
+        }
+}
+
+static void host_event(struct host *h)
+{
+        if (!h->up) {
+                if (h->old_peer && roll(2))
+                        notice(h);
+                else if (roll(3) == 0 && !h->old_peer)
+                        start(h);
+                return;
+        }
+        switch (roll(24)) {
+        case 0: /* it dies */
+                cut(h);
+                h->up = false;
+                h->n_processes = 0;
+                break;
+        case 1:
+                cut(h);
+                break;
+        case 2:
+                notice(h);
+                break;
+        case 3:
+                if (roll(6) == 0)
+                        master_decommission_worker(world.m, h->id, world.now);
+                break;
+        case 4:
+        case 5:
+        case 6:
+                if (h->peer)
+                        master_heartbeat(world.m, h->peer, h->id, world.now);
+                break;
+        case 7:
+        case 8:
+        case 9:
+        case 10:
+                if (!h->n_processes)
+                        break;
+                struct process *p = &h->processes[roll((unsigned)h->n_processes)];
+
+                if (p->id >= 0 && !p->running && h->peer) {
+                        p->running = true;
+                        master_executor_changed(world.m, p->owner, p->id, EXECUTOR_RUNNING, NULL, NULL, world.now);
+                } else if (roll(2)) {
+                        end_process(h, (int)(p - h->processes), true);
+                }
+                break;
+        default:
+                if (!h->peer || !h->knows)
+                        connect_and_register(h);
+                else
+                        read_letter(h);
+        }
+}
+
+static void draw_targets(struct client *c)
+{
+        c->targets[0].executors = (int)roll(6);
+        c->targets[1].executors = (int)roll(3);
+}
+
+static void answer(struct client *c)
+{
+        c->must_answer = false;
+        c->peer = ++world.next_peer;
+        master_app_changed(world.m, c->peer, c->id, c->targets, 2, c->next_executor, world.now);
+}
+
+static void client_event(struct client *c)
+{
+        if (c->must_answer) {
+                if (c->lives)
+                        answer(c);
+                return;
+        }
+        if (!c->lives) {
+                if (roll(3))
+                        return;
+                int at = (int)(c - world.clients) + APPS * world.n_clients_ever++;
+
+                *c = (struct client){.lives = true, .peer = ++world.next_peer};
+                snprintf(c->address, sizeof(c->address), "%d", at);
+                c->targets[0].profile = (struct executor_profile){.cores = (int)roll(5), .memory = 256 * roll(5)};
+                c->targets[1].profile = (struct executor_profile){
+                        .id = 1, .cores = 1 + (int)roll(2), .memory = 128, .needs = &one_gpu, .n_needs = 1};
+                draw_targets(c);
+                c->spec = (struct app_spec){.name = c->address,
+                                            .address = c->address,
+                                            .max_cores = roll(2) ? 0 : 1 + (int)roll(20),
+                                            .initial_executors = roll(2) ? c->targets[0].executors : -1,
+                                            .profile = c->targets[0].profile};
+                if (c->spec.initial_executors < 0)
+                        c->targets[0].executors = INT32_MAX;
+                c->targets[1].executors = 0;
+                master_register_app(world.m, c->peer, &c->spec, world.now);
+                return;
+        }
+        switch (roll(12)) {
+        case 0:
+                c->lives = false;
+                if (roll(2))
+                        master_unregister_app(world.m, c->id, world.now);
+                else
+                        master_app_disconnected(world.m, c->peer, c->id, world.now);
+                break;
+        case 1:
+        case 2:
+        case 3:
+                draw_targets(c);
+                HOLDS(master_request_executors(world.m, c->id, c->targets, 2, world.now));
+                break;
+        case 4:
+        case 5: {
+                int ids[2] = {(int)roll((unsigned)c->next_executor + 1), (int)roll((unsigned)c->next_executor + 1)};
+
+                HOLDS(master_kill_executors(world.m, c->id, ids, 2, world.now));
+        }
+        }
+}
+
+static void driver_event(void)
+{
+        if (world.n_tokens < TOKENS && world.m->n_drivers < 12 && roll(3) == 0) {
+                char name[8];
+                struct driver_spec spec = {.main_class = name,
+                                           .cores = 1 + (int)roll(3),
+                                           .memory = 256 * (1 + roll(4)),
+                                           .supervise = roll(2)};
+
+                snprintf(name, sizeof(name), "%d", world.n_tokens);
+                struct master_reply reply = master_submit_driver(world.m, &spec, world.now);
+
+                if (reply.success)
+                        world.supervised[world.n_tokens++] = spec.supervise;
+                master_reply_deinit(&reply);
+        } else if (world.m->last_driver && roll(8) == 0) {
+                const struct master_driver *d = world.m->last_driver;
+                int token = atoi(d->main_class);
+                bool waited = d->waiting;
+                char id[64];
+
+                snprintf(id, sizeof(id), "%s", d->id);
+                struct master_reply reply = master_kill_driver(world.m, id, world.now);
+
+                world.over[token] |= reply.success && waited;
+                master_reply_deinit(&reply);
+        }
+}
+
+/* This master ends; another begins with what was stored. */
+static void another_master(const struct master_config *config)
+{
+        struct app_record apps[RECORDS];
+        struct driver_record drivers[RECORDS];
+        struct worker_spec workers[RECORDS];
+        char names[RECORDS][8], ids[RECORDS][40];
+        int n[3] = {0};
+
+        for (int i = 0; i < world.n_records; i++) {
+                struct record *r = &world.records[i];
+                int at = n[r->kind]++;
+
+                memcpy(ids[i], r->id, sizeof(ids[i]));
+                if (r->kind == MASTER_RECORD_APP) {
+                        apps[at] = (struct app_record){.id = ids[i], .spec = world.clients[r->at % APPS].spec};
+                        continue;
+                }
+                if (r->kind == MASTER_RECORD_WORKER) {
+                        workers[at] = spec_of(&world.hosts[r->at]); /* it may be another by now, with other cores */
+                        workers[at].id = ids[i];
+                        continue;
+                }
+                const struct master_driver *d = master_driver(world.m, r->id);
+
+                snprintf(names[i], sizeof(names[i]), "%d", r->at);
+                drivers[at] = (struct driver_record){.id = ids[i],
+                                                     .launched = r->launched,
+                                                     .spec = {.main_class = names[i],
+                                                              .cores = d->cores,
+                                                              .memory = d->memory,
+                                                              .supervise = d->supervise}};
+        }
+        for (int i = 0; i < WORKERS; i++) {
+                world.hosts[i].peer = world.hosts[i].old_peer = 0;
+                world.hosts[i].knows = false;
+                world.hosts[i].n_inbox = 0;
+        }
+        int next_app = world.m->next_app, next_driver = world.m->next_driver;
+
+        master_free(world.m);
+        world.m = master_new(config, &world_ops, &world);
+        world.m->next_app = next_app + 1; /* dates would tell them apart */
+        world.m->next_driver = next_driver + 1;
+        world.masters++;
+        master_elected(world.m, apps, n[MASTER_RECORD_APP], drivers, n[MASTER_RECORD_DRIVER], workers,
+                       n[MASTER_RECORD_WORKER], world.now);
+}
+
+static void tick(void)
+{
+        for (int i = 0; i < APPS; i++) /* who lives answers in time */
+                if (world.clients[i].lives && world.clients[i].must_answer)
+                        answer(&world.clients[i]);
+        world.now += roll(30000);
+        master_tick(world.m, world.now);
+        for (int i = 0; i < APPS; i++)
+                if (!master_app(world.m, world.clients[i].id))
+                        world.clients[i].must_answer = false;
+}
+
+static void settle(void)
+{
+        for (int round = 0; round < 100; round++) {
+                for (int i = 0; i < WORKERS; i++) {
+                        struct host *h = &world.hosts[i];
+
+                        notice(h);
+                        if (!h->up)
+                                continue;
+                        if (!h->peer || !h->knows)
+                                connect_and_register(h);
+                        master_heartbeat(world.m, h->peer, h->id, world.now);
+                        read_letter(h);
+                }
+                if (round % 10 == 0) {
+                        world.now += 15000; /* a recovery ends by its time at last */
+                        tick();
+                }
+                master_schedule(world.m, world.now);
+                world_check();
+                world_nothing_waits_in_vain();
+        }
+        HOLDS(world.m->status == MASTER_ALIVE);
+        for (int i = 0; i < WORKERS; i++) {
+                const struct host *h = &world.hosts[i];
+                const struct master_worker *mw = h->up ? master_worker(world.m, h->id) : NULL;
+
+                if (!h->up)
+                        continue;
+                HOLDS(mw && h->n_inbox == 0);
+                HOLDS(h->n_processes == mw->n_executors + mw->n_drivers);
+        }
+}
+
+static void live(uint64_t seed)
+{
+        struct master_config config = MASTER_CONFIG_DEFAULT;
+
+        world = (struct world){.seed = seed,
+                               .random = seed,
+                               .now = 1,
+                               .launches = world.launches,
+                               .lost = world.lost,
+                               .masters = world.masters};
+        config.seed = seed;
+        config.selection = roll(5);
+        config.spread_out_apps = roll(3) > 0;
+        config.spread_out_drivers = roll(2);
+        config.max_drivers = roll(3) ? INT32_MAX : 1 + (int)roll(4);
+        config.max_executor_retries = (int)roll(12) - 1;
+        config.reaper_iterations = 1;
+        config.retained_apps = config.retained_drivers = 1 + (int)roll(20);
+        world.m = master_new(&config, &world_ops, &world);
+        master_elected(world.m, NULL, 0, NULL, 0, NULL, 0, world.now);
+        for (int step = 0; step < STEPS; step++) {
+                unsigned kind = roll(100);
+
+                if (kind < 66)
+                        host_event(&world.hosts[roll(WORKERS)]);
+                else if (kind < 84)
+                        client_event(&world.clients[roll(APPS)]);
+                else if (kind < 95)
+                        driver_event();
+                else if (kind < 98)
+                        tick();
+                else if (kind == 98)
+                        another_master(&config);
+                world_check();
+                if (roll(3)) {
+                        master_schedule(world.m, world.now);
+                        world_check();
+                        world_nothing_waits_in_vain();
+                }
+        }
+        settle();
+        for (int i = 0; i < APPS; i++) {
+                if (world.clients[i].lives)
+                        master_unregister_app(world.m, world.clients[i].id, world.now);
+                world.clients[i].lives = false;
+        }
+        while (world.m->n_drivers > 0) {
+                struct master_reply reply = master_kill_all_drivers(world.m, world.now);
+
+                master_reply_deinit(&reply);
+                for (int i = 0; i < world.n_tokens; i++)
+                        world.over[i] = true; /* that waited */
+                settle();
+        }
+        settle();
+        for (int i = 0; i < WORKERS; i++)
+                HOLDS(!world.hosts[i].up || world.hosts[i].n_processes == 0);
+        HOLDS(world.m->n_apps == 0 && world.m->n_drivers == 0);
+        master_free(world.m);
+}
+
+static void the_invariants_hold_in_random_worlds(void **state)
+{
+        for (uint64_t seed = 1; seed <= SEEDS; seed++)
+                live(seed);
+        HOLDS(world.launches > SEEDS * 10 && world.lost > SEEDS &&
+              world.masters > SEEDS); /* the worlds were not idle */
+        print_message("%d worlds: %lld launches, %lld executors lost, %lld masters followed another\n", SEEDS,
+                      (long long)world.launches, (long long)world.lost, (long long)world.masters);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(the_invariants_hold_in_random_worlds),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

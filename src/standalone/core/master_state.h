@@ -1,0 +1,253 @@
+/*
+ * What a master holds. For its owner: to look at between calls of master_core.h, never to change. For the files
+ * master_*.c: their common ground.
+ *
+ * Ownership. The master owns workers, applications and drivers; an application owns its executors. An executor is in
+ * two lists, of its application and of its worker, and leaves each on its own: a decommissioned executor is no longer
+ * the application's but still takes its place on the worker. Out of both, it is remembered in app->removed.
+ *
+ * What never changes: a worker's cores_used, memory_used and used addresses are the sums over its executors and
+ * drivers, and at most what it has; an application's cores_granted is the sum over its executors that are not
+ * `left`; a worker is in `index` and `alive` while it is ALIVE, and only then.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "standalone/core/master_core.h"
+#include "base/hash_table.h"
+#include "standalone/core/worker_selection.h"
+
+/* Bits of master_app.had_by: two workers that share one hear of a little more than they must. */
+#define MASTER_HAD_BITS 16384
+
+/* Executors that an application remembers after their end. */
+#define MASTER_RETAINED_EXECUTORS 1000
+
+/* One custom resource of a worker: an address is free or used. */
+struct worker_resource {
+        char *name;
+        char **addresses;
+        bool *used;
+        int n, free;
+};
+
+/* Some of them, held by an executor or driver: indexes into the worker's resource and its addresses. */
+struct resource_hold {
+        int resource, n;
+        int *addresses;
+};
+
+/* A copy of the needs of a profile or driver. */
+struct owned_needs {
+        struct resource_need *data;
+        int n;
+};
+
+struct master_worker {
+        char *id, *host, *web_ui, *address; /* address: "host:port" */
+        int port;
+        int cores, cores_used;
+        int64_t memory, memory_used;
+        struct worker_resource *resources;
+        int n_resources;
+        enum worker_state state;
+        uint64_t peer;          /* 0: nobody is connected */
+        int64_t last_heartbeat; /* by `now` */
+        uint64_t registered;    /* the master's event in which it did so last */
+        struct master_executor *executors;
+        struct master_driver *drivers;
+        int n_executors, n_drivers;
+        unsigned bit;  /* of its id, in had_by of applications */
+        bool only_own; /* it need not hear of the ends of applications that it never had */
+        struct index_node node;
+        size_t alive_at; /* its place in master.alive */
+        uint64_t gained; /* master.supply when something of it became free last */
+        struct master_worker *gained_prev, *gained_next;
+        struct master_worker *prev, *next; /* by last heartbeat, in master.workers or .dead */
+};
+
+struct master_executor {
+        int id;
+        struct master_app *app;
+        struct app_profile *profile;
+        struct master_worker *worker; /* NULL once it has ended */
+        char *worker_id, *worker_address;
+        int cores;
+        int64_t memory;
+        struct resource_hold *holds;
+        int n_holds;
+        enum executor_state state;
+        uint64_t launched; /* the master's event */
+        bool left;         /* the application has it no longer */
+        bool runs;         /* it has been RUNNING: in app->n_running, unless it left */
+        struct master_executor *prev_in_app, *next_in_app;
+        struct master_executor *prev_on_worker, *next_on_worker;
+};
+
+/* A resource profile of an application, and how far it has got. */
+struct app_profile {
+        int id, cores;
+        int64_t memory;
+        struct owned_needs needs;
+        void *body;
+        size_t body_size;
+        int target, executors;
+        bool known;       /* false: only reported by a worker so far; the application has yet to describe it */
+        bool starved;     /* it wants more, and no worker had room for one at `tried` */
+        uint64_t tried;   /* master.supply then */
+        bool told_misfit; /* that no worker can hold one */
+};
+
+struct master_app {
+        char *id, *name, *user, *ui_url, *address;
+        int max_cores, initial_executors; /* as registered */
+        void *body;
+        size_t body_size;
+        int64_t submitted, ended; /* time of day, ms; 0: not yet */
+        enum app_state state;
+        uint64_t peer;
+        int64_t lost; /* when it is removed unless it comes back; 0: it did not lose its connection */
+        int cores_limit, cores_granted;
+        int n_executors; /* that it has: not `left` */
+        int n_running;   /* of them */
+        int retries;     /* executors that failed since one ran */
+        int next_executor;
+        struct master_executor *executors; /* those `left` but still on a worker, too */
+        VEC(struct master_executor *) removed;
+        VEC(struct app_profile *) profiles; /* by id */
+        uint8_t *had_by;                    /* a set of workers' ids, by hash: NULL once it has ended */
+        struct master_app *prev, *next;
+};
+
+struct master_driver {
+        char *id, *main_class;
+        int cores;
+        int64_t memory;
+        bool supervise;
+        struct owned_needs needs;
+        void *body;
+        size_t body_size;
+        int64_t submitted; /* time of day, ms */
+        enum driver_state state;
+        char *exception;
+        struct master_worker *worker;     /* NULL: it waits, or has ended */
+        char *worker_id, *worker_address; /* where it was launched; stays when it has ended */
+        bool waiting, was_launched;       /* the latter is what a record says */
+        bool idle_warned;
+        struct resource_hold *holds;
+        int n_holds;
+        uint64_t launched; /* the master's event */
+        uint64_t tried;    /* 1 + master.supply when no worker had room for it; 0: not tried */
+        struct master_driver *prev_on_worker, *next_on_worker;
+        struct master_driver *prev, *next;
+};
+
+struct master {
+        struct master_config config;
+        char *app_id_pattern, *driver_id_pattern; /* config's */
+        const struct master_ops *ops;
+        void *owner;
+        enum master_status status;
+        int64_t now, recovery_ends, recovery_began;
+        uint64_t event; /* counts the calls that bring news */
+        uint64_t random;
+        int next_app, next_driver;
+
+        struct master_worker *workers, *last_worker; /* all but the dead, oldest heartbeat first */
+        struct master_worker *dead, *last_dead;
+        int n_workers, n_dead, n_unknown_workers;
+        VEC(struct master_worker *) alive;
+        struct worker_index index; /* of those, by the selection policy */
+        uint64_t supply;           /* counts the times that something became free */
+        struct master_worker *gained, *last_gained;
+        bool dirty; /* something may be placed */
+
+        struct master_app *apps, *last_app; /* first come, first served */
+        int n_apps, n_unknown_apps, n_lost_apps;
+        VEC(struct master_app *) completed_apps;
+
+        struct master_driver *drivers, *last_driver;
+        int n_drivers, n_waiting_drivers;
+        VEC(struct master_driver *) completed_drivers;
+
+        struct object_table workers_by_id, workers_by_address, apps_by_id, apps_by_address, drivers_by_id, executors;
+        struct object_table dead_by_id, dead_by_address;
+};
+
+struct master_worker *master_worker(const struct master *m, const char *id);
+struct master_app *master_app(const struct master *m, const char *id);
+struct master_driver *master_driver(const struct master *m, const char *id); /* that has not ended */
+struct master_executor *master_executor(const struct master *m, const struct master_app *app, int id);
+
+/* ----------------------------------------------------------------------------- between the files of the master */
+
+void master_log(struct master *m, enum log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int64_t master_wall(const struct master *m);
+void master_begin(struct master *m, int64_t now); /* an event */
+
+/* An id that is not @taken, if the pattern allows; *@number counts on, by @modulo if it is not 0. Owned by the caller.
+ */
+typedef bool master_id_taken(const struct master *m, const char *id);
+char *master_new_id(struct master *m, const char *pattern, int *number, int modulo, master_id_taken *taken);
+
+/* master_workers.c */
+bool master_add_worker(struct master *m, const struct worker_spec *spec, uint64_t peer, enum worker_state state);
+void master_worker_alive(struct master *m, struct master_worker *w);
+void master_remove_worker(struct master *m, struct master_worker *w, const char *why);
+void master_worker_free(struct master_worker *w);
+bool worker_has(const struct master_worker *w, int cores, int64_t memory, const struct owned_needs *needs);
+int worker_cores_free(const struct master_worker *w);
+int64_t worker_memory_free(const struct master_worker *w);
+
+/* Whether it has room for @times of the same, and one more. */
+bool worker_has_beside(const struct master_worker *w, int times, int64_t memory, const struct owned_needs *needs);
+
+/* Take or give back; the index and the list of those that gained follow. worker_take fills *@holds, owned. */
+void worker_take(struct master *m, struct master_worker *w, int cores, int64_t memory, const struct owned_needs *needs,
+                 struct resource_hold **holds, int *n_holds);
+/* The same for what is held already; of addresses, those that are the worker's and free. */
+void worker_take_back(struct master *m, struct master_worker *w, int cores, int64_t memory,
+                      const struct resource_addresses *resources, int n, struct resource_hold **holds, int *n_holds);
+void worker_give(struct master *m, struct master_worker *w, int cores, int64_t memory, struct resource_hold *holds,
+                 int n_holds); /* frees @holds */
+
+/* master_apps.c */
+struct master_app *master_add_app(struct master *m, const char *id, const struct app_spec *spec, int64_t submitted,
+                                  uint64_t peer, enum app_state state);
+void master_app_set_targets(struct master_app *app, const struct executor_target *targets, int n);
+struct app_profile *app_profile_by_id(const struct master_app *app, int id);
+int app_cores_left(const struct master_app *app);
+void master_remove_app(struct master *m, struct master_app *app, enum app_state state);
+void master_remove_lost_apps(struct master *m); /* that did not come back in time */
+void master_app_free(struct master_app *app);
+struct master_executor *app_add_executor(struct master *m, struct master_app *app, struct app_profile *profile,
+                                         struct master_worker *w, int id, int cores, int64_t memory,
+                                         enum executor_state state);
+/* The worker has, or had, something of it. */
+void app_had_by(struct master_app *app, const struct master_worker *w);
+/* Whether this worker must hear that the application has ended: it may keep something of it. */
+bool app_concerns(const struct master_app *app, const struct master_worker *w);
+/* Each of the two; the second may free the executor. */
+void executor_leave_app(struct master *m, struct master_executor *e);
+void executor_leave_worker(struct master *m, struct master_executor *e);
+
+/* master_drivers.c */
+struct master_driver *master_add_driver(struct master *m, const char *id, const struct driver_spec *spec,
+                                        int64_t submitted, bool waiting);
+void master_driver_on(struct master *m, struct master_driver *d, struct master_worker *w);
+void master_driver_wait(struct master *m, struct master_driver *d);
+void master_relaunch_driver(struct master *m, struct master_driver *d);
+void master_remove_driver(struct master *m, struct master_driver *d, enum driver_state state, const char *exception);
+void master_driver_free(struct master_driver *d);
+
+/* master_fit.c: tell the application if no executor of this profile can ever be had. */
+void master_check_fit(struct master *m, const struct master_app *app, struct app_profile *p);
+
+/* master_recovery.c */
+void master_recovery_check(struct master *m);
+void master_complete_recovery(struct master *m);
+
+/* Copies. */
+struct owned_needs needs_copy(const struct resource_need *needs, int n);
+void needs_deinit(struct owned_needs *needs);
+void *body_copy(const struct master_body *body);

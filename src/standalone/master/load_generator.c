@@ -1,0 +1,475 @@
+/*
+ * See cluster_load.h. A connection here is a socket, a reader of frames and a number: an env of rpc/rpc.h for each of
+ * ten thousand workers would measure those envs.
+ */
+#include "standalone/master/load_generator.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "standalone/wire/standalone_wire.h"
+#include "net/socket.h"
+#include "rpc/frame_reader.h"
+#include "rpc/handshake.h"
+
+#include <netdb.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define TYPE(name) FIRESTEEL__STANDALONE__STANDALONE_TYPE__##name
+#define PATIENCE_NS INT64_C(120000000000)
+#define SCRATCH_SIZE 65536
+#define EVENTS_AT_ONCE 512
+#define MESSAGE_MOST (1 << 20)
+#define CONNECTING_MOST 256 /* at a time: what a listening socket holds */
+
+struct actor {
+        int fd;
+        bool worker, connected;
+        int number;
+        char *app_id; /* of an application that is registered */
+        uint64_t sent;
+        struct frame_reader reader;
+        struct buf out; /* what the socket did not take */
+};
+
+struct cluster_load {
+        struct sockaddr_storage master;
+        socklen_t master_len;
+        int epoll, cores;
+        VEC(struct actor *) workers, apps;
+        int connecting, registered, launched, running, killed, finished, lost;
+        uint8_t *scratch;
+        struct buf packed;
+};
+
+/* -------------------------------------------------------------------------------------------------------- frames */
+
+static void watch(struct cluster_load *l, struct actor *a, int what, bool out)
+{
+        struct epoll_event e = {.events = EPOLLIN | (out ? EPOLLOUT : 0), .data.ptr = a};
+        epoll_ctl(l->epoll, what, a->fd, &e);
+}
+
+static void lose(struct cluster_load *l, struct actor *a)
+{
+        if (a->fd < 0)
+                return;
+        close(a->fd);
+        a->fd = -1;
+        l->lost++;
+}
+
+static void flush(struct cluster_load *l, struct actor *a)
+{
+        while (a->fd >= 0 && a->out.len > 0) {
+                ssize_t n = write(a->fd, a->out.data, a->out.len);
+                if (n < 0 && errno == EAGAIN) {
+                        watch(l, a, EPOLL_CTL_MOD, true);
+                        return;
+                }
+                if (n <= 0) {
+                        lose(l, a);
+                        return;
+                }
+                memmove(a->out.data, a->out.data + n, a->out.len - (size_t)n);
+                a->out.len -= (size_t)n;
+        }
+        buf_deinit(&a->out);
+}
+
+static void put(struct cluster_load *l, struct actor *a, const struct frame_header *h, const void *body)
+{
+        uint8_t head[FRAME_HEADER_SIZE];
+        struct iovec iov[] = {{head, sizeof(head)}, {(void *)body, h->body_len}};
+        size_t all = sizeof(head) + h->body_len;
+        if (a->fd < 0)
+                return;
+        frame_header_put(head, h);
+        ssize_t n = a->out.len ? 0 : writev(a->fd, iov, 2);
+        size_t done = n > 0 ? (size_t)n : 0;
+        if (n < 0 && errno != EAGAIN) {
+                lose(l, a);
+        } else if (done < all) {
+                if (done < sizeof(head))
+                        buf_append(&a->out, head + done, sizeof(head) - done);
+                size_t of_body = done > sizeof(head) ? done - sizeof(head) : 0;
+                buf_append(&a->out, (const uint8_t *)body + of_body, h->body_len - of_body);
+                watch(l, a, EPOLL_CTL_MOD, true);
+        }
+}
+
+static void say(struct cluster_load *l, struct actor *a, uint16_t type, const ProtobufCMessage *message)
+{
+        size_t size = protobuf_c_message_get_packed_size(message);
+        struct frame_header h = {.kind = FRAME_SEND,
+                                 .type = type,
+                                 .id = ++a->sent,
+                                 .endpoint = frame_endpoint(STANDALONE_MASTER_ENDPOINT),
+                                 .body_len = (uint32_t)size};
+        buf_reset(&l->packed);
+        buf_reserve(&l->packed, size);
+        protobuf_c_message_pack(message, (uint8_t *)l->packed.data);
+        put(l, a, &h, l->packed.data);
+}
+
+static void say_hello(struct cluster_load *l, struct actor *a)
+{
+        _cleanup_(buf_deinit) struct buf body = BUF_INIT;
+        struct hello hello;
+        hello_init(&hello);
+        hello.max_message_bytes = MESSAGE_MOST;
+        hello_encode(&hello, &body);
+        struct frame_header h = {.kind = FRAME_HELLO, .body_len = (uint32_t)body.len};
+        put(l, a, &h, body.data);
+}
+
+/* ------------------------------------------------------------------------------------------------------- actors */
+
+static void worker_id(const struct actor *a, char *text, size_t size)
+{
+        snprintf(text, size, "worker-20261122053000-simulated-%05d", a->number);
+}
+
+static void register_worker(struct cluster_load *l, struct actor *a)
+{
+        Firesteel__Standalone__Version version = standalone_version();
+        Firesteel__Standalone__RegisterWorker r = FIRESTEEL__STANDALONE__REGISTER_WORKER__INIT;
+        char id[64], host[64], ui[80];
+        worker_id(a, id, sizeof(id));
+        snprintf(host, sizeof(host), "simulated-%05d.example", a->number);
+        snprintf(ui, sizeof(ui), "http://%s:8081", host);
+        r.version = &version;
+        r.id = id;
+        r.host = host;
+        r.port = 40000;
+        r.web_ui = ui;
+        r.cores = l->cores;
+        r.memory = 1024 * (int64_t)l->cores;
+        say(l, a, TYPE(REGISTER_WORKER), &r.base);
+}
+
+/* Nothing runs there, and it has no shuffle service. */
+static void say_state(struct cluster_load *l, struct actor *a)
+{
+        Firesteel__Standalone__WorkerState s = FIRESTEEL__STANDALONE__WORKER_STATE__INIT;
+        char id[64];
+        worker_id(a, id, sizeof(id));
+        s.worker_id = id;
+        s.only_own = true;
+        say(l, a, TYPE(WORKER_STATE), &s.base);
+}
+
+/* With a command as large as they are. */
+static void register_app(struct cluster_load *l, struct actor *a, int executors)
+{
+        static const char *const words[] = {"--driver-url",
+                                            "spark://CoarseGrainedScheduler@driver.example:41000",
+                                            "--executor-id",
+                                            "{{EXECUTOR_ID}}",
+                                            "--hostname",
+                                            "{{HOSTNAME}}",
+                                            "--cores",
+                                            "{{CORES}}",
+                                            "--app-id",
+                                            "{{APP_ID}}",
+                                            "--worker-url",
+                                            "{{WORKER_URL}}",
+                                            "--resourceProfileId",
+                                            "0"};
+        Firesteel__Standalone__Version version = standalone_version();
+        Firesteel__Standalone__RegisterApplication r = FIRESTEEL__STANDALONE__REGISTER_APPLICATION__INIT;
+        Firesteel__Standalone__ExecutorProfile profile = FIRESTEEL__STANDALONE__EXECUTOR_PROFILE__INIT;
+        Firesteel__Standalone__Command command = FIRESTEEL__STANDALONE__COMMAND__INIT;
+        char name[64], address[64];
+        snprintf(name, sizeof(name), "simulated %d", a->number);
+        snprintf(address, sizeof(address), "driver-%05d.example:41000", a->number);
+        command.main_class = (char *)STANDALONE_EXECUTOR_CLASS;
+        command.arguments = (char **)words;
+        command.n_arguments = ARRAY_SIZE(words);
+        profile.cores = 1;
+        profile.memory = 1024;
+        profile.command = &command;
+        r.version = &version;
+        r.name = name;
+        r.user = (char *)"nobody";
+        r.address = address;
+        r.has_initial_executors = true;
+        r.initial_executors = executors;
+        r.profile = &profile;
+        say(l, a, TYPE(REGISTER_APPLICATION), &r.base);
+}
+
+static void run_executor(struct cluster_load *l, struct actor *a, const struct frame *f)
+{
+        struct wire_memory memory = wire_memory_for(f->header.body_len);
+        const Firesteel__Standalone__LaunchExecutor *e = standalone_decode(
+                f->body, f->header.body_len, &firesteel__standalone__launch_executor__descriptor, &memory, NULL);
+        if (e) {
+                Firesteel__Standalone__ExecutorStateChanged c = FIRESTEEL__STANDALONE__EXECUTOR_STATE_CHANGED__INIT;
+                c.app_id = e->app_id;
+                c.executor = e->executor;
+                c.state = (char *)"RUNNING";
+                l->launched++;
+                say(l, a, TYPE(EXECUTOR_STATE_CHANGED), &c.base);
+        }
+        standalone_memory_deinit(&memory);
+}
+
+static void keep_app_id(struct actor *a, const struct frame *f)
+{
+        struct wire_memory memory = wire_memory_for(f->header.body_len);
+        const Firesteel__Standalone__RegisteredApplication *r = standalone_decode(
+                f->body, f->header.body_len, &firesteel__standalone__registered_application__descriptor, &memory, NULL);
+        if (r && !a->app_id)
+                a->app_id = mem_strdup(r->app_id);
+        standalone_memory_deinit(&memory);
+}
+
+static void take(struct cluster_load *l, struct actor *a, const struct frame *f)
+{
+        struct frame_header pong = {.kind = FRAME_PONG};
+        switch (f->header.kind) {
+        case FRAME_HELLO:
+                l->connecting--;
+                if (a->worker)
+                        register_worker(l, a);
+                return;
+        case FRAME_PING:
+                put(l, a, &pong, NULL);
+                return;
+        case FRAME_SEND:
+                break;
+        default:
+                lose(l, a);
+                return;
+        }
+        if (f->header.type == TYPE(WORKER_REGISTERED)) {
+                l->registered++;
+                say_state(l, a);
+        } else if (f->header.type == TYPE(LAUNCH_EXECUTOR))
+                run_executor(l, a, f);
+        else if (f->header.type == TYPE(EXECUTOR_UPDATED))
+                l->running++;
+        else if (f->header.type == TYPE(REGISTERED_APPLICATION))
+                keep_app_id(a, f);
+        else if (f->header.type == TYPE(KILL_EXECUTOR))
+                l->killed++;
+        else if (f->header.type == TYPE(APPLICATION_FINISHED))
+                l->finished++;
+}
+
+static void read_actor(struct cluster_load *l, struct actor *a)
+{
+        while (a->fd >= 0) {
+                struct frame f;
+                uint8_t *where;
+                size_t room;
+                frame_reader_room(&a->reader, l->scratch, SCRATCH_SIZE, &where, &room);
+                ssize_t n = read(a->fd, where, room);
+                if (n < 0 && errno == EAGAIN)
+                        return;
+                if (n <= 0) {
+                        lose(l, a);
+                        return;
+                }
+                frame_reader_filled(&a->reader, (size_t)n);
+                int r;
+                while ((r = frame_reader_next(&a->reader, &f, NULL)) > 0)
+                        take(l, a, &f);
+                if (r < 0)
+                        lose(l, a);
+        }
+}
+
+static void greet(struct cluster_load *l, struct actor *a)
+{
+        a->connected = true;
+        if (socket_connected(a->fd) < 0)
+                lose(l, a);
+        else
+                say_hello(l, a);
+}
+
+/* Let happen what happens within @ms. */
+static void turn(struct cluster_load *l, int ms)
+{
+        struct epoll_event events[EVENTS_AT_ONCE];
+        int n = epoll_wait(l->epoll, events, EVENTS_AT_ONCE, ms);
+        for (int i = 0; i < n; i++) {
+                struct actor *a = events[i].data.ptr;
+                if (events[i].events & EPOLLOUT) {
+                        watch(l, a, EPOLL_CTL_MOD, false);
+                        if (!a->connected)
+                                greet(l, a);
+                        flush(l, a);
+                }
+                if (a->fd >= 0 && events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+                        read_actor(l, a);
+        }
+}
+
+static int wait_until(struct cluster_load *l, const int *count, int wanted, int64_t end, const char *what,
+                      struct fst_error *error)
+{
+        while (*count < wanted) {
+                turn(l, 100);
+                if (l->lost)
+                        return error_set(error, -ECONNRESET, "%d connections were lost with %d of %d %s", l->lost,
+                                         *count, wanted, what);
+                if (now_ns() > end)
+                        return error_set(error, -ETIMEDOUT, "after %lld s there are %d of %d %s",
+                                         (long long)(PATIENCE_NS / 1000000000), *count, wanted, what);
+        }
+        return 0;
+}
+
+static struct actor *actor_new(struct cluster_load *l, bool worker, int number, struct fst_error *error)
+{
+        int fd = socket_connect_start((const struct sockaddr *)&l->master, l->master_len, error);
+        if (fd < 0)
+                return NULL;
+        struct actor *a = new0(struct actor);
+        a->fd = fd;
+        a->worker = worker;
+        a->number = number;
+        frame_reader_init(&a->reader, MESSAGE_MOST);
+        watch(l, a, EPOLL_CTL_ADD, true);
+        l->connecting++;
+        return a;
+}
+
+/* ------------------------------------------------------------------------------------------------------- public */
+
+int cluster_load_new(const char *host, int port, struct cluster_load **out, struct fst_error *error)
+{
+        struct rlimit files;
+        if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+                files.rlim_cur = files.rlim_max;
+                setrlimit(RLIMIT_NOFILE, &files);
+        }
+        struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM}, *address;
+        char service[16];
+        snprintf(service, sizeof(service), "%d", port);
+        if (getaddrinfo(host, service, &hints, &address) != 0)
+                return error_set(error, -EINVAL, "%s is no address", host);
+        int epoll = epoll_create1(EPOLL_CLOEXEC);
+        if (epoll < 0) {
+                freeaddrinfo(address);
+                return error_errno(error, "cannot watch connections");
+        }
+        struct cluster_load *l = new0(struct cluster_load);
+        memcpy(&l->master, address->ai_addr, address->ai_addrlen);
+        l->master_len = address->ai_addrlen;
+        freeaddrinfo(address);
+        l->epoll = epoll;
+        l->scratch = mem_alloc(SCRATCH_SIZE);
+        *out = l;
+        return 0;
+}
+
+static void actor_free(struct actor *a)
+{
+        if (a->fd >= 0)
+                close(a->fd);
+        frame_reader_deinit(&a->reader);
+        buf_deinit(&a->out);
+        free(a->app_id);
+        free(a);
+}
+
+void cluster_load_free(struct cluster_load *l)
+{
+        if (!l)
+                return;
+        for (size_t i = 0; i < l->workers.len; i++)
+                actor_free(l->workers.data[i]);
+        for (size_t i = 0; i < l->apps.len; i++)
+                actor_free(l->apps.data[i]);
+        vec_deinit(&l->workers);
+        vec_deinit(&l->apps);
+        close(l->epoll);
+        buf_deinit(&l->packed);
+        free(l->scratch);
+        free(l);
+}
+
+int cluster_load_workers(struct cluster_load *l, int n, int cores, double *seconds, struct fst_error *error)
+{
+        int64_t begin = now_ns();
+        int wanted = l->registered + n;
+        l->cores = cores;
+        for (int i = 0; i < n; i++) {
+                struct actor *a = actor_new(l, true, (int)l->workers.len, error);
+                if (!a)
+                        return -ECONNREFUSED;
+                vec_push(&l->workers, a);
+                while (l->connecting >= CONNECTING_MOST && !l->lost && now_ns() < begin + PATIENCE_NS)
+                        turn(l, 100);
+        }
+        int r = wait_until(l, &l->registered, wanted, begin + PATIENCE_NS, "workers registered", error);
+        *seconds = (double)(now_ns() - begin) / 1e9;
+        return r;
+}
+
+int cluster_load_apps(struct cluster_load *l, int n, int executors, double *seconds, struct fst_error *error)
+{
+        size_t first = l->apps.len;
+        int launched = l->launched + n * executors, running = l->running + n * executors;
+        for (int i = 0; i < n; i++) {
+                struct actor *a = actor_new(l, false, (int)l->apps.len, error);
+                if (!a)
+                        return -ECONNREFUSED;
+                vec_push(&l->apps, a);
+                for (int64_t end = now_ns() + PATIENCE_NS; l->connecting > 0 && !l->lost && now_ns() < end;)
+                        turn(l, 100);
+        }
+        int64_t begin = now_ns();
+        for (size_t i = first; i < l->apps.len; i++)
+                register_app(l, l->apps.data[i], executors);
+        int r = wait_until(l, &l->launched, launched, begin + PATIENCE_NS, "executors launched", error);
+        if (r == 0)
+                r = wait_until(l, &l->running, running, begin + PATIENCE_NS, "executors running", error);
+        *seconds = (double)(now_ns() - begin) / 1e9;
+        return r;
+}
+
+int cluster_load_end(struct cluster_load *l, double *seconds, int *told, struct fst_error *error)
+{
+        int64_t begin = now_ns();
+        int finished = l->finished;
+        for (size_t i = 0; i < l->apps.len; i++) {
+                Firesteel__Standalone__ApplicationId id = FIRESTEEL__STANDALONE__APPLICATION_ID__INIT;
+                id.id = l->apps.data[i]->app_id;
+                if (id.id)
+                        say(l, l->apps.data[i], TYPE(UNREGISTER_APPLICATION), &id.base);
+        }
+        int r = wait_until(l, &l->killed, l->launched, begin + PATIENCE_NS, "executors told to end", error);
+        *seconds = (double)(now_ns() - begin) / 1e9;
+        *told = l->finished - finished;
+        return r;
+}
+
+int cluster_load_beat(struct cluster_load *l, int64_t interval_ms, int64_t ms, struct fst_error *error)
+{
+        int64_t begin = now_ns(), n = (int64_t)l->workers.len, sent = 0;
+        while (now_ns() < begin + ms * 1000000) {
+                int64_t due = n * (now_ns() - begin) / (interval_ms * 1000000);
+                for (; sent < due; sent++) {
+                        Firesteel__Standalone__WorkerId b = FIRESTEEL__STANDALONE__WORKER_ID__INIT;
+                        char id[64];
+                        worker_id(l->workers.data[sent % n], id, sizeof(id));
+                        b.id = id;
+                        say(l, l->workers.data[sent % n], TYPE(WORKER_HEARTBEAT), &b.base);
+                }
+                turn(l, 2);
+                if (l->lost)
+                        return error_set(error, -ECONNRESET, "%d connections were lost", l->lost);
+        }
+        return 0;
+}

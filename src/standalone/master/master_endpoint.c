@@ -1,0 +1,537 @@
+/*
+ * The endpoint "Master": what workers, applications and submission clients say, told to the core.
+ *
+ * Anybody may connect. Who has not registered may register, submit and ask, in small messages. Who has is held to it:
+ * a worker speaks of itself, and of executors and drivers that are its own; an application of itself. Whatever else is
+ * said ends the connection, or, where a change may have crossed it on its way, is passed over.
+ */
+#include "standalone/master/master_server_internal.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "standalone/master/master_wire.h"
+#include "net/socket.h"
+#include "rpc/rpc.h"
+
+#define TYPE(name) FIRESTEEL__STANDALONE__STANDALONE_TYPE__##name
+#define GUESTS_MOST 1024
+#define GUEST_LEAST_MS 1000 /* what a guest may take before it must make room for another */
+
+/* One message on its way: who says it, and where it was decoded. */
+struct word {
+        struct master_server *s;
+        struct member *from;
+        struct rpc_message *m;
+        struct wire_memory memory;
+        const void *body;
+};
+
+/* --------------------------------------------------------------------------------------------------- connections */
+
+static void on_connected(void *owner, struct rpc_peer *peer)
+{
+        struct master_server *s = owner;
+        int64_t now = master_server_now();
+        struct member *m = members_add(&s->members, peer, now), *oldest = s->members.of[MEMBER_GUEST].first;
+        for (size_t i = 0; i < s->calls.len; i++) {
+                const struct master_call *call = &s->calls.data[i];
+                if (rpc_ref_peer(call->ref) != peer || members_find_key(&s->members, call->role, call->key))
+                        continue;
+                members_name(&s->members, m, call->role, call->key);
+                m->app_id = call->app_id ? mem_strdup(call->app_id) : NULL;
+                memcpy(m->greeting, call->greeting, sizeof(m->greeting));
+                return;
+        }
+        if (s->members.of[MEMBER_GUEST].n > GUESTS_MOST && now - oldest->heard >= GUEST_LEAST_MS)
+                rpc_peer_close(oldest->peer, "it did not register, and others wait");
+}
+
+static void on_disconnected(void *owner, struct rpc_peer *peer, const char *why)
+{
+        struct master_server *s = owner;
+        struct member *m = rpc_peer_data(peer);
+        if (!m)
+                return;
+        int64_t now = master_server_now();
+        if (m->role == MEMBER_WORKER)
+                master_worker_disconnected(s->core, m->number, m->key, now);
+        else if (m->role == MEMBER_APP && m->app_id)
+                master_app_disconnected(s->core, m->number, m->app_id, now);
+        members_remove(&s->members, m);
+        master_server_news(s);
+}
+
+/* What cannot be said by them. */
+static void kick(struct word *w, const char *why)
+{
+        if (rpc_peer_may_log(w->from->peer))
+                log_warn(MASTER_LOG, "%s is disconnected: %s", rpc_peer_name(w->from->peer), why);
+        if (w->m->ask)
+                rpc_fail(w->m, "%s", why);
+        rpc_peer_close(w->from->peer, why);
+}
+
+/* The address that the connection comes from, without its port, is the same. */
+static bool same_host(const struct rpc_peer *a, const struct rpc_peer *b)
+{
+        struct host_port x, y;
+        return host_port_parse(rpc_peer_name(a), &x, NULL) == 0 && host_port_parse(rpc_peer_name(b), &y, NULL) == 0 &&
+               strcmp(x.host, y.host) == 0;
+}
+
+void master_server_introduce(struct master_server *s, struct member *member, enum member_role role, const char *key)
+{
+        struct member *before = members_name(&s->members, member, role, key);
+        rpc_peer_welcome(member->peer);
+        if (before)
+                rpc_peer_close(before->peer, role == MEMBER_WORKER ? "the worker has registered over another connection"
+                                                                   : "the application has registered over another "
+                                                                     "connection");
+}
+
+/* -------------------------------------------------------------------------------------------------- registration */
+
+static void refuse(struct word *w, const char *endpoint, const char *why)
+{
+        Firesteel__Standalone__Sentence message = FIRESTEEL__STANDALONE__SENTENCE__INIT;
+        struct rpc_ref *ref = rpc_peer_ref(w->from->peer, endpoint);
+        if (rpc_peer_may_log(w->from->peer))
+                log_warn(MASTER_LOG, "%s %s may not register: %s",
+                         strcmp(endpoint, STANDALONE_WORKER_ENDPOINT) == 0 ? "The worker at" : "The application at",
+                         rpc_peer_name(w->from->peer), why);
+        message.text = (char *)why;
+        rpc_send_packed(ref, TYPE(REGISTRATION_REFUSED), &message.base, NULL);
+        rpc_ref_unref(ref);
+}
+
+/*
+ * Nobody takes the name of who is there: only the same host may, whose first connection may be a dead one. Who was
+ * called by a new leader calls as well, and from another address than that at which it listens if its host has several:
+ * a worker shows the greeting that it was called with, an application its id.
+ */
+static bool may_be(struct word *w, enum member_role role, const char *key)
+{
+        const struct member *other = members_find_key(&w->s->members, role, key);
+        return !other || other == w->from || *other->greeting || !rpc_peer_connected(other->peer) ||
+               same_host(other->peer, w->from->peer);
+}
+
+/*
+ * It is called just now, and this one, from another address, does not know the greeting: it is a stranger, or the
+ * greeting is still on its way, after which the worker registers again. Once all have had time to answer, who did not
+ * is nobody whose place could be taken.
+ */
+static bool lacks_greeting(struct word *w, const char *key, const char *greeting)
+{
+        const struct member *other = members_find_key(&w->s->members, MEMBER_WORKER, key);
+        return other && other != w->from && *other->greeting && w->s->core->status == MASTER_RECOVERING &&
+               rpc_peer_connected(other->peer) && !same_host(other->peer, w->from->peer) &&
+               strcmp(other->greeting, greeting) != 0;
+}
+
+static void register_worker(struct word *w)
+{
+        const Firesteel__Standalone__RegisterWorker *r = w->body;
+        struct master_server *s = w->s;
+        struct fst_error error = FST_ERROR_INIT;
+        struct worker_spec spec = {0};
+        int e = standalone_version_check(r->version, "this worker", "the master", &error);
+        if (e == 0)
+                e = master_read_worker(r, &w->memory, &spec, &error);
+        if (e == 0 && (w->from->role == MEMBER_APP || (w->from->key && strcmp(w->from->key, spec.id) != 0)))
+                e = error_set(&error, -EINVAL, "this connection is that of \"%s\"", w->from->key);
+        if (e == 0 && !may_be(w, MEMBER_WORKER, spec.id))
+                e = error_set(&error, -EEXIST, "worker %s is connected from another host", spec.id);
+        if (e < 0) {
+                refuse(w, STANDALONE_WORKER_ENDPOINT, error_message(&error));
+        } else if (lacks_greeting(w, spec.id, r->greeting)) {
+                if (rpc_peer_may_log(w->from->peer))
+                        log_warn(MASTER_LOG, "%s says that it is worker %s, which is called at another address",
+                                 rpc_peer_name(w->from->peer), spec.id);
+        } else {
+                s->introduced = MEMBER_WORKER;
+                s->introduced_key = spec.id;
+                master_register_worker(s->core, w->from->number, &spec, master_server_now());
+        }
+        error_deinit(&error);
+}
+
+/*
+ * Its id is what an application has to show that it is the one at that address; or, if it was called there just now and
+ * was never told one, nothing.
+ */
+static bool knows_id(const struct word *w, const Firesteel__Standalone__RegisterApplication *r)
+{
+        const struct member *other = members_find_key(&w->s->members, MEMBER_APP, r->address);
+        return !other || other == w->from || !other->app_id || !rpc_peer_connected(other->peer) ||
+               strcmp(other->app_id, r->app_id) == 0 ||
+               (*other->greeting && !*r->app_id && same_host(other->peer, w->from->peer));
+}
+
+static void register_app(struct word *w)
+{
+        const Firesteel__Standalone__RegisterApplication *r = w->body;
+        struct master_server *s = w->s;
+        struct fst_error error = FST_ERROR_INIT;
+        struct app_spec spec = {0};
+        int e = standalone_version_check(r->version, "this application", "the master", &error);
+        if (e == 0)
+                e = master_read_app(r, &w->memory, &spec, &error);
+        if (e == 0 && (w->from->role == MEMBER_WORKER || (w->from->key && strcmp(w->from->key, spec.address) != 0)))
+                e = error_set(&error, -EINVAL, "this connection is that of \"%s\"", w->from->key);
+        if (e == 0 && (!may_be(w, MEMBER_APP, spec.address) || !knows_id(w, r)))
+                e = error_set(&error, -EEXIST, "an application whose driver is at %s is connected already",
+                              spec.address);
+        if (e < 0) {
+                refuse(w, STANDALONE_APP_ENDPOINT, error_message(&error));
+        } else {
+                s->introduced = MEMBER_APP;
+                s->introduced_key = spec.address;
+                master_register_app(s->core, w->from->number, &spec, master_server_now());
+                if (*r->app_id && w->from->role == MEMBER_APP && !w->from->app_id)
+                        w->from->app_id = mem_strdup(r->app_id); /* for when this master leads */
+        }
+        error_deinit(&error);
+}
+
+/* ------------------------------------------------------------------------------------------------------ workers */
+
+static bool speaks_for_itself(struct word *w, const char *id)
+{
+        const char *own = w->from->role == MEMBER_WORKER ? w->from->key : w->from->app_id;
+        if (own && strcmp(own, id) == 0)
+                return true;
+        kick(w, "it speaks for another");
+        return false;
+}
+
+static void heartbeat(struct word *w)
+{
+        const Firesteel__Standalone__WorkerId *b = w->body;
+        if (w->from->role == MEMBER_GUEST) { /* it takes itself for registered */
+                struct rpc_ref *ref = rpc_peer_ref(w->from->peer, STANDALONE_WORKER_ENDPOINT);
+                if (w->s->core->status != MASTER_STANDBY)
+                        rpc_send(ref, TYPE(RECONNECT_WORKER), NULL, 0, NULL);
+                rpc_ref_unref(ref);
+                return;
+        }
+        if (speaks_for_itself(w, b->id))
+                master_heartbeat(w->s->core, w->from->number, b->id, master_server_now());
+}
+
+/* Applications of which the worker keeps files, and that ended while it was not connected. */
+static void tell_what_ended(struct word *w, const char *worker_id, char *const *app_ids, size_t n)
+{
+        const struct master *core = w->s->core;
+        for (size_t i = 0; core->status != MASTER_STANDBY && i < n; i++) {
+                Firesteel__Standalone__ApplicationId message = FIRESTEEL__STANDALONE__APPLICATION_ID__INIT;
+                message.id = app_ids[i];
+                if (!master_app(core, app_ids[i]))
+                        outbox_send(&w->s->outbox, w->from->number, TYPE(APPLICATION_FINISHED), &message.base);
+                else
+                        master_worker_keeps(w->s->core, worker_id, app_ids[i]);
+        }
+}
+
+static void worker_state(struct word *w)
+{
+        const Firesteel__Standalone__WorkerState *b = w->body;
+        struct executor_report *executors = NULL;
+        struct driver_report *drivers = NULL;
+        struct fst_error error = FST_ERROR_INIT;
+        if (!speaks_for_itself(w, b->worker_id))
+                return;
+        if (master_read_state(b, &w->memory, &executors, &drivers, &error) < 0) {
+                kick(w, error_message(&error));
+        } else {
+                master_worker_state(w->s->core, w->from->number, b->worker_id, executors, (int)b->n_executors, drivers,
+                                    (int)b->n_drivers, master_server_now());
+                master_worker_only_own(w->s->core, b->worker_id, b->only_own);
+                tell_what_ended(w, b->worker_id, b->app_ids, b->n_app_ids);
+        }
+        error_deinit(&error);
+}
+
+static void executor_state_changed(struct word *w)
+{
+        const Firesteel__Standalone__ExecutorStateChanged *b = w->body;
+        const struct master *core = w->s->core;
+        const struct master_app *app = master_app(core, b->app_id);
+        const struct master_executor *e = app ? master_executor(core, app, b->executor) : NULL;
+        enum executor_state state;
+        if (!executor_state_named(b->state, &state)) {
+                kick(w, "it says a state of an executor that there is not");
+                return;
+        }
+        if (e && strcmp(e->worker_id, w->from->key) != 0)
+                return; /* it was lost with this worker, and its number went to no other: nobody's news */
+        int status = b->exit_status;
+        master_executor_changed(w->s->core, b->app_id, b->executor, state, *b->message ? b->message : NULL,
+                                b->has_exit_status ? &status : NULL, master_server_now());
+}
+
+static void driver_state_changed(struct word *w)
+{
+        const Firesteel__Standalone__DriverStateChanged *b = w->body;
+        const struct master_driver *d = master_driver(w->s->core, b->driver_id);
+        enum driver_state state;
+        if (!driver_state_named(b->state, &state)) {
+                kick(w, "it says a state of a driver that there is not");
+                return;
+        }
+        /* While this master recovers it is not known yet whose driver that is, and it may have ended meanwhile. */
+        if (d && (d->worker ? strcmp(d->worker->id, w->from->key) != 0 : w->s->core->status != MASTER_RECOVERING))
+                return;
+        master_driver_changed(w->s->core, b->driver_id, state, *b->exception ? b->exception : NULL,
+                              master_server_now());
+}
+
+static void worker_decommissioning(struct word *w)
+{
+        const Firesteel__Standalone__WorkerId *b = w->body;
+        if (speaks_for_itself(w, b->id))
+                master_decommission_worker(w->s->core, b->id, master_server_now());
+}
+
+/* ------------------------------------------------------------------------------------------------- applications */
+
+static void unregister_app(struct word *w)
+{
+        const Firesteel__Standalone__ApplicationId *b = w->body;
+        if (speaks_for_itself(w, b->id))
+                master_unregister_app(w->s->core, b->id, master_server_now());
+}
+
+/* It was called, and answers when it was given up already: nothing else would tell it. */
+static void tell_late(struct word *w, const char *app_id)
+{
+        Firesteel__Standalone__ApplicationRemoved message = FIRESTEEL__STANDALONE__APPLICATION_REMOVED__INIT;
+        if (w->s->core->status == MASTER_STANDBY || master_app(w->s->core, app_id))
+                return;
+        message.state = (char *)app_state_name(APP_FINISHED);
+        message.message = (char *)"it answered when the master's recovery was over (spark.deploy.recoveryTimeout)";
+        outbox_send(&w->s->outbox, w->from->number, TYPE(APPLICATION_REMOVED), &message.base);
+}
+
+static void app_state(struct word *w)
+{
+        const Firesteel__Standalone__ApplicationState *b = w->body;
+        struct executor_target *targets = NULL;
+        struct fst_error error = FST_ERROR_INIT;
+        if (!speaks_for_itself(w, b->app_id))
+                return;
+        if (master_read_targets(b->targets, b->n_targets, &w->memory, &targets, &error) < 0)
+                kick(w, error_message(&error));
+        else {
+                master_app_changed(w->s->core, w->from->number, b->app_id, targets, (int)b->n_targets, b->next_executor,
+                                   master_server_now());
+                tell_late(w, b->app_id);
+        }
+        error_deinit(&error);
+}
+
+static void answer_truth(struct word *w, bool value)
+{
+        Firesteel__Standalone__Truth answer = FIRESTEEL__STANDALONE__TRUTH__INIT;
+        answer.value = value;
+        outbox_answer(&w->s->outbox, w->m, &answer.base);
+}
+
+static void request_executors(struct word *w)
+{
+        const Firesteel__Standalone__RequestExecutors *b = w->body;
+        struct executor_target *targets = NULL;
+        struct fst_error error = FST_ERROR_INIT;
+        if (!speaks_for_itself(w, b->app_id))
+                return;
+        if (master_read_targets(b->targets, b->n_targets, &w->memory, &targets, &error) < 0)
+                kick(w, error_message(&error));
+        else
+                answer_truth(w, master_request_executors(w->s->core, b->app_id, targets, (int)b->n_targets,
+                                                         master_server_now()));
+        error_deinit(&error);
+}
+
+static void kill_executors_of_app(struct word *w)
+{
+        const Firesteel__Standalone__KillExecutorsOfApp *b = w->body;
+        if (speaks_for_itself(w, b->app_id))
+                answer_truth(w, master_kill_executors(w->s->core, b->app_id, b->executors, (int)b->n_executors,
+                                                      master_server_now()));
+}
+
+/* -------------------------------------------------------------------------------------------------- submissions */
+
+static bool in_standby(const struct word *w)
+{
+        return w->s->core->status == MASTER_STANDBY;
+}
+
+static bool check_client(struct word *w, const Firesteel__Standalone__Version *version)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        int e = standalone_version_check(version, "this client", "the master", &error);
+        if (e < 0)
+                rpc_fail(w->m, "%s", error_message(&error));
+        error_deinit(&error);
+        return e == 0;
+}
+
+static void answer_reply(struct word *w, struct master_reply *reply)
+{
+        Firesteel__Standalone__DriverReply answer = FIRESTEEL__STANDALONE__DRIVER_REPLY__INIT;
+        answer.success = reply->success;
+        answer.driver_id = reply->driver_id ? reply->driver_id : answer.driver_id;
+        answer.message = reply->message ? reply->message : answer.message;
+        answer.standby = in_standby(w);
+        outbox_answer(&w->s->outbox, w->m, &answer.base);
+        master_reply_deinit(reply);
+}
+
+static void submit_driver(struct word *w)
+{
+        const Firesteel__Standalone__SubmitDriver *b = w->body;
+        if (!check_client(w, b->version))
+                return;
+        struct master_reply reply = {0};
+        if (b->driver)
+                reply = master_server_take_driver(w->s, b->driver, &w->memory);
+        else
+                reply.message = mem_strdup("what the driver is to run is not said");
+        answer_reply(w, &reply);
+}
+
+static void kill_submitted(struct word *w)
+{
+        const Firesteel__Standalone__DriverRequest *b = w->body;
+        if (!check_client(w, b->version))
+                return;
+        int64_t now = master_server_now();
+        struct master_reply reply = *b->driver_id ? master_kill_driver(w->s->core, b->driver_id, now)
+                                                  : master_kill_all_drivers(w->s->core, now);
+        answer_reply(w, &reply);
+}
+
+static void driver_status(struct word *w)
+{
+        const Firesteel__Standalone__DriverRequest *b = w->body;
+        if (!check_client(w, b->version))
+                return;
+        _cleanup_free_ char *message = NULL;
+        const struct master_driver *d = master_driver_status(w->s->core, b->driver_id, &message);
+        Firesteel__Standalone__DriverStatus answer = FIRESTEEL__STANDALONE__DRIVER_STATUS__INIT;
+        answer.found = d != NULL;
+        answer.standby = in_standby(w);
+        answer.message = message ? message : answer.message;
+        if (d) {
+                answer.state = (char *)driver_state_name(d->state);
+                answer.worker_id = d->worker_id ? d->worker_id : answer.worker_id;
+                answer.worker_host_port = d->worker_address ? d->worker_address : answer.worker_host_port;
+                answer.exception = d->exception ? d->exception : answer.exception;
+        }
+        outbox_answer(&w->s->outbox, w->m, &answer.base);
+}
+
+static void clear_completed(struct word *w)
+{
+        const Firesteel__Standalone__DriverRequest *b = w->body;
+        if (!check_client(w, b->version))
+                return;
+        struct master_reply reply = {.success = !in_standby(w)};
+        if (reply.success)
+                master_clear_completed(w->s->core);
+        answer_reply(w, &reply);
+}
+
+static void decommission_hosts(struct word *w)
+{
+        const Firesteel__Standalone__DecommissionHosts *b = w->body;
+        if (!check_client(w, b->version))
+                return;
+        Firesteel__Standalone__DecommissionedHosts answer = FIRESTEEL__STANDALONE__DECOMMISSIONED_HOSTS__INIT;
+        answer.workers = master_server_decommission(w->s, (const char *const *)b->hosts, (int)b->n_hosts);
+        answer.standby = in_standby(w);
+        outbox_answer(&w->s->outbox, w->m, &answer.base);
+}
+
+/* ------------------------------------------------------------------------------------------------------- messages */
+
+#define ANYBODY (1 << MEMBER_GUEST | 1 << MEMBER_WORKER | 1 << MEMBER_APP)
+#define WORKERS (1 << MEMBER_WORKER)
+#define APPS (1 << MEMBER_APP)
+
+static const struct kind {
+        void (*take)(struct word *w);
+        const ProtobufCMessageDescriptor *descriptor;
+        unsigned who;
+        bool ask;
+} kinds[] = {
+        [TYPE(REGISTER_WORKER)] = {register_worker, &firesteel__standalone__register_worker__descriptor, ANYBODY},
+        [TYPE(WORKER_HEARTBEAT)] = {heartbeat, &firesteel__standalone__worker_id__descriptor, ANYBODY},
+        [TYPE(WORKER_STATE)] = {worker_state, &firesteel__standalone__worker_state__descriptor, WORKERS},
+        [TYPE(EXECUTOR_STATE_CHANGED)] = {executor_state_changed,
+                                          &firesteel__standalone__executor_state_changed__descriptor, WORKERS},
+        [TYPE(DRIVER_STATE_CHANGED)] = {driver_state_changed, &firesteel__standalone__driver_state_changed__descriptor,
+                                        WORKERS},
+        [TYPE(WORKER_DECOMMISSIONING)] = {worker_decommissioning, &firesteel__standalone__worker_id__descriptor,
+                                          WORKERS},
+        [TYPE(REGISTER_APPLICATION)] = {register_app, &firesteel__standalone__register_application__descriptor,
+                                        ANYBODY},
+        [TYPE(UNREGISTER_APPLICATION)] = {unregister_app, &firesteel__standalone__application_id__descriptor, APPS},
+        [TYPE(APPLICATION_STATE)] = {app_state, &firesteel__standalone__application_state__descriptor, APPS},
+        [TYPE(REQUEST_EXECUTORS)] = {request_executors, &firesteel__standalone__request_executors__descriptor, APPS,
+                                     true},
+        [TYPE(KILL_EXECUTORS_OF_APP)] = {kill_executors_of_app,
+                                         &firesteel__standalone__kill_executors_of_app__descriptor, APPS, true},
+        [TYPE(SUBMIT_DRIVER)] = {submit_driver, &firesteel__standalone__submit_driver__descriptor, ANYBODY, true},
+        [TYPE(KILL_SUBMITTED)] = {kill_submitted, &firesteel__standalone__driver_request__descriptor, ANYBODY, true},
+        [TYPE(DRIVER_STATUS)] = {driver_status, &firesteel__standalone__driver_request__descriptor, ANYBODY, true},
+        [TYPE(CLEAR_COMPLETED)] = {clear_completed, &firesteel__standalone__driver_request__descriptor, ANYBODY, true},
+        [TYPE(DECOMMISSION_HOSTS)] = {decommission_hosts, &firesteel__standalone__decommission_hosts__descriptor,
+                                      ANYBODY, true},
+};
+
+static void on_message(void *owner, struct rpc_message *m)
+{
+        struct master_server *s = owner;
+        const struct kind *kind = m->type < ARRAY_SIZE(kinds) ? &kinds[m->type] : NULL;
+        struct word w = {.s = s, .from = rpc_peer_data(m->peer), .m = m};
+        struct fst_error error = FST_ERROR_INIT;
+        if (!w.from)
+                return;
+        if (!kind || !kind->take) {
+                if (m->ask)
+                        rpc_fail(m, "this master, firesteel " FIRESTEEL_VERSION ", knows no message %d", m->type);
+                return;
+        }
+        members_heard(&s->members, w.from, master_server_now());
+        if (!(kind->who & 1u << w.from->role)) {
+                kick(&w, "it has not registered as who may say that");
+                return;
+        }
+        if (kind->ask && !m->ask) {
+                kick(&w, "it says what is to be asked");
+                return;
+        }
+        w.memory = wire_memory_for(m->len);
+        w.body = standalone_decode(m->body, m->len, kind->descriptor, &w.memory, &error);
+        if (w.body)
+                kind->take(&w);
+        else
+                kick(&w, error_message(&error));
+        if (w.body && m->ask && !kind->ask) { /* who asks wants to know that it is kept */
+                Firesteel__Standalone__Truth truth = FIRESTEEL__STANDALONE__TRUTH__INIT;
+                truth.value = true;
+                outbox_answer(&s->outbox, m, &truth.base);
+        }
+        standalone_memory_deinit(&w.memory);
+        error_deinit(&error);
+        master_server_news(s);
+}
+
+const struct rpc_endpoint_class master_endpoint_class = {
+        .receive = on_message,
+        .connected = on_connected,
+        .disconnected = on_disconnected,
+};

@@ -1,0 +1,136 @@
+/* Who asks a master by HTTP: the REST server and the pages, on the functions of master_server.h; see
+ * master_server_internal.h. */
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/string_prefix.h"
+#include "standalone/pages/master_pages.h"
+#include "standalone/master/master_server_internal.h"
+#include "standalone/rest/rest_server.h"
+#include "net/socket.h"
+
+static const struct master *state(void *owner)
+{
+        return master_server_state(owner);
+}
+
+static void submit(void *owner, const Firesteel__Standalone__DriverDescription *driver, rest_replied *replied,
+                   void *context)
+{
+        master_server_submit(owner, driver, replied, context);
+}
+
+static void kill_driver(void *owner, const char *driver_id, rest_replied *replied, void *context)
+{
+        master_server_kill(owner, driver_id, replied, context);
+}
+
+static void kill_all(void *owner, rest_replied *replied, void *context)
+{
+        master_server_kill_all(owner, replied, context);
+}
+
+static void clear(void *owner, rest_replied *replied, void *context)
+{
+        master_server_clear(owner, replied, context);
+}
+
+static const struct rest_master_ops rest_ops = {
+        .state = state,
+        .submit = submit,
+        .kill = kill_driver,
+        .kill_all = kill_all,
+        .clear = clear,
+};
+
+static int start_rest(struct master_server *s, struct fst_error *error)
+{
+        const struct fst_conf *conf = &s->conf->conf;
+        bool enabled = false;
+        char text[300];
+        int r = conf_get_bool(conf, "spark.master.rest.enabled", &enabled, error);
+        if (r < 0 || !enabled)
+                return r;
+        r = rest_server_new(conf, s->url, &rest_ops, s, &s->rest, error);
+        if (r == 0)
+                r = rest_server_listen(s->rest, s->loop, s->conf->host, error);
+        if (r == 0)
+                s->rest_url = mem_printf("spark://%s",
+                                         host_port_text(s->conf->host, rest_server_port(s->rest), text, sizeof(text)));
+        return r;
+}
+
+/* ------------------------------------------------------------------------------------------------------- pages */
+
+static bool kill_app(void *owner, const char *app_id)
+{
+        return master_server_kill_app(owner, app_id);
+}
+
+static int decommission(void *owner, const char *const *hosts, int n)
+{
+        return master_server_decommission(owner, hosts, n);
+}
+
+static const struct master_pages_ops pages_ops = {
+        .state = state,
+        .now = master_server_now,
+        .kill_app = kill_app,
+        .kill_driver = kill_driver,
+        .decommission = decommission,
+};
+
+/* Where people reach the pages: a proxy in front of them, if there is one. */
+static char *web_ui_of(const struct master_server *s)
+{
+        const struct fst_conf *conf = &s->conf->conf;
+        const char *proxy = conf_get_raw(conf, "spark.ui.reverseProxyUrl");
+        bool behind = false;
+        char text[300];
+        if (conf_get_bool(conf, "spark.ui.reverseProxy", &behind, NULL) == 0 && behind && proxy)
+                return mem_printf("%s%s", proxy, text_ends_with(proxy, "/") ? "" : "/");
+        return mem_printf("%s://%s", master_pages_are_secure(s->pages) ? "https" : "http",
+                          host_port_text(s->conf->public_host, master_pages_port(s->pages), text, sizeof(text)));
+}
+
+static int start_pages(struct master_server *s, struct fst_error *error)
+{
+        const char *host = getenv("SPARK_LOCAL_IP");
+        struct master_pages_options options = {
+                .loop = s->loop,
+                .conf = &s->conf->conf,
+                .host = host && *host ? host : NULL,
+                .port = s->conf->web_ui_port,
+                .master_url = s->url,
+                .rest_url = s->rest_url,
+                .ops = &pages_ops,
+                .owner = s,
+        };
+        int r = master_pages_new(&options, &s->pages, error);
+        if (r < 0)
+                return r;
+        s->web_ui = web_ui_of(s);
+        log_info("MasterWebUI", "Bound MasterWebUI to %s, and started at %s", options.host ? options.host : "0.0.0.0",
+                 s->web_ui);
+        bool proxied = false;
+        if (conf_get_bool(&s->conf->conf, "spark.ui.reverseProxy", &proxied, NULL) == 0 && proxied)
+                log_info(
+                        MASTER_LOG,
+                        "Spark Master is acting as a reverse proxy. Master, Workers and Applications UIs are available "
+                        "at %s",
+                        s->web_ui);
+        return 0;
+}
+
+int master_web_start(struct master_server *s, struct fst_error *error)
+{
+        int r = start_rest(s, error);
+        return r < 0 ? r : start_pages(s, error);
+}
+
+void master_web_stop(struct master_server *s)
+{
+        master_pages_free(steal(s->pages));
+        rest_server_free(steal(s->rest));
+        free(steal(s->rest_url));
+}

@@ -1,0 +1,61 @@
+/*
+ * What a master says, kept back until the records are durable that were stored before it was said.
+ *
+ *      outbox_stored(&o);                     a record was given to persistence
+ *      outbox_send(&o, member, type, &m);     kept; had nothing been stored, it were sent at once
+ *      outbox_seal(&o);                       the end of the loop's turn: persistence_commit for all of it
+ *      …                                      → sent, in the order in which it was said
+ *
+ * Commits go one after another: what is said while one is under way waits for the next, all together.
+ */
+#pragma once
+
+#include "standalone/core/master_core.h"
+#include "standalone/master/master_sessions.h"
+
+#include <protobuf-c/protobuf-c.h>
+#include <stdbool.h>
+
+struct letter;
+struct rpc_env;
+struct rpc_message;
+
+struct letters {
+        struct letter *first, **last;
+};
+
+struct outbox {
+        struct members *members;
+        struct rpc_env *env;
+        /* As persistence_commit: true: durable already. False: outbox_durable is called with the outbox later. */
+        bool (*commit)(void *owner);
+        void *owner;
+        bool stored;     /* something, since the last commit was asked for */
+        bool committing; /* `under_way` waits for it */
+        bool delivering;
+        struct letters under_way, next;
+        int unflushed; /* messages since connections were written to */
+};
+
+void outbox_init(struct outbox *o, struct members *members, struct rpc_env *env, bool (*commit)(void *), void *owner);
+
+/* What waits is dropped. */
+void outbox_deinit(struct outbox *o);
+
+void outbox_stored(struct outbox *o);
+
+/* To the endpoint of the member of that number; 0, or one that is gone: dropped. @message NULL: without a body. */
+void outbox_send(struct outbox *o, uint64_t number, uint16_t type, const ProtobufCMessage *message);
+
+/* The answer to an ask. */
+void outbox_answer(struct outbox *o, struct rpc_message *m, const ProtobufCMessage *message);
+
+/* Call @replied with @reply, whose content it takes. Never from within this. */
+typedef void outbox_replied(void *owner, const struct master_reply *reply);
+void outbox_reply(struct outbox *o, struct master_reply *reply, outbox_replied *replied, void *owner);
+
+/* Everything of this turn has been said. */
+void outbox_seal(struct outbox *o);
+
+/* The commit is done. */
+void outbox_durable(struct outbox *o);

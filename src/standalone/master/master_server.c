@@ -1,0 +1,351 @@
+/*
+ * The master process's life; see master_server.h.
+ *
+ * The turn. Messages are taken in libuv's poll phase, or in its prepare phase (rpc/env.c) when they had been kept; each
+ * ends in master_server_news, which starts the idle handle so that the loop does not wait. The check handle, behind
+ * the poll phase, then lets the core place and the outbox leave; rpc writes to the sockets before the loop waits again.
+ */
+#include "standalone/master/master_server_internal.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "standalone/rest/driver_validation.h"
+#include "standalone/recovery/master_record.h"
+#include "standalone/master/master_wire.h"
+#include "standalone/recovery/persistence.h"
+#include "net/security.h"
+#include "rpc/rpc.h"
+
+#include <sys/resource.h>
+#include <sys/time.h>
+
+#define GUEST_BYTES_MOST (1 << 20)
+#define DRAIN_MS 1000
+#define WALL_TOLERANCE_MS 1000
+
+int64_t master_server_now(void)
+{
+        return now_ms();
+}
+
+static int64_t wall_offset(void)
+{
+        struct timeval t;
+        gettimeofday(&t, NULL);
+        return (int64_t)t.tv_sec * 1000 + t.tv_usec / 1000 - master_server_now();
+}
+
+/* ---------------------------------------------------------------------------------------------------- the turn */
+
+static void on_idle(uv_idle_t *idle)
+{
+        /* being there is all that it is for */
+}
+
+void master_server_news(struct master_server *s)
+{
+        if (!s->closing)
+                uv_idle_start(&s->idle, on_idle);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+        struct master_server *s = timer->data;
+        master_tick(s->core, master_server_now());
+        master_server_news(s);
+}
+
+/* The time of day was set, more than clocks are adjusted by. */
+static void follow_clock(struct master_server *s)
+{
+        int64_t offset = wall_offset();
+        if (llabs(offset - s->wall_offset) < WALL_TOLERANCE_MS)
+                return;
+        s->wall_offset = offset;
+        master_set_wall_offset(s->core, offset);
+}
+
+static void on_turn(uv_check_t *check)
+{
+        struct master_server *s = check->data;
+        if (!uv_is_active((uv_handle_t *)&s->idle) || s->closing)
+                return;
+        uv_idle_stop(&s->idle);
+        follow_clock(s);
+        int64_t now = master_server_now();
+        master_schedule(s->core, now);
+        outbox_seal(&s->outbox);
+        if (s->core->status == MASTER_ALIVE)
+                master_server_hang_up(s);
+        int64_t deadline = master_deadline(s->core);
+        if (deadline == INT64_MAX)
+                uv_timer_stop(&s->timer);
+        else
+                uv_timer_start(&s->timer, on_timer, (uint64_t)MAX(deadline - now, (int64_t)1), 0);
+}
+
+/* ------------------------------------------------------------------------------------------------------- records */
+
+static void on_durable(void *context)
+{
+        struct master_server *s = context;
+        outbox_durable(&s->outbox);
+        master_server_news(s);
+}
+
+static bool commit(void *owner)
+{
+        struct master_server *s = owner;
+        return s->forgetful || persistence_commit(s->persistence, on_durable, s);
+}
+
+static void on_elected(void *owner, const struct persistence_record *records, size_t n)
+{
+        struct master_server *s = owner;
+        _cleanup_(master_records_deinit) struct master_records r = MASTER_RECORDS_INIT;
+        master_records_read(&r, records, n);
+        master_elected(s->core, r.apps.data, (int)r.apps.len, r.drivers.data, (int)r.drivers.len, r.workers.data,
+                       (int)r.workers.len, master_server_now());
+        master_server_call_back(s);
+        master_server_news(s);
+}
+
+static void on_revoked(void *owner, const char *why)
+{
+        struct master_server *s = owner;
+        log_error(MASTER_LOG, "%s", why);
+        master_revoked(s->core, master_server_now());
+}
+
+static void on_failed(void *owner, const char *message)
+{
+        struct master_server *s = owner;
+        log_error(MASTER_LOG, "%s", message);
+        s->ended(s->owner, 1);
+}
+
+static const struct persistence_ops persistence_ops = {
+        .elected = on_elected,
+        .revoked = on_revoked,
+        .failed = on_failed,
+};
+
+static int stand_for_election(struct master_server *s, struct fst_error *error)
+{
+        _cleanup_free_ char *mode = NULL;
+        int r = conf_get_string(&s->conf->conf, "spark.deploy.recoveryMode", &mode, error);
+        if (r == 0)
+                r = persistence_open(s->loop, &s->conf->conf, s->url, &persistence_ops, s, &s->persistence, error);
+        s->forgetful = r == 0 && strcasecmp(mode, "NONE") == 0;
+        return r;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- life */
+
+/* Each connection is a descriptor. */
+static void raise_limits(void)
+{
+        struct rlimit files;
+        if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur >= files.rlim_max)
+                return;
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+}
+
+static int listen_rpc(struct master_server *s, struct fst_error *error)
+{
+        const struct fst_conf *conf = &s->conf->conf;
+        struct rpc_options options;
+        int64_t retries = 0;
+        int r = security_new(conf, "", SECURITY_DRIVER, &s->security, error);
+        rpc_options_init(&options);
+        options.name = STANDALONE_MASTER_ENV;
+        options.app_id = "";
+        options.security = s->security;
+        options.max_guest_bytes = GUEST_BYTES_MOST;
+        if (r == 0)
+                r = rpc_options_configure(&options, conf, error);
+        if (r == 0)
+                r = conf_get_int(conf, "spark.port.maxRetries", &retries, error);
+        if (r == 0)
+                r = rpc_env_new(s->loop, &options, &s->env, error);
+        if (r == 0)
+                r = rpc_env_register(s->env, STANDALONE_MASTER_ENDPOINT, &master_endpoint_class, s, error);
+        if (r == 0)
+                r = rpc_env_listen(s->env, s->conf->host, s->conf->host, s->conf->port, (int)retries, error);
+        return r;
+}
+
+static void free_server(struct master_server *s)
+{
+        outbox_deinit(&s->outbox); /* what was said since */
+        members_deinit(&s->members);
+        master_server_hang_up(s);
+        vec_deinit(&s->calls);
+        master_free(s->core);
+        security_free(s->security);
+        free(s->url);
+        free(s->web_ui);
+        free(s);
+}
+
+static void part_closed(struct master_server *s)
+{
+        if (--s->handles == 0)
+                free_server(s);
+}
+
+static void handle_closed(uv_handle_t *handle)
+{
+        part_closed(handle->data);
+}
+
+static void other_closed(void *owner)
+{
+        part_closed(owner);
+}
+
+void master_server_close(struct master_server *s)
+{
+        uv_handle_t *handles[] = {(uv_handle_t *)&s->timer, (uv_handle_t *)&s->idle, (uv_handle_t *)&s->turn};
+        if (s->closing)
+                return;
+        s->closing = true;
+        s->handles = (int)ARRAY_SIZE(handles) + (s->env != NULL) + (s->persistence != NULL);
+        for (size_t i = 0; i < ARRAY_SIZE(handles); i++)
+                uv_close(handles[i], handle_closed);
+        outbox_deinit(&s->outbox);
+        master_web_stop(s);
+        persistence_close(steal(s->persistence), other_closed, s);
+        if (s->env)
+                rpc_env_close(s->env, DRAIN_MS, other_closed, s);
+}
+
+static void add_handle(struct master_server *s, uv_handle_t *handle)
+{
+        handle->data = s;
+}
+
+int master_server_new(uv_loop_t *loop, const struct master_conf *conf, void (*ended)(void *owner, int status),
+                      void *owner, struct master_server **out, struct fst_error *error)
+{
+        struct master_server *s = new0(struct master_server);
+        struct master_config config = conf->core;
+        *s = (struct master_server){.loop = loop, .conf = conf, .ended = ended, .owner = owner};
+        uv_timer_init(loop, &s->timer);
+        uv_idle_init(loop, &s->idle);
+        uv_check_init(loop, &s->turn);
+        add_handle(s, (uv_handle_t *)&s->timer);
+        add_handle(s, (uv_handle_t *)&s->idle);
+        add_handle(s, (uv_handle_t *)&s->turn);
+        config.wall_offset = s->wall_offset = wall_offset();
+        config.log_level = log_threshold;
+        s->core = master_new(&config, &master_server_ops, s);
+        raise_limits();
+        int r = listen_rpc(s, error);
+        outbox_init(&s->outbox, &s->members, s->env, commit, s);
+        if (r < 0) {
+                master_server_close(s);
+                return r;
+        }
+        s->url = mem_printf("spark://%s", rpc_env_address(s->env));
+        log_info(MASTER_LOG, "Starting Spark master at %s", s->url);
+        log_info(MASTER_LOG, "Running Firesteel version " FIRESTEEL_VERSION);
+        uv_check_start(&s->turn, on_turn);
+        r = master_web_start(s, error);
+        if (r == 0)
+                r = stand_for_election(s, error);
+        if (r < 0)
+                master_server_close(s);
+        else
+                *out = s;
+        return r;
+}
+
+/* ------------------------------------------------------------------------------------------------ for who looks */
+
+const struct master *master_server_state(const struct master_server *s)
+{
+        return s->core;
+}
+
+const char *master_server_url(const struct master_server *s)
+{
+        return s->url;
+}
+
+/* ------------------------------------------------------------------------------------- for who wants something */
+
+static void reply(struct master_server *s, struct master_reply *reply, master_replied *replied, void *owner)
+{
+        outbox_reply(&s->outbox, reply, replied, owner);
+        master_server_news(s);
+}
+
+struct master_reply master_server_take_driver(struct master_server *s,
+                                              const Firesteel__Standalone__DriverDescription *driver,
+                                              struct wire_memory *memory)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct driver_spec spec = {0};
+        struct master_reply reply = {0};
+        enum driver_kind kind;
+        if (driver_check(driver->jar_url, &s->conf->conf, &kind, &error) < 0 ||
+            master_read_driver(driver, memory, &spec, &error) < 0)
+                reply.message = mem_strdup(error_message(&error));
+        else
+                reply = master_submit_driver(s->core, &spec, master_server_now());
+        error_deinit(&error);
+        return reply;
+}
+
+void master_server_submit(struct master_server *s, const Firesteel__Standalone__DriverDescription *driver,
+                          master_replied *replied, void *owner)
+{
+        struct wire_memory memory = wire_memory_for(protobuf_c_message_get_packed_size(&driver->base));
+        struct master_reply answer = master_server_take_driver(s, driver, &memory);
+        reply(s, &answer, replied, owner);
+        standalone_memory_deinit(&memory);
+}
+
+void master_server_kill(struct master_server *s, const char *driver_id, master_replied *replied, void *owner)
+{
+        struct master_reply answer = master_kill_driver(s->core, driver_id, master_server_now());
+        reply(s, &answer, replied, owner);
+}
+
+void master_server_kill_all(struct master_server *s, master_replied *replied, void *owner)
+{
+        struct master_reply answer = master_kill_all_drivers(s->core, master_server_now());
+        reply(s, &answer, replied, owner);
+}
+
+void master_server_clear(struct master_server *s, master_replied *replied, void *owner)
+{
+        struct master_reply answer = {.success = true};
+        master_clear_completed(s->core);
+        reply(s, &answer, replied, owner);
+}
+
+bool master_server_kill_app(struct master_server *s, const char *app_id)
+{
+        bool known = master_kill_app(s->core, app_id, master_server_now());
+        master_server_news(s);
+        return known;
+}
+
+int master_server_decommission(struct master_server *s, const char *const *hosts, int n)
+{
+        int found = master_decommission_hosts(s->core, hosts, n, master_server_now());
+        for (struct master_worker *w = found ? s->core->workers : NULL; w; w = w->next)
+                for (int i = 0; i < n; i++)
+                        if (w->state == WORKER_DECOMMISSIONED && strcasecmp(w->host, hosts[i]) == 0) {
+                                outbox_send(&s->outbox, w->peer,
+                                            FIRESTEEL__STANDALONE__STANDALONE_TYPE__DECOMMISSION_WORKER, NULL);
+                                break;
+                        }
+        master_server_news(s);
+        return found;
+}

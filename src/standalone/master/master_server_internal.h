@@ -1,0 +1,84 @@
+/*
+ * What the files of the master process share: master_server.c (its life, the loop's turn), master_endpoint.c (what
+ * others say), master_says.c (what the core says),
+ * master_web.c (who asks by HTTP). Users include master_server.h.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "standalone/master/master_sessions.h"
+#include "standalone/master/master_outbox.h"
+#include "standalone/master/master_server.h"
+#include "standalone/core/master_state.h"
+
+#define MASTER_LOG "Master"
+
+struct master_pages;
+struct persistence;
+struct rest_server;
+struct rpc_ref;
+struct security;
+
+/* A connection to what was recorded and had not connected when this master became leader. */
+struct master_call {
+        enum member_role role;
+        char *key, *app_id; /* as a member's */
+        char greeting[33];
+        struct rpc_ref *ref;
+};
+
+struct master_server {
+        uv_loop_t *loop;
+        const struct master_conf *conf;
+        void (*ended)(void *owner, int status);
+        void *owner;
+        struct security *security;
+        struct rpc_env *env;
+        struct master *core;
+        struct persistence *persistence;
+        bool forgetful; /* recovery mode NONE: nothing has to wait for a record */
+        struct members members;
+        struct outbox outbox;
+        VEC(struct master_call) calls;
+        char *url, *web_ui, *rest_url;
+        struct rest_server *rest; /* NULL: none */
+        struct master_pages *pages;
+
+        uv_timer_t timer; /* master_deadline */
+        uv_idle_t idle;   /* while there is news: the loop must not wait before its turn ends */
+        uv_check_t turn;
+        int handles;
+        bool closing;
+        int64_t wall_offset;
+
+        /* who registers just now, for the answer of a master that does not lead */
+        enum member_role introduced;
+        const char *introduced_key;
+};
+
+/* Something was told to the core: the turn has an end. */
+void master_server_news(struct master_server *s);
+
+/* Submit a driver, if it can run here. */
+struct master_reply master_server_take_driver(struct master_server *s,
+                                              const Firesteel__Standalone__DriverDescription *driver,
+                                              struct wire_memory *memory);
+
+extern const struct master_ops master_server_ops;             /* owner: the server */
+extern const struct rpc_endpoint_class master_endpoint_class; /* likewise */
+
+/* master_web.c: the REST server and the pages. Negative with @error. */
+int master_web_start(struct master_server *s, struct fst_error *error);
+void master_web_stop(struct master_server *s);
+
+/*
+ * This master leads: workers and applications that introduced themselves to it before, and that were not recorded, are
+ * to register. Applications that have an id are left alone: they are known, or another leader's.
+ */
+void master_server_call_back(struct master_server *s);
+
+/* Give up connections that were made to what was recorded. */
+void master_server_hang_up(struct master_server *s);
+
+/* @member is worker or application @key from now on; whoever was it before is disconnected. */
+void master_server_introduce(struct master_server *s, struct member *member, enum member_role role, const char *key);

@@ -1,0 +1,33 @@
+/* What a master holds as JSON, with the field names of Spark 4.3's JsonProtocol. */
+#pragma once
+
+#include "base/buf.h"
+#include "standalone/core/master_core.h"
+
+/* What pages of a master say besides what it holds. */
+struct master_info {
+        const char *url; /* "spark://host:7077" */
+        int64_t now;     /* as the core counts it */
+};
+
+/* /json/ whole, or one field of it (@field "workers"): {"workers" : […]}; of one that there is not the value is "". */
+void master_json_put(const struct master *m, const struct master_info *info, const char *field, struct buf *out);
+
+/* /json/clusterutilization */
+void master_json_put_utilization(const struct master *m, struct buf *out);
+
+/* One application, active or completed; null if there is none of that id. */
+void master_json_put_app(const struct master *m, const struct master_info *info, const char *id, struct buf *out);
+
+/* Between what shows a master: the application of that id, or NULL; the sums over workers that are ALIVE. */
+struct master_sums {
+        int workers, cores, cores_used;
+        int64_t memory, memory_used;
+};
+
+const struct master_app *master_any_app(const struct master *m, const char *id);
+struct master_sums master_sums(const struct master *m);
+int64_t master_app_duration(const struct master *m, const struct master_app *app, int64_t now);
+
+/* "Sun Nov 22 05:41:17 UTC 2026", as Java writes a time of day. */
+void put_java_date(struct buf *out, int64_t ms);

@@ -1,0 +1,72 @@
+/*
+ * What the files of the master's pages share: master_pages.c is the site, its paths and the JSON; master_overview.c the
+ * first page, master_app_page.c that of an application, master_deeds.c what changes something, master_metrics.c the
+ * metrics.
+ */
+#pragma once
+
+#include "base/string_prefix.h"
+#include "conf/redact.h"
+#include "standalone/pages/log_pages.h"
+#include "standalone/pages/master_pages.h"
+#include "standalone/core/master_state.h"
+#include "web/html.h"
+#include "web/proxy.h"
+#include "web/web_site.h"
+
+#define MASTER_PAGES_LOG "MasterWebUI"
+
+/* A driver that is being killed: who pressed the button is answered when the master has. */
+struct waiting {
+        struct master_pages *pages;
+        struct waiting *prev, *next;
+        struct web_request *request;
+};
+
+struct master_pages {
+        struct master_pages_options options;
+        struct web_site *site;
+        struct redactor redactor;
+        bool kill_enabled, decommission_enabled;
+        char *decommission_mode;
+        char *title, *history_url,
+                *shown_variables; /* spark.master.ui.title, .historyServerUrl (NULL), .visibleEnvVarPrefixes */
+        struct waiting *waiting;
+        struct log_pages *logs;
+        struct web_proxy *proxy; /* NULL: spark.ui.reverseProxy is off */
+};
+
+static inline const struct master *master_pages_state(const struct master_pages *p)
+{
+        return p->options.ops->state(p->options.owner);
+}
+
+/* Each answers @q. */
+void master_serve_overview(struct master_pages *p, struct web_request *q);
+void master_serve_app(struct master_pages *p, struct web_request *q);
+void master_serve_app_kill(struct master_pages *p, struct web_request *q);
+void master_serve_driver_kill(struct master_pages *p, struct web_request *q);
+void master_serve_decommission(struct master_pages *p, struct web_request *q);
+void master_serve_metrics(struct master_pages *p, struct web_request *q);
+void master_serve_app_metrics(struct master_pages *p, struct web_request *q);
+
+/* Whoever waits for a driver's end is told that this master ends. */
+void master_deeds_end(struct master_pages *p);
+
+/* Whether an address that came from elsewhere is one of pages; a "javascript:" is none. */
+bool master_is_link(const char *url);
+
+/*
+ * Where people reach the pages of the worker or application @id that says it is at @url: there, or with
+ * spark.ui.reverseProxy here, under /proxy/. NULL if @url is no address. The caller owns it.
+ */
+char *master_href(const struct master_pages *p, const struct web_request *q, const char *id, const char *url);
+
+/* The pages of an application: its own, or when it has ended the history server's. As master_href. */
+char *master_app_href(const struct master_pages *p, const struct web_request *q, const struct master_app *app);
+
+/* Parts of a page: a link, or with @href NULL its text; "2 gpu"; "gpu: [0, 1]"; "<dt>…</dt><dd>". */
+void master_put_link(struct buf *b, const char *href, const char *text);
+void master_put_needs(struct buf *b, const struct owned_needs *needs);
+void master_put_holds(struct buf *b, const struct master_worker *w, const struct resource_hold *holds, int n);
+void master_put_fact(struct buf *b, const char *name);

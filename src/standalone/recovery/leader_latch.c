@@ -1,0 +1,510 @@
+/*
+ * See leader_latch.h. One state machine over one session at a time:
+ *
+ *      PREPARING   the directories are made
+ *      LOOKING     who is there? If this master's node is not, it is made and looked for again; that way an answer
+ *                  that was lost leaves no second node (the node's name begins with an id of the session's own)
+ *      WAITING     for the node with the next smaller number to go
+ *      LEADING
+ *      OUT         lost or failed
+ *
+ * Each of the first three can be begun again at any time, which is done whenever the connection comes back. Requests
+ * are answered in the order in which they were made, so that answers to what was asked before are told from others by
+ * counting (`stale`).
+ */
+#include "standalone/recovery/leader_latch.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/uuid.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LOG "ZooKeeperLeaderElectionAgent"
+#define RETRY 1000 /* ms until what failed without a reason that is known is tried again */
+#define MARK "-latch-"
+
+enum state { PREPARING, LOOKING, WAITING, LEADING, OUT };
+
+struct leader_latch {
+        uv_loop_t *loop;
+        const struct leader_latch_ops *ops;
+        void *owner;
+        struct leader_latch_options options;
+        char *servers, *user_password, *dir, *election, *status, *name;
+        struct zookeeper *z; /* NULL: none, until the timer */
+        bool z_closing, connected;
+        int timeout; /* of the session, ms */
+        char id[UUID_TEXT]; /* of the session, in its node's name */
+        char *node;
+        enum state state;
+        int unanswered, stale;
+        bool warned;                     /* that nobody can be reached */
+        bool told;                       /* that it stands by */
+        bool no_rights;                  /* to make one of the directories */
+        bool asking;                     /* for the node, while leading */
+        int64_t asked, proven, ask_next; /* ns */
+        uv_timer_t timer;
+        bool closing;
+        void (*closed)(void *owner);
+        void *closed_owner;
+};
+
+static void open_session(struct leader_latch *l);
+static void step(struct leader_latch *l);
+static void on_timer(uv_timer_t *timer);
+
+/* Answers that are still to come are of no interest any more. */
+static void forget_answers(struct leader_latch *l)
+{
+        l->stale = l->unanswered;
+}
+
+static void rest(struct leader_latch *l, uint64_t ms)
+{
+        uv_timer_start(&l->timer, on_timer, ms, 0);
+}
+
+/* ------------------------------------------------------------------------------------------------- the session */
+
+static void timer_closed(uv_handle_t *handle)
+{
+        struct leader_latch *l = handle->data;
+        void (*closed)(void *) = l->closed;
+        void *owner = l->closed_owner;
+        free(l->servers);
+        free(l->user_password);
+        free(l->dir);
+        free(l->election);
+        free(l->status);
+        free(l->name);
+        free(l->node);
+        free(l);
+        if (closed)
+                closed(owner);
+}
+
+static void session_closed(void *owner)
+{
+        struct leader_latch *l = owner;
+        l->z = NULL;
+        l->z_closing = false;
+        if (l->closing)
+                uv_close((uv_handle_t *)&l->timer, timer_closed);
+        else if (l->state != OUT && !uv_is_active((uv_handle_t *)&l->timer))
+                open_session(l);
+}
+
+static void close_session(struct leader_latch *l)
+{
+        l->connected = false;
+        if (!l->z || l->z_closing)
+                return;
+        l->z_closing = true;
+        zk_close(l->z, session_closed, l);
+}
+
+/* Begin anew with another session, at once or when the timer says so. */
+static void reopen(struct leader_latch *l)
+{
+        l->state = PREPARING;
+        close_session(l);
+}
+
+static void lose(struct leader_latch *l, const char *why)
+{
+        l->state = OUT;
+        uv_timer_stop(&l->timer);
+        close_session(l);
+        log_info(LOG, "We have lost leadership");
+        l->ops->lost(l->owner, why);
+}
+
+static void fail(struct leader_latch *l, const char *message)
+{
+        bool led = l->state == LEADING;
+        l->state = OUT;
+        uv_timer_stop(&l->timer);
+        close_session(l);
+        if (led)
+                l->ops->lost(l->owner, message);
+        else
+                l->ops->failed(l->owner, message);
+}
+
+static void on_session(void *owner, enum zookeeper_session session, int timeout, const char *message)
+{
+        struct leader_latch *l = owner;
+        switch (session) {
+        case ZOOKEEPER_CONNECTED:
+                l->connected = true;
+                l->warned = false;
+                l->timeout = timeout;
+                if (l->state == LEADING) {
+                        l->asking = false;
+                        l->ask_next = 0;
+                        rest(l, 0);
+                        l->ops->connection(l->owner, true);
+                        return;
+                }
+                if (l->state == WAITING)
+                        l->state = LOOKING;
+                step(l);
+                return;
+        case ZOOKEEPER_DISCONNECTED:
+                if (!l->connected)
+                        return;
+                l->connected = false;
+                forget_answers(l);
+                log_warn(LOG, "The connection to ZooKeeper is lost");
+                if (l->state == LEADING)
+                        l->ops->connection(l->owner, false);
+                return;
+        case ZOOKEEPER_EXPIRED:
+                if (l->state == LEADING)
+                        lose(l, "the session with ZooKeeper has expired");
+                else
+                        reopen(l);
+                return;
+        case ZOOKEEPER_REFUSED:
+                fail(l, "ZooKeeper does not accept spark.firesteel.zookeeper.user and .password");
+                return;
+        case ZOOKEEPER_UNREACHABLE:
+                if (!l->warned)
+                        log_warn(LOG, "Cannot begin a session with ZooKeeper at %s, trying again: %s", l->servers,
+                                 message);
+                l->warned = true;
+                rest(l, RETRY);
+                reopen(l);
+                return;
+        }
+}
+
+static void on_watch(void *owner, const char *path)
+{
+        struct leader_latch *l = owner;
+        if (l->state != WAITING)
+                return;
+        l->state = LOOKING;
+        step(l);
+}
+
+static void open_session(struct leader_latch *l)
+{
+        static const struct zookeeper_events events = {.session = on_session, .watch = on_watch};
+        uuid_draw(l->id);
+        l->unanswered = l->stale = 0;
+        l->state = PREPARING;
+        zk_open(l->loop, &l->options.zookeeper, &events, l, l->options.module, &l->z);
+}
+
+/* ----------------------------------------------------------------------------------------------------- requests */
+
+static void ask(struct leader_latch *l)
+{
+        l->unanswered++;
+}
+
+static bool is_stale(struct leader_latch *l)
+{
+        l->unanswered--;
+        if (l->stale == 0)
+                return false;
+        l->stale--;
+        return true;
+}
+
+static void fail_without_rights(struct leader_latch *l, const char *to)
+{
+        _cleanup_free_ char *message = mem_printf("ZooKeeper gives no rights to %s: set spark.firesteel.zookeeper.user "
+                                                  "and .password to those that it was made with, or another "
+                                                  "spark.deploy.zookeeper.dir",
+                                                  to);
+        forget_answers(l);
+        fail(l, message);
+}
+
+/* Whether an answer is to be looked at: what is neither OK nor about a node's existence is dealt with here. */
+static bool heard(struct leader_latch *l, const struct zookeeper_answer *answer, const char *what)
+{
+        if (is_stale(l))
+                return false;
+        switch (answer->code) {
+        case ZOOKEEPER_OK:
+        case ZOOKEEPER_NO_NODE:
+        case ZOOKEEPER_NODE_EXISTS:
+                return true;
+        case ZOOKEEPER_NO_RIGHTS:
+                fail_without_rights(l, what);
+                return false;
+        case ZOOKEEPER_FAILED:
+                log_warn(LOG, "ZooKeeper does not do what is asked of it with %s, trying again: %s", what,
+                         answer->text);
+                break;
+        case ZOOKEEPER_LOST:
+        case ZOOKEEPER_OVER:
+                break; /* the session's next event says how it goes on; and if none comes, the timer does */
+        }
+        forget_answers(l);
+        rest(l, RETRY);
+        return false;
+}
+
+/* ---------------------------------------------------------------------------------------------------- leading */
+
+static void on_node(void *context, const struct zookeeper_answer *answer)
+{
+        struct leader_latch *l = context;
+        if (is_stale(l))
+                return;
+        l->asking = false;
+        if (answer->code == ZOOKEEPER_OK)
+                l->proven = l->asked;
+        else if (answer->code == ZOOKEEPER_NO_NODE) {
+                lose(l, "its node in ZooKeeper was removed");
+                return;
+        }
+        rest(l, 0);
+}
+
+/* Prove that the session lives, or step down. */
+static void lead_on(struct leader_latch *l)
+{
+        int64_t now = now_ns(), ms = 1000000, ends = l->proven + l->timeout * ms / 10 * 9;
+        if (now >= ends) {
+                char why[128];
+                snprintf(why, sizeof(why), "ZooKeeper was not heard of for %lld ms, and may have elected another",
+                         (long long)((now - l->proven) / ms));
+                lose(l, why);
+                return;
+        }
+        if (l->connected && !l->asking && now >= l->ask_next) {
+                l->asking = true;
+                l->asked = now;
+                l->ask_next = now + l->timeout * ms / 6;
+                ask(l);
+                zk_exists(l->z, l->node, false, on_node, l);
+        }
+        int64_t next = l->connected && !l->asking && l->ask_next < ends ? l->ask_next : ends;
+        rest(l, (uint64_t)((next - now) / ms) + 1);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+        struct leader_latch *l = timer->data;
+        if (l->state == LEADING)
+                lead_on(l);
+        else if (!l->z)
+                open_session(l);
+        else if (l->connected) {
+                if (l->state == WAITING)
+                        l->state = LOOKING;
+                step(l);
+        }
+}
+
+static void lead(struct leader_latch *l, char *node)
+{
+        free(l->node);
+        l->node = node;
+        l->state = LEADING;
+        l->proven = l->asked;
+        l->ask_next = 0;
+        l->asking = false;
+        rest(l, 0);
+        log_info(LOG, "We have gained leadership");
+        l->ops->gained(l->owner, l->z, l->node);
+}
+
+/* ------------------------------------------------------------------------------------------------- the election */
+
+static void on_created(void *context, const struct zookeeper_answer *answer)
+{
+        struct leader_latch *l = context;
+        if (heard(l, answer, l->election))
+                step(l);
+}
+
+static void on_predecessor(void *context, const struct zookeeper_answer *answer)
+{
+        struct leader_latch *l = context;
+        if (!heard(l, answer, l->election))
+                return;
+        if (answer->code == ZOOKEEPER_NO_NODE) {
+                step(l);
+                return;
+        }
+        l->state = WAITING;
+        if (!l->told)
+                log_info(LOG, "Standing by: another master leads");
+        l->told = true;
+}
+
+/* The number at the end of a latch's name; -1 for what is none. */
+static long long number_of(const char *name)
+{
+        const char *mark = strstr(name, MARK), *digits = mark ? mark + strlen(MARK) : NULL;
+        if (!digits || !*digits || strspn(digits, "0123456789") != strlen(digits))
+                return -1;
+        return strtoll(digits, NULL, 10);
+}
+
+static void on_children(void *context, const struct zookeeper_answer *answer)
+{
+        struct leader_latch *l = context;
+        const char *mine = NULL, *before = NULL;
+        long long my_number = -1, its_number = -1;
+        if (!heard(l, answer, l->election))
+                return;
+        if (answer->code == ZOOKEEPER_NO_NODE && l->no_rights) {
+                fail_without_rights(l, l->dir);
+                return;
+        }
+        if (answer->code == ZOOKEEPER_NO_NODE) { /* somebody removed the directory */
+                l->state = PREPARING;
+                step(l);
+                return;
+        }
+        for (size_t i = 0; i < answer->n_children; i++) {
+                const char *name = answer->children[i];
+                long long number = number_of(name);
+                if (number >= 0 && strncmp(name, "_c_", 3) == 0 && strncmp(name + 3, l->id, strlen(l->id)) == 0 &&
+                    (!mine || number < my_number)) {
+                        mine = name;
+                        my_number = number;
+                }
+        }
+        if (!mine) {
+                _cleanup_free_ char *path = mem_printf("%s/_c_%s" MARK, l->election, l->id);
+                ask(l);
+                zk_create(l->z, path, l->name, strlen(l->name), true, on_created, l);
+                return;
+        }
+        for (size_t i = 0; i < answer->n_children; i++) {
+                long long number = number_of(answer->children[i]);
+                if (number >= 0 && number < my_number && number > its_number) {
+                        before = answer->children[i];
+                        its_number = number;
+                }
+        }
+        char *path = mem_printf("%s/%s", l->election, before ? before : mine);
+        if (!before) {
+                lead(l, path);
+                return;
+        }
+        ask(l);
+        zk_exists(l->z, path, true, on_predecessor, l);
+        free(path);
+}
+
+/* Who may not make a directory may still use one that is there. */
+static bool made(struct leader_latch *l, const struct zookeeper_answer *answer)
+{
+        if (answer->code != ZOOKEEPER_NO_RIGHTS)
+                return heard(l, answer, l->dir);
+        if (is_stale(l))
+                return false;
+        l->no_rights = true;
+        return true;
+}
+
+static void on_made(void *context, const struct zookeeper_answer *answer)
+{
+        made(context, answer);
+}
+
+static void on_last_made(void *context, const struct zookeeper_answer *answer)
+{
+        struct leader_latch *l = context;
+        if (!made(l, answer))
+                return;
+        l->state = LOOKING;
+        step(l);
+}
+
+/* Each of its components, in order. */
+static void make_path(struct leader_latch *l, const char *full, zookeeper_done *last)
+{
+        _cleanup_free_ char *path = mem_strdup(full);
+        for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
+                if (slash)
+                        *slash = '\0';
+                ask(l);
+                zk_create(l->z, path, "", 0, false, slash ? on_made : last, l);
+                if (!slash)
+                        return;
+                *slash = '/';
+        }
+}
+
+static void step(struct leader_latch *l)
+{
+        forget_answers(l);
+        uv_timer_stop(&l->timer);
+        if (l->state == PREPARING) {
+                l->no_rights = false;
+                make_path(l, l->status, on_made);
+                make_path(l, l->election, on_last_made);
+                return;
+        }
+        l->asked = now_ns();
+        ask(l);
+        zk_children(l->z, l->election, on_children, l);
+}
+
+/* ------------------------------------------------------------------------------------------------ for the owner */
+
+struct leader_latch *leader_latch_open(uv_loop_t *loop, const struct leader_latch_options *options,
+                                       const struct leader_latch_ops *ops, void *owner)
+{
+        struct leader_latch *l = new0(struct leader_latch);
+        l->loop = loop;
+        l->ops = ops;
+        l->owner = owner;
+        l->options = *options;
+        l->options.zookeeper.servers = l->servers = mem_strdup(options->zookeeper.servers);
+        if (options->zookeeper.user_password)
+                l->user_password = mem_strdup(options->zookeeper.user_password);
+        l->options.zookeeper.user_password = l->user_password;
+        l->dir = mem_strdup(options->dir);
+        l->election = mem_printf("%s/leader_election", l->dir);
+        l->status = mem_printf("%s/master_status", l->dir);
+        l->name = mem_strdup(options->name);
+        uv_timer_init(loop, &l->timer);
+        l->timer.data = l;
+        log_info(LOG, "Starting ZooKeeper LeaderElection agent");
+        open_session(l);
+        return l;
+}
+
+void leader_latch_step_down(struct leader_latch *l, const char *why)
+{
+        if (l->state == LEADING)
+                lose(l, why);
+}
+
+void leader_latch_again(struct leader_latch *l)
+{
+        if (l->state != OUT || l->closing)
+                return;
+        l->state = PREPARING;
+        l->told = false;
+        if (!l->z)
+                open_session(l);
+}
+
+void leader_latch_close(struct leader_latch *l, void (*closed)(void *owner), void *owner)
+{
+        l->closing = true;
+        l->closed = closed;
+        l->closed_owner = owner;
+        l->state = OUT;
+        uv_timer_stop(&l->timer);
+        if (l->z)
+                close_session(l);
+        else
+                uv_close((uv_handle_t *)&l->timer, timer_closed);
+}

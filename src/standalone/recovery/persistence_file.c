@@ -1,0 +1,590 @@
+/*
+ * Recovery mode FILESYSTEM (persistence.h): a journal in a directory, and a lock on the directory.
+ *
+ * All of it that touches files runs in libuv's pool, one piece of work at a time: taking the lock and reading, an
+ * append with its fdatasync, or writing a whole new journal beside the old one, which it then replaces. The loop keeps
+ * all records that there are as entries (journal.h), so a new journal can be written without reading the old one.
+ * That is done when half of the journal is out of date, and also when fsync failed: what the kernel could not write
+ * it may drop, so nothing but writing all of it again is worth anything after that.
+ *
+ * An append that fails (the disk is full) may leave a part of it: the next one begins by cutting the file to what is
+ * known to be good.
+ *
+ * Invariants: `size` bytes of the journal are durable and whole; `batch` is what they lack, up to `writing`; `pending`
+ * what came after. While work is under way (`working`) only it touches `fd`, `lock`, `size` and `batch`, and, when it
+ * reads, `live`.
+ *
+ * Departs from Spark, which has a file for each record, writes it in place without fsync, and elects everyone.
+ */
+#include "standalone/recovery/persistence_file.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/make_dirs.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+#include "standalone/recovery/journal.h"
+#include "base/hash_table.h"
+#include "standalone/recovery/persistence_internal.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOCK_FILE "lock"
+#define NEW_FILE "journal.new"
+#define DAMAGED_FILE "journal.damaged"
+#define LOCK_INTERVAL 500  /* ms between looks whether the lock is free */
+#define RETRY_INTERVAL 500 /* ms between attempts to write */
+#define GARBAGE (1 << 20)  /* that a journal may have beside as much as its records take */
+
+const struct persistence_file_system persistence_file_default = {
+        .pwrite = pwrite, .fdatasync = fdatasync, .fsync = fsync, .rename = rename};
+const struct persistence_file_system *persistence_file_system = &persistence_file_default;
+
+struct live {
+        enum master_record kind;
+        char *id;
+        struct buf entry;
+        struct live *prev, *next; /* in the order of first storing */
+};
+
+enum work { WORK_LEAD, WORK_APPEND, WORK_REWRITE };
+
+struct file_mode {
+        struct persistence *p;
+        char *dir, *lock_path, *path, *new_path, *damaged_path;
+        int lock, fd; /* -1: none */
+        off_t size;
+        bool rewrite;      /* an append will not do */
+        bool keep_damaged; /* a copy of the old journal */
+        bool told;         /* that it stands by */
+        struct object_table index;
+        struct live *first, *last;
+        size_t live_bytes;
+        struct buf batch, pending;
+        uint64_t writing; /* the last change in `batch` */
+        enum work what;
+        bool working;
+        int result;
+        bool gone; /* of the work: the directory is not ours any more */
+        struct fst_error error;
+        char *leader; /* of the work: who has the lock */
+        uv_work_t request;
+        uv_timer_t timer;
+};
+
+/* ------------------------------------------------------------------------------------------------- what is live */
+
+struct live_key {
+        enum master_record kind;
+        const char *id;
+};
+
+static uint64_t key_hash(const struct live_key *key)
+{
+        return object_hash_text(key->id) ^ object_hash_number((uint64_t)key->kind + 1);
+}
+
+static bool has_key(const void *object, const void *key)
+{
+        const struct live *l = object;
+        const struct live_key *k = key;
+        return l->kind == k->kind && strcmp(l->id, k->id) == 0;
+}
+
+static void live_remove(struct file_mode *f, const struct live_key *key)
+{
+        uint64_t hash = key_hash(key);
+        struct live *l = object_table_find(&f->index, hash, has_key, key);
+        if (!l)
+                return;
+        object_table_remove(&f->index, hash, l);
+        *(l->prev ? &l->prev->next : &f->first) = l->next;
+        *(l->next ? &l->next->prev : &f->last) = l->prev;
+        f->live_bytes -= l->entry.len;
+        buf_deinit(&l->entry);
+        free(l->id);
+        free(l);
+}
+
+static void live_store(struct file_mode *f, const struct live_key *key, const struct buf *entry)
+{
+        uint64_t hash = key_hash(key);
+        struct live *l = object_table_find(&f->index, hash, has_key, key);
+        if (!l) {
+                l = new0(struct live);
+                l->kind = key->kind;
+                l->id = mem_strdup(key->id);
+                l->prev = f->last;
+                *(f->last ? &f->last->next : &f->first) = l;
+                f->last = l;
+                object_table_put(&f->index, hash, l);
+        }
+        f->live_bytes += entry->len - l->entry.len;
+        buf_deinit(&l->entry);
+        buf_append(&l->entry, entry->data, entry->len);
+}
+
+/* ---------------------------------------------------------------------------------------------- work in the pool */
+
+static int write_all(int fd, const char *data, size_t n, off_t at)
+{
+        while (n > 0) {
+                ssize_t written = persistence_file_system->pwrite(fd, data, n, at);
+                if (written < 0 && errno == EINTR)
+                        continue;
+                if (written <= 0)
+                        return written < 0 ? -errno : -EIO;
+                data += written;
+                n -= (size_t)written;
+                at += written;
+        }
+        return 0;
+}
+
+static bool same_file(int fd, const char *path)
+{
+        struct stat a, b;
+        return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+static char *read_text(int fd)
+{
+        char text[1024];
+        ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+        text[n > 0 ? n : 0] = '\0';
+        return mem_strndup(text, strcspn(text, "\n"));
+}
+
+/* 0, or -EWOULDBLOCK: somebody else has it. */
+static int take_lock(struct file_mode *f)
+{
+        for (;;) {
+                int fd = open(f->lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+                if (fd < 0)
+                        return error_errno(&f->error, "cannot open %s", f->lock_path);
+                if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+                        int r = errno == EWOULDBLOCK ? -EWOULDBLOCK
+                                                     : error_errno(&f->error, "cannot lock %s", f->lock_path);
+                        free(f->leader);
+                        f->leader = r == -EWOULDBLOCK ? read_text(fd) : NULL;
+                        close(fd);
+                        return r;
+                }
+                if (same_file(fd, f->lock_path)) {
+                        char host[256] = "";
+                        gethostname(host, sizeof(host) - 1);
+                        _cleanup_free_ char *line =
+                                mem_printf("%s, process %d on %s\n", f->p->name, (int)getpid(), host);
+                        /* For people: that it cannot be written harms nobody. */
+                        if (ftruncate(fd, 0) < 0 || write_all(fd, line, strlen(line), 0) < 0)
+                                log_debug(PERSISTENCE_LOG, "cannot write %s", f->lock_path);
+                        f->lock = fd;
+                        return 0;
+                }
+                close(fd); /* it was removed meanwhile */
+        }
+}
+
+static void on_entry(void *context, enum master_record kind, const char *id, const void *data, size_t size)
+{
+        struct file_mode *f = context;
+        struct live_key key = {kind, id};
+        if (!data) {
+                live_remove(f, &key);
+                return;
+        }
+        _cleanup_(buf_deinit) struct buf entry = BUF_INIT;
+        if (journal_put_store(&entry, &f->p->codec, kind, id, data, size) == 0)
+                live_store(f, &key, &entry);
+}
+
+static void on_damaged(void *context, const char *message, bool cut_off)
+{
+        struct file_mode *f = context;
+        log_warn(PERSISTENCE_LOG, "%s", message);
+        f->rewrite = true;
+        f->keep_damaged = f->keep_damaged || !cut_off;
+}
+
+static int read_journal(struct file_mode *f)
+{
+        const struct journal_reader reader = {.entry = on_entry, .damaged = on_damaged, .context = f};
+        struct stat st;
+        f->fd = open(f->path, O_RDWR | O_CLOEXEC);
+        if (f->fd < 0 && errno == ENOENT) {
+                f->rewrite = true; /* there is none yet */
+                return 0;
+        }
+        if (f->fd < 0 || fstat(f->fd, &st) < 0)
+                return error_errno(&f->error, "cannot open %s", f->path);
+        _cleanup_free_ char *bytes = malloc(st.st_size ? (size_t)st.st_size : 1);
+        if (!bytes)
+                return error_set(&f->error, -ENOMEM, "no memory for the %lld bytes of %s", (long long)st.st_size,
+                                 f->path);
+        size_t n = 0;
+        while (n < (size_t)st.st_size) {
+                ssize_t got = pread(f->fd, bytes + n, (size_t)st.st_size - n, (off_t)n);
+                if (got < 0 && errno == EINTR)
+                        continue;
+                if (got < 0)
+                        return error_errno(&f->error, "cannot read %s", f->path);
+                if (got == 0)
+                        break;
+                n += (size_t)got;
+        }
+        int64_t end = journal_read(bytes, n, f->path, &reader, &f->error);
+        if (end < 0)
+                return error_wrap(&f->error, (int)end,
+                                  "it is left alone, and no master starts with it: move it away or set another "
+                                  "spark.deploy.recoveryDirectory");
+        f->size = end;
+        f->rewrite = f->rewrite || end == 0;
+        return 0;
+}
+
+/* Spark's own records: a file for each. */
+static void look_for_spark(struct file_mode *f)
+{
+        int n = 0;
+        DIR *dir = opendir(f->dir);
+        for (struct dirent *e; dir && (e = readdir(dir));)
+                n += strncmp(e->d_name, "app_", 4) == 0 || strncmp(e->d_name, "driver_", 7) == 0 ||
+                     strncmp(e->d_name, "worker_", 7) == 0;
+        if (dir)
+                closedir(dir);
+        if (n > 0)
+                log_warn(PERSISTENCE_LOG,
+                         "%s holds %d records of a master of Apache Spark, which are Java objects: they are not read",
+                         f->dir, n);
+}
+
+static int lead(struct file_mode *f)
+{
+        int r = take_lock(f);
+        if (r < 0)
+                return r;
+        look_for_spark(f);
+        return read_journal(f);
+}
+
+static int append(struct file_mode *f)
+{
+        struct stat st;
+        if (fstat(f->fd, &st) < 0 || (st.st_size != f->size && ftruncate(f->fd, f->size) < 0))
+                return error_errno(&f->error, "cannot cut %s to what is good of it", f->path);
+        int r = write_all(f->fd, f->batch.data, f->batch.len, f->size);
+        if (r < 0)
+                return error_set(&f->error, r, "cannot write recovery records to %s: %s", f->path, strerror(-r));
+        if (persistence_file_system->fdatasync(f->fd) < 0) {
+                f->rewrite = true;
+                return error_errno(&f->error, "cannot write recovery records to %s (fdatasync)", f->path);
+        }
+        f->size += (off_t)f->batch.len;
+        return 0;
+}
+
+static int sync_dir(const char *path)
+{
+        int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        int r = persistence_file_system->fsync(fd) < 0 ? -errno : 0;
+        close(fd);
+        return r;
+}
+
+/* The batch is all of a new journal. */
+static int rewrite(struct file_mode *f)
+{
+        int fd = open(f->new_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        int r = fd < 0 ? -errno : write_all(fd, f->batch.data, f->batch.len, 0);
+        if (r == 0 && persistence_file_system->fsync(fd) < 0)
+                r = -errno;
+        if (r == 0 && f->keep_damaged) {
+                unlink(f->damaged_path);
+                if (link(f->path, f->damaged_path) == 0)
+                        log_warn(PERSISTENCE_LOG, "The journal as it was is kept as %s", f->damaged_path);
+        }
+        if (r == 0 && persistence_file_system->rename(f->new_path, f->path) < 0)
+                r = -errno;
+        if (r == 0)
+                r = sync_dir(f->dir);
+        if (r < 0) {
+                if (fd >= 0)
+                        close(fd);
+                unlink(f->new_path);
+                return error_set(&f->error, r, "cannot write recovery records to %s: %s", f->new_path, strerror(-r));
+        }
+        if (f->fd >= 0)
+                close(f->fd);
+        f->fd = fd;
+        f->size = (off_t)f->batch.len;
+        f->rewrite = f->keep_damaged = false;
+        return 0;
+}
+
+static void work(uv_work_t *request)
+{
+        struct file_mode *f = container_of(request, struct file_mode, request);
+        if (f->what == WORK_LEAD) {
+                f->result = lead(f);
+                return;
+        }
+        f->gone = !same_file(f->lock, f->lock_path);
+        if (f->gone) {
+                f->result = -ESTALE;
+                return;
+        }
+        if (f->what == WORK_APPEND && !same_file(f->fd, f->path)) {
+                f->rewrite = true; /* somebody removed it */
+                f->result = error_set(&f->error, -ESTALE, "%s was removed or replaced", f->path);
+                return;
+        }
+        f->result = f->what == WORK_APPEND ? append(f) : rewrite(f);
+}
+
+/* -------------------------------------------------------------------------------------------------- on the loop */
+
+static void worked(uv_work_t *request, int status);
+
+static void start(struct file_mode *f, enum work what)
+{
+        f->what = what;
+        f->working = true;
+        f->gone = false;
+        error_deinit(&f->error);
+        uv_queue_work(f->p->loop, &f->request, work, worked);
+}
+
+/* What an entry holds, copied. */
+static void collect(void *context, enum master_record kind, const char *id, const void *data, size_t size)
+{
+        struct persistence_record *record = context;
+        void *copy = mem_alloc(size ? size : 1);
+        memcpy(copy, data, size);
+        record->data = copy;
+        record->size = size;
+}
+
+static void elected(struct file_mode *f)
+{
+        VEC(struct persistence_record) records = {0};
+        for (struct live *l = f->first; l; l = l->next) {
+                struct persistence_record record = {.kind = l->kind, .id = l->id};
+                const struct journal_reader reader = {.entry = collect, .context = &record};
+                if (journal_read_one(l->entry.data, l->entry.len, l->id, &reader, NULL) == 0)
+                        vec_push(&records, record);
+        }
+        log_info(PERSISTENCE_LOG, "%zu records were recovered from %s", records.len, f->path);
+        persistence_elected(f->p, records.data, records.len);
+        for (size_t i = 0; i < records.len; i++)
+                free((void *)records.data[i].data);
+        vec_deinit(&records);
+}
+
+static void try_to_lead(uv_timer_t *timer)
+{
+        start(timer->data, WORK_LEAD);
+}
+
+static void write_again(uv_timer_t *timer)
+{
+        struct file_mode *f = timer->data;
+        f->p->mode->write(f->p);
+}
+
+static void timer_closed(uv_handle_t *handle)
+{
+        struct file_mode *f = handle->data;
+        struct persistence *p = f->p;
+        if (f->fd >= 0)
+                close(f->fd);
+        if (f->lock >= 0)
+                close(f->lock);
+        while (f->first)
+                live_remove(f, &(struct live_key){f->first->kind, f->first->id});
+        object_table_deinit(&f->index);
+        buf_deinit(&f->batch);
+        buf_deinit(&f->pending);
+        error_deinit(&f->error);
+        free(f->leader);
+        free(f->dir);
+        free(f->lock_path);
+        free(f->path);
+        free(f->new_path);
+        free(f->damaged_path);
+        free(f);
+        persistence_closed(p);
+}
+
+static void led(struct file_mode *f)
+{
+        if (f->result == 0) {
+                elected(f);
+                return;
+        }
+        if (f->result != -EWOULDBLOCK) {
+                persistence_failed(f->p, error_message(&f->error));
+                return;
+        }
+        if (!f->told)
+                log_info(PERSISTENCE_LOG, "Standing by: %s is locked by the master that leads (%s)", f->dir,
+                         f->leader && *f->leader ? f->leader : "it did not say which");
+        f->told = true;
+        uv_timer_start(&f->timer, try_to_lead, LOCK_INTERVAL, 0);
+}
+
+static void written(struct file_mode *f)
+{
+        struct persistence *p = f->p;
+        if (f->result == 0) {
+                buf_reset(&f->batch);
+                persistence_set_trouble(p, NULL);
+                persistence_is_durable(p, f->writing);
+                return;
+        }
+        if (f->gone) {
+                _cleanup_free_ char *why =
+                        mem_printf("%s was removed or replaced, and another master may lead", f->dir);
+                persistence_revoked(p, why);
+                return;
+        }
+        persistence_set_trouble(p, error_message(&f->error));
+        uv_timer_start(&f->timer, write_again, RETRY_INTERVAL, 0);
+}
+
+static void finish(struct file_mode *f)
+{
+        uv_close((uv_handle_t *)&f->timer, timer_closed);
+}
+
+static void worked(uv_work_t *request, int status)
+{
+        struct file_mode *f = container_of(request, struct file_mode, request);
+        struct persistence *p = f->p;
+        f->working = false;
+        if (!p->closing) {
+                if (f->what == WORK_LEAD)
+                        led(f);
+                else
+                        written(f);
+                return;
+        }
+        if (f->what != WORK_LEAD) {
+                if (f->result < 0)
+                        log_error(PERSISTENCE_LOG, "The last recovery records are lost: %s", error_message(&f->error));
+                else
+                        p->durable = f->writing;
+        }
+        if (f->what != WORK_LEAD && f->result == 0 && p->durable < p->changed)
+                p->mode->write(p);
+        else
+                finish(f);
+}
+
+static void file_change(struct persistence *p, enum master_record kind, const char *id, const struct buf *entry)
+{
+        struct file_mode *f = p->data;
+        struct live_key key = {kind, id};
+        if (entry) {
+                live_store(f, &key, entry);
+                buf_append(&f->pending, entry->data, entry->len);
+        } else {
+                live_remove(f, &key);
+                journal_put_remove(&f->pending, kind, id);
+        }
+}
+
+static void file_write(struct persistence *p)
+{
+        struct file_mode *f = p->data;
+        if (f->working || (uv_is_active((uv_handle_t *)&f->timer) && !p->closing))
+                return;
+        uv_timer_stop(&f->timer);
+        f->writing = p->changed;
+        size_t after = (size_t)f->size + f->batch.len + f->pending.len;
+        if (!f->rewrite && after <= 2 * f->live_bytes + GARBAGE) {
+                buf_append(&f->batch, f->pending.data, f->pending.len);
+                buf_reset(&f->pending);
+                start(f, WORK_APPEND);
+                return;
+        }
+        buf_deinit(&f->pending);
+        buf_deinit(&f->batch);
+        buf_reserve(&f->batch, strlen(JOURNAL_BEGINNING) + f->live_bytes);
+        buf_puts(&f->batch, JOURNAL_BEGINNING);
+        for (struct live *l = f->first; l; l = l->next)
+                buf_append(&f->batch, l->entry.data, l->entry.len);
+        start(f, WORK_REWRITE);
+}
+
+static void file_close(struct persistence *p)
+{
+        struct file_mode *f = p->data;
+        if (f->working)
+                return; /* goes on in `worked` */
+        if (p->leads && p->durable < p->changed)
+                file_write(p);
+        else
+                finish(f);
+}
+
+static int read_codec(struct persistence *p, const struct fst_conf *conf, struct fst_error *error)
+{
+        const char *key = "spark.deploy.recoveryCompressionCodec";
+        _cleanup_free_ char *name = NULL;
+        int r = conf_get_string(conf, key, &name, error);
+        if (r < 0 || !name)
+                return r;
+        if (codec_parse(name, &p->codec.kind, NULL) < 0)
+                return error_set(error, -EINVAL, "%s is %s: it can be none, lz4 or zstd", key, name);
+        return 0;
+}
+
+static int file_open(struct persistence *p, const struct fst_conf *conf, struct fst_error *error)
+{
+        _cleanup_free_ char *dir = NULL;
+        int r = conf_get_string(conf, "spark.deploy.recoveryDirectory", &dir, error);
+        if (r == 0 && !*dir)
+                r = error_set(error, -EINVAL,
+                              "spark.deploy.recoveryMode is FILESYSTEM: set spark.deploy.recoveryDirectory to a "
+                              "directory for the records");
+        if (r == 0)
+                r = read_codec(p, conf, error);
+        if (r == 0 && (r = make_dirs(dir, 0700)))
+                error_set(error, r, "cannot make %s for spark.deploy.recoveryDirectory: %s", dir, strerror(-r));
+        if (r == 0 && access(dir, R_OK | W_OK | X_OK) < 0)
+                r = error_errno(error, "cannot write to %s, which is spark.deploy.recoveryDirectory", dir);
+        if (r < 0)
+                return r;
+        /* A write beyond the process's limit shall fail as one to a full disk does, and end nothing. */
+        signal(SIGXFSZ, SIG_IGN);
+        struct file_mode *f = new0(struct file_mode);
+        f->p = p;
+        f->dir = steal(dir);
+        f->lock_path = mem_printf("%s/%s", f->dir, LOCK_FILE);
+        f->path = mem_printf("%s/%s", f->dir, JOURNAL_FILE);
+        f->new_path = mem_printf("%s/%s", f->dir, NEW_FILE);
+        f->damaged_path = mem_printf("%s/%s", f->dir, DAMAGED_FILE);
+        f->lock = f->fd = -1;
+        p->data = f;
+        uv_timer_init(p->loop, &f->timer);
+        f->timer.data = f;
+        log_info(PERSISTENCE_LOG, "Persisting recovery state to directory: %s", f->dir);
+        start(f, WORK_LEAD);
+        return 0;
+}
+
+const struct persistence_mode persistence_file = {
+        .open = file_open,
+        .change = file_change,
+        .write = file_write,
+        .close = file_close,
+};

@@ -1,0 +1,416 @@
+/*
+ * See rest_request.h. Scalars are taken where a text is expected, as Jackson does. What is checked and in which order
+ * is Spark 4.3's CreateSubmissionRequest; exceptions are named without their stacks.
+ */
+#include "standalone/rest/rest_request.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/string_prefix.h"
+#include "conf/units.h"
+#include "standalone/wire/standalone_wire.h"
+#include "text/shell_words.h"
+#include "rest/rest_messages.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <strings.h>
+
+#define PROTOCOL "org.apache.spark.deploy.rest.SubmitRestProtocolException: "
+#define MISSING "org.apache.spark.deploy.rest.SubmitRestMissingFieldException: "
+#define DEFAULT_MEMORY 1024 /* MiB */
+#define MOST_SHOWN 2000     /* bytes of the request in a message */
+#define SPARK_SUBMIT_CLASS "org.apache.spark.deploy.SparkSubmit"
+
+static const char *const fields[] = {
+        "action",    "appArgs", "appResource",    "clientSparkVersion", "environmentVariables",
+        "mainClass", "message", "sparkProperties"};
+
+static const char *const other_messages[] = {
+        "CreateSubmissionResponse",
+        "KillSubmissionResponse",
+        "KillAllSubmissionResponse",
+        "SubmissionStatusResponse",
+        "ClearResponse",
+        "ReadyzResponse",
+        "ErrorResponse",
+};
+
+void rest_request_deinit(struct rest_request *q)
+{
+        free(q->app_resource);
+        free(q->main_class);
+        for (size_t i = 0; i < q->app_args.len; i++)
+                free(q->app_args.data[i]);
+        vec_deinit(&q->app_args);
+        for (size_t i = 0; i < q->unknown.len; i++)
+                free(q->unknown.data[i]);
+        vec_deinit(&q->unknown);
+        strmap_deinit(&q->properties);
+        strmap_deinit(&q->environment);
+        *q = REST_REQUEST_INIT;
+}
+
+/* ---------------------------------------------------------------------------------------------------- reading */
+
+static int mismatch(const char *field, const char *wanted, struct fst_error *error)
+{
+        return error_set(error, -EBADMSG,
+                         "com.fasterxml.jackson.databind.exc.MismatchedInputException: the field %s holds no %s", field,
+                         wanted);
+}
+
+static int read_field(const json_t *root, const char *name, char **out, struct fst_error *error)
+{
+        return rest_read_text(json_object_get(root, name), out) ? 0 : mismatch(name, "text", error);
+}
+
+/* *@found: whether it is there. */
+static int read_map(json_t *root, const char *name, struct strmap *out, bool *found, struct fst_error *error)
+{
+        json_t *map = json_object_get(root, name), *value;
+        const char *key;
+        *found = map && !json_is_null(map);
+        if (!*found)
+                return 0;
+        if (!json_is_object(map))
+                return mismatch(name, "object", error);
+        json_object_foreach(map, key, value) {
+                _cleanup_free_ char *text = NULL;
+                if (!rest_read_text(value, &text))
+                        return mismatch(name, "object of texts", error);
+                if (text)
+                        strmap_set(out, key, text);
+        }
+        return 0;
+}
+
+static int read_args(struct rest_request *q, const json_t *root, struct fst_error *error)
+{
+        const json_t *list = json_object_get(root, "appArgs");
+        if (list && !json_is_null(list) && !json_is_array(list))
+                return mismatch("appArgs", "list", error);
+        for (size_t i = 0; i < json_array_size(list); i++) {
+                char *text = NULL;
+                if (!rest_read_text(json_array_get(list, i), &text))
+                        return mismatch("appArgs", "list of texts", error);
+                vec_push(&q->app_args, text ? text : mem_strdup("null"));
+        }
+        return 0;
+}
+
+/* As Spark finds them: fields of the request that are not in the same message written by the server. */
+static void read_unknown(struct rest_request *q, json_t *root)
+{
+        const char *key;
+        json_t *value;
+        json_object_foreach(root, key, value) {
+                bool known = false;
+                for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+                        known |= strcmp(key, fields[i]) == 0;
+                if (!known || json_is_null(value))
+                        vec_push(&q->unknown, mem_strdup(key));
+        }
+}
+
+static int read_request(struct rest_request *q, json_t *root, struct fst_error *error)
+{
+        static const char failed[] = PROTOCOL "Validation of message CreateSubmissionRequest failed!";
+        _cleanup_free_ char *version = NULL;
+        bool has_properties = false, has_environment = false;
+        int r = read_field(root, "appResource", &q->app_resource, error);
+        if (r == 0)
+                r = read_field(root, "mainClass", &q->main_class, error);
+        if (r == 0)
+                r = read_field(root, "clientSparkVersion", &version, error);
+        if (r == 0)
+                r = read_args(q, root, error);
+        if (r == 0)
+                r = read_map(root, "sparkProperties", &q->properties, &has_properties, error);
+        if (r == 0)
+                r = read_map(root, "environmentVariables", &q->environment, &has_environment, error);
+        if (r < 0)
+                return r;
+        if (!version)
+                return error_set(error, -EBADMSG,
+                                 "%s 'clientSparkVersion' is missing in message CreateSubmissionRequest.", failed);
+        struct rest_create check = {.app_resource = q->app_resource,
+                                    .main_class = q->main_class,
+                                    .properties = has_properties ? &q->properties : NULL};
+        r = rest_create_validate(&check, error);
+        if (r < 0)
+                return error_wrap(error, -EBADMSG, "org.apache.spark.deploy.rest.SubmitRestProtocolException");
+        if (!q->main_class)
+                return error_set(error, -EBADMSG, MISSING "Main class is missing.");
+        read_unknown(q, root);
+        return 0;
+}
+
+static int read_message(struct rest_request *q, json_t *root, const char *json, size_t len, struct fst_error *error)
+{
+        const char *action = json_string_value(json_object_get(root, "action"));
+        if (!action)
+                return error_set(error, -EBADMSG, MISSING "Action field not found in JSON:\n%.*s",
+                                 (int)MIN(len, (size_t)MOST_SHOWN), json);
+        for (size_t i = 0; i < ARRAY_SIZE(other_messages); i++)
+                if (strcmp(action, other_messages[i]) == 0)
+                        return error_set(error, -ENOMSG, "Received message of unexpected type %s.", action);
+        if (strcmp(action, "CreateSubmissionRequest") != 0)
+                return error_set(error, -EBADMSG,
+                                 "java.lang.ClassNotFoundException: org.apache.spark.deploy.rest.%.200s", action);
+        return read_request(q, root, error);
+}
+
+int rest_request_parse(struct rest_request *q, const char *json, size_t len, struct fst_error *error)
+{
+        json_error_t at;
+        json_t *root = json_loadb(json, len, JSON_DECODE_ANY, &at);
+        int r;
+        *q = REST_REQUEST_INIT;
+        if (!root)
+                return error_set(error, -EBADMSG,
+                                 "com.fasterxml.jackson.core.JsonParseException: %s (line %d, column %d)", at.text,
+                                 at.line, at.column);
+        r = read_message(q, root, json, len, error);
+        json_decref(root);
+        if (r < 0)
+                rest_request_deinit(q);
+        return r;
+}
+
+/* ---------------------------------------------------------------------------------------------------- the driver */
+
+static char *keep(struct arena *memory, const char *text)
+{
+        return arena_copy(memory, text, strlen(text));
+}
+
+static void *keep_list(struct arena *memory, size_t n)
+{
+        return arena_alloc(memory, (n ? n : 1) * sizeof(void *));
+}
+
+/* "{{NAME}}" is this process's variable of that name, if there is one. Those that hold its secrets are not given. */
+static const char *resolve(const char *value)
+{
+        size_t n = strlen(value);
+        if (n < 4 || !text_starts_with(value, "{{") || !text_ends_with(value, "}}"))
+                return value;
+        _cleanup_free_ char *name = mem_strndup(value + 2, n - 4);
+        const char *found = text_starts_with(name, "_SPARK_") ? NULL : getenv(name);
+        return found ? found : value;
+}
+
+static Firesteel__Standalone__Property **put_map(struct arena *memory, const struct strmap *map, size_t *n,
+                                                 bool (*left_out)(const char *key))
+{
+        Firesteel__Standalone__Property **list = keep_list(memory, map->count);
+        *n = 0;
+        for (struct strmap_entry *e = NULL; (e = strmap_next(map, e));) {
+                if (left_out && left_out(e->key))
+                        continue;
+                Firesteel__Standalone__Property *p = arena_alloc(memory, sizeof(*p));
+                firesteel__standalone__property__init(p);
+                p->key = keep(memory, e->key);
+                p->value = keep(memory, resolve(e->value));
+                list[(*n)++] = p;
+        }
+        return list;
+}
+
+static bool is_of_a_host(const char *name)
+{
+        return strcmp(name, "SPARK_LOCAL_IP") == 0 || strcmp(name, "SPARK_LOCAL_HOSTNAME") == 0;
+}
+
+static const char *property(const struct rest_request *q, const char *key)
+{
+        const char *value = strmap_get(&q->properties, key);
+        return value ? resolve(value) : NULL;
+}
+
+/* Parts between colons, trailing empty ones dropped, as Java's split does. */
+static char **put_paths(struct arena *memory, const char *text, size_t *n)
+{
+        size_t most = 1;
+        *n = 0;
+        for (const char *p = text; p && *p; p++)
+                most += *p == ':';
+        char **list = keep_list(memory, most);
+        size_t filled = 0;
+        for (const char *p = text; p && *p;) {
+                size_t len = strcspn(p, ":");
+                list[filled++] = arena_copy(memory, p, len);
+                if (len)
+                        *n = filled;
+                p += len + (p[len] == ':');
+        }
+        return list;
+}
+
+static int put_java_options(const struct rest_request *q, Firesteel__Standalone__Command *c, struct arena *memory,
+                            struct fst_error *error)
+{
+        static const char *const keys[] = {"spark.driver.defaultJavaOptions", "spark.driver.extraJavaOptions"};
+        struct option_words words = {0};
+        for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+                int r = option_string_split(property(q, keys[i]), &words, error);
+                if (r < 0) {
+                        option_words_deinit(&words);
+                        return error_wrap(error, -EBADMSG, "%s", keys[i]);
+                }
+        }
+        c->java_options = keep_list(memory, words.len);
+        c->n_java_options = words.len;
+        for (size_t i = 0; i < words.len; i++)
+                c->java_options[i] = keep(memory, words.data[i]);
+        option_words_deinit(&words);
+        return 0;
+}
+
+static void put_arguments(const struct rest_request *q, Firesteel__Standalone__Command *c, struct arena *memory)
+{
+        const char *name = property(q, "spark.app.name");
+        c->arguments = keep_list(memory, q->app_args.len + 5);
+        c->arguments[c->n_arguments++] = keep(memory, "{{WORKER_URL}}");
+        c->arguments[c->n_arguments++] = keep(memory, "{{USER_JAR}}");
+        c->arguments[c->n_arguments++] = keep(memory, q->main_class);
+        if (strcmp(q->main_class, SPARK_SUBMIT_CLASS) == 0 && name) {
+                _cleanup_free_ char *setting = mem_printf("spark.app.name=%s", name);
+                c->arguments[c->n_arguments++] = keep(memory, "-c");
+                c->arguments[c->n_arguments++] = keep(memory, setting);
+        }
+        for (size_t i = 0; i < q->app_args.len; i++)
+                c->arguments[c->n_arguments++] = keep(memory, q->app_args.data[i]);
+}
+
+static int port_of(const char *url)
+{
+        const char *colon = strrchr(url, ':');
+        return colon ? atoi(colon + 1) : 0;
+}
+
+/* Where the driver finds masters: the client's list with the masters' own port in place of their REST servers'. */
+static char *master_of(const struct rest_request *q, const char *master_url, int rest_port)
+{
+        const char *given = property(q, "spark.master");
+        struct buf out = BUF_INIT;
+        char from[16];
+        int n = snprintf(from, sizeof(from), ":%d", rest_port);
+        for (const char *p = given ? given : master_url; *p;) {
+                if (given && strncmp(p, from, (size_t)n) == 0) {
+                        buf_printf(&out, ":%d", port_of(master_url));
+                        p += n;
+                } else {
+                        buf_putc(&out, *p++);
+                }
+        }
+        return buf_steal(&out);
+}
+
+static void set_property(Firesteel__Standalone__Command *c, struct arena *memory, const char *key, const char *value)
+{
+        for (size_t i = 0; i < c->n_properties; i++)
+                if (strcmp(c->properties[i]->key, key) == 0) {
+                        c->properties[i]->value = keep(memory, value);
+                        return;
+                }
+        Firesteel__Standalone__Property **list = keep_list(memory, c->n_properties + 1);
+        memcpy(list, c->properties, c->n_properties * sizeof(*list));
+        c->properties = list;
+        Firesteel__Standalone__Property *p = arena_alloc(memory, sizeof(*p));
+        firesteel__standalone__property__init(p);
+        p->key = keep(memory, key);
+        p->value = keep(memory, value);
+        list[c->n_properties++] = p;
+}
+
+static int put_command(const struct rest_request *q, const char *master_url, int rest_port,
+                       Firesteel__Standalone__Command *c, struct arena *memory, struct fst_error *error)
+{
+        _cleanup_free_ char *master = master_of(q, master_url, rest_port);
+        firesteel__standalone__command__init(c);
+        c->main_class = keep(memory, STANDALONE_DRIVER_CLASS);
+        put_arguments(q, c, memory);
+        c->environment = put_map(memory, &q->environment, &c->n_environment, is_of_a_host);
+        c->properties = put_map(memory, &q->properties, &c->n_properties, NULL);
+        set_property(c, memory, "spark.master", master);
+        c->class_path = put_paths(memory, property(q, "spark.driver.extraClassPath"), &c->n_class_path);
+        c->library_path = put_paths(memory, property(q, "spark.driver.extraLibraryPath"), &c->n_library_path);
+        return put_java_options(q, c, memory, error);
+}
+
+/* A whole number of 32 bits, as Java reads one. */
+static bool read_int(const char *text, int32_t *out)
+{
+        char *end;
+        errno = 0;
+        long value = strtol(text, &end, 10);
+        if (!*text || *end || errno || (*text != '-' && *text != '+' && (*text < '0' || *text > '9')) ||
+            value < INT32_MIN || value > INT32_MAX)
+                return false;
+        *out = (int32_t)value;
+        return true;
+}
+
+static int not_a_number(const char *key, const char *value, struct fst_error *error)
+{
+        return error_set(error, -EBADMSG, "java.lang.NumberFormatException: For input string: \"%s\" (%s)", value, key);
+}
+
+/* spark.driver.resource.NAME.amount */
+static int put_needs(const struct rest_request *q, Firesteel__Standalone__DriverDescription *d, struct arena *memory,
+                     struct fst_error *error)
+{
+        static const char prefix[] = "spark.driver.resource.", suffix[] = ".amount";
+        d->needs = keep_list(memory, q->properties.count);
+        for (struct strmap_entry *e = NULL; (e = strmap_next(&q->properties, e));) {
+                size_t n = strlen(e->key), around = sizeof(prefix) + sizeof(suffix) - 2;
+                int32_t amount;
+                if (n <= around || !text_starts_with(e->key, prefix) || !text_ends_with(e->key, suffix))
+                        continue;
+                if (!read_int(resolve(e->value), &amount) || amount < 0)
+                        return not_a_number(e->key, resolve(e->value), error);
+                if (amount == 0)
+                        continue;
+                Firesteel__Standalone__ResourceNeed *need = arena_alloc(memory, sizeof(*need));
+                firesteel__standalone__resource_need__init(need);
+                need->name = arena_copy(memory, e->key + sizeof(prefix) - 1, n - around);
+                need->amount = amount;
+                d->needs[d->n_needs++] = need;
+        }
+        return 0;
+}
+
+static int put_size(const struct rest_request *q, Firesteel__Standalone__DriverDescription *d, struct fst_error *error)
+{
+        const char *cores = property(q, "spark.driver.cores"), *memory = property(q, "spark.driver.memory");
+        const char *supervise = property(q, "spark.driver.supervise");
+        d->cores = 1;
+        d->memory = DEFAULT_MEMORY;
+        if (cores && (!read_int(cores, &d->cores) || d->cores < 0))
+                return not_a_number("spark.driver.cores", cores, error);
+        if (memory && units_parse_bytes(memory, UNIT_B, UNIT_MIB, &d->memory, error) < 0)
+                return error_wrap(error, -EBADMSG, "spark.driver.memory");
+        if (d->memory < 0 || d->memory > INT32_MAX)
+                return not_a_number("spark.driver.memory", memory, error);
+        d->supervise = supervise && strcasecmp(supervise, "true") == 0;
+        return 0;
+}
+
+int rest_request_driver(const struct rest_request *q, const char *master_url, int rest_port,
+                        Firesteel__Standalone__DriverDescription **out, struct arena *memory, struct fst_error *error)
+{
+        Firesteel__Standalone__DriverDescription *d = arena_alloc(memory, sizeof(*d));
+        firesteel__standalone__driver_description__init(d);
+        d->jar_url = keep(memory, q->app_resource);
+        d->command = arena_alloc(memory, sizeof(*d->command));
+        int r = put_size(q, d, error);
+        if (r == 0)
+                r = put_needs(q, d, memory, error);
+        if (r == 0)
+                r = put_command(q, master_url, rest_port, d->command, memory, error);
+        if (r == 0)
+                *out = d;
+        return r;
+}

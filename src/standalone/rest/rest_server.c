@@ -1,0 +1,424 @@
+/* See rest_server.h. Paths are matched as Spark's servlets are: /v1/submissions/kill/ID/anything kills ID. */
+#include "standalone/rest/rest_server.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/string_prefix.h"
+#include "conf/conf.h"
+#include "conf/redact.h"
+#include "standalone/rest/driver_validation.h"
+#include "standalone/core/master_state.h"
+#include "standalone/rest/rest_request.h"
+#include "rest/rest_messages.h"
+#include "net/http/http_server.h"
+#include "web/filters.h"
+#include "web/form.h"
+
+#include <stdio.h>
+
+#define LOG_NAME "StandaloneRestServer"
+#define PORT_KEY "spark.master.rest.port"
+#define PATTERNS_KEY "spark.master.rest.allowedAppResourcePatterns"
+#define BODY_KEY "spark.master.rest.maxRequestBodySize"
+#define UNKNOWN_PROTOCOL 468
+#define BASE "/" REST_PROTOCOL_VERSION "/submissions"
+
+/* A request that the master has not answered yet. */
+struct pending {
+        struct rest_server *server;
+        struct pending *prev, *next;
+        enum rest_kind kind;
+        char *id;
+        struct rest_request request;
+        rest_answered *answered;
+        void *context;
+};
+
+struct rest_server {
+        const struct fst_conf *conf;
+        const struct rest_master_ops *ops;
+        void *owner;
+        char *master_url;
+        int port;
+        int64_t max_body;
+        VEC(regex_t) allowed;
+        struct pending *pendings;
+        struct http_server *http;
+        struct filters *filters;
+        char *too_large;
+};
+
+/* --------------------------------------------------------------------------------------------------- answers */
+
+static void answer(rest_answered *answered, void *context, int status, struct rest_answer *a)
+{
+        a->server_spark_version = mem_strdup(REST_SPARK_VERSION);
+        answered(context, status, rest_answer_json(a), NULL);
+        rest_answer_deinit(a);
+}
+
+static char *error_json(const char *message, const char *highest)
+{
+        struct rest_answer a = {.kind = REST_ERROR,
+                                .message = mem_strdup(message),
+                                .server_spark_version = mem_strdup(REST_SPARK_VERSION),
+                                .highest_protocol_version = highest ? mem_strdup(highest) : NULL};
+        char *json = rest_answer_json(&a);
+        rest_answer_deinit(&a);
+        return json;
+}
+
+static void refuse(rest_answered *answered, void *context, int status, const char *message)
+{
+        answered(context, status, error_json(message, NULL), NULL);
+}
+
+static void pending_free(struct pending *p)
+{
+        if (p->prev)
+                p->prev->next = p->next;
+        else
+                p->server->pendings = p->next;
+        if (p->next)
+                p->next->prev = p->prev;
+        rest_request_deinit(&p->request);
+        free(p->id);
+        free(p);
+}
+
+static struct pending *pending_new(struct rest_server *s, enum rest_kind kind, const char *id, rest_answered *answered,
+                                   void *context)
+{
+        struct pending *p = new0(struct pending);
+        p->server = s;
+        p->kind = kind;
+        p->id = id ? mem_strdup(id) : NULL;
+        p->answered = answered;
+        p->context = context;
+        p->next = s->pendings;
+        if (p->next)
+                p->next->prev = p;
+        s->pendings = p;
+        return p;
+}
+
+static char *copy(const char *text)
+{
+        return text ? mem_strdup(text) : NULL;
+}
+
+static void on_replied(void *context, const struct master_reply *reply)
+{
+        struct pending *p = context;
+        struct rest_answer a = {
+                .kind = p->kind, .success = reply->success ? REST_TRUE : REST_FALSE, .message = copy(reply->message)};
+        if (p->kind == REST_CREATE)
+                a.submission_id = copy(reply->driver_id);
+        else if (p->kind == REST_KILL)
+                a.submission_id = copy(p->id);
+        else if (p->kind == REST_CLEAR && !a.message)
+                a.message = mem_strdup("");
+        for (size_t i = 0; i < p->request.unknown.len; i++) {
+                a.has_unknown_fields = true;
+                vec_push(&a.unknown_fields, mem_strdup(p->request.unknown.data[i]));
+        }
+        answer(p->answered, p->context, 200, &a);
+        pending_free(p);
+}
+
+/* --------------------------------------------------------------------------------------------------- requests */
+
+static bool is_allowed(const struct rest_server *s, const char *resource)
+{
+        for (size_t i = 0; i < s->allowed.len; i++) {
+                regmatch_t whole;
+                if (regexec(&s->allowed.data[i], resource, 1, &whole, 0) == 0 && whole.rm_so == 0 &&
+                    resource[whole.rm_eo] == '\0')
+                        return true;
+        }
+        return s->allowed.len == 0;
+}
+
+/*
+ * A driver that this cluster cannot run is refused by an error, too: genuine spark-submit shows the message of an
+ * error, and says nothing of a CreateSubmissionResponse whose success is false.
+ */
+static void refuse_create(rest_answered *answered, void *context, int r, const struct fst_error *error)
+{
+        _cleanup_free_ char *text = mem_printf("Malformed request: %s", error_message(error));
+        if (r == -ENOTSUP)
+                log_warn(LOG_NAME, "A submission was refused: %s", error_message(error));
+        refuse(answered, context, 400, r == -ENOMSG || r == -ENOTSUP ? error_message(error) : text);
+}
+
+static void handle_create(struct rest_server *s, const struct rest_call *call, const char *id, rest_answered *answered,
+                          void *context)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        _cleanup_(arena_deinit) struct arena memory = ARENA_INIT;
+        Firesteel__Standalone__DriverDescription *driver = NULL;
+        enum driver_kind kind;
+        struct rest_request request;
+        int r = rest_request_parse(&request, call->body, call->body_len, &error);
+        if (r == 0 && !is_allowed(s, request.app_resource))
+                r = error_set(
+                        &error, -EBADMSG,
+                        "org.apache.spark.deploy.rest.SubmitRestMissingFieldException: Valid application jar path "
+                        "is required");
+        if (r == 0)
+                r = rest_request_driver(&request, s->master_url, s->port, &driver, &memory, &error);
+        if (r == 0)
+                r = driver_check(driver->jar_url, s->conf, &kind, &error);
+        if (r < 0) {
+                refuse_create(answered, context, r, &error);
+                rest_request_deinit(&request);
+                return;
+        }
+        struct pending *p = pending_new(s, REST_CREATE, NULL, answered, context);
+        p->request = request;
+        s->ops->submit(s->owner, driver, on_replied, p);
+}
+
+static void handle_kill(struct rest_server *s, const struct rest_call *call, const char *id, rest_answered *answered,
+                        void *context)
+{
+        if (!*id)
+                return refuse(answered, context, 400, "Submission ID is missing in kill request.");
+        struct pending *p = pending_new(s, REST_KILL, id, answered, context);
+        s->ops->kill(s->owner, p->id, on_replied, p);
+}
+
+static void handle_kill_all(struct rest_server *s, const struct rest_call *call, const char *id,
+                            rest_answered *answered, void *context)
+{
+        s->ops->kill_all(s->owner, on_replied, pending_new(s, REST_KILL_ALL, NULL, answered, context));
+}
+
+static void handle_clear(struct rest_server *s, const struct rest_call *call, const char *id, rest_answered *answered,
+                         void *context)
+{
+        s->ops->clear(s->owner, on_replied, pending_new(s, REST_CLEAR, NULL, answered, context));
+}
+
+static void handle_status(struct rest_server *s, const struct rest_call *call, const char *id, rest_answered *answered,
+                          void *context)
+{
+        _cleanup_free_ char *message = NULL;
+        if (!*id)
+                return refuse(answered, context, 400, "Submission ID is missing in status request.");
+        const struct master_driver *d = master_driver_status(s->ops->state(s->owner), id, &message);
+        struct rest_answer a = {
+                .kind = REST_STATUS, .success = d ? REST_TRUE : REST_FALSE, .submission_id = mem_strdup(id)};
+        if (d) {
+                a.driver_state = mem_strdup(driver_state_name(d->state));
+                a.worker_id = copy(d->worker_id);
+                a.worker_host_port = copy(d->worker_address);
+        }
+        if (d && d->exception)
+                a.message = mem_printf("Exception from the cluster:\n%s", d->exception);
+        else if (!d && message)
+                a.message = mem_printf("Exception from the cluster:\njava.lang.Exception: %s", message);
+        answer(answered, context, 200, &a);
+}
+
+static void handle_readyz(struct rest_server *s, const struct rest_call *call, const char *id, rest_answered *answered,
+                          void *context)
+{
+        if (s->ops->state(s->owner)->status == MASTER_STANDBY)
+                return refuse(answered, context, 503, "Master is not ready.");
+        struct rest_answer a = {.kind = REST_READYZ, .success = REST_TRUE, .message = mem_strdup("")};
+        answer(answered, context, 200, &a);
+}
+
+/* What is no request of the protocol. */
+static void handle_other(const char *path, rest_answered *answered, void *context)
+{
+        static const char where[] = "Please submit requests through http://[host]:[port]" BASE "/...";
+        const char *version = path + strspn(path, "/");
+        size_t n = strcspn(version, "/");
+        const char *rest = version + n + strspn(version + n, "/");
+        size_t m = strcspn(rest, "/");
+        _cleanup_free_ char *message = NULL;
+        const char *highest = NULL;
+        if (n == 0) {
+                message = mem_printf("Missing protocol version. %s", where);
+        } else if (n == strlen(REST_PROTOCOL_VERSION) && strncmp(version, REST_PROTOCOL_VERSION, n) == 0 && m == 0) {
+                message = mem_printf("Missing the /submissions prefix. %s", where);
+        } else if (n == strlen(REST_PROTOCOL_VERSION) && strncmp(version, REST_PROTOCOL_VERSION, n) == 0 &&
+                   m == strlen("submissions") && strncmp(rest, "submissions", m) == 0) {
+                message = mem_printf(
+                        "Missing an action: please specify one of /create, /kill, /killall, /clear, /status, "
+                        "or /readyz. %s",
+                        where);
+        } else {
+                message = mem_printf("Unknown protocol version '%.*s'. %s", (int)n, version, where);
+                highest = REST_PROTOCOL_VERSION;
+        }
+        answered(context, highest ? UNKNOWN_PROTOCOL : 400, error_json(message, highest), NULL);
+}
+
+static const struct {
+        const char *path, *method;
+        void (*handle)(struct rest_server *s, const struct rest_call *call, const char *id, rest_answered *answered,
+                       void *context);
+} actions[] = {
+        {BASE "/create", "POST", handle_create},    {BASE "/kill", "POST", handle_kill},
+        {BASE "/killall", "POST", handle_kill_all}, {BASE "/clear", "POST", handle_clear},
+        {BASE "/status", "GET", handle_status},     {BASE "/readyz", "GET", handle_readyz},
+};
+
+void rest_server_handle(struct rest_server *s, const struct rest_call *call, rest_answered *answered, void *context)
+{
+        _cleanup_(buf_deinit) struct buf path = BUF_INIT;
+        if (!form_put_decoded(&path, call->path, strlen(call->path)) || strcasestr(call->path, "%2f") ||
+            form_has_controls(buf_text(&path)))
+                return refuse(answered, context, 400, "The path holds what no path may hold.");
+        for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
+                size_t n = strlen(actions[i].path);
+                const char *rest = buf_text(&path) + n;
+                if (!text_starts_with(buf_text(&path), actions[i].path) || (*rest && *rest != '/'))
+                        continue;
+                if (strcmp(call->method, actions[i].method) != 0) {
+                        _cleanup_free_ char *message =
+                                mem_printf("HTTP method %.20s is not supported by this URL", call->method);
+                        return answered(context, 405, error_json(message, NULL), actions[i].method);
+                }
+                rest += *rest == '/';
+                _cleanup_free_ char *id = mem_strndup(rest, strcspn(rest, "/"));
+                return actions[i].handle(s, call, id, answered, context);
+        }
+        handle_other(buf_text(&path), answered, context);
+}
+
+/* ---------------------------------------------------------------------------------------------------- lifetime */
+
+static int read_patterns(struct rest_server *s, struct fst_error *error)
+{
+        _cleanup_free_ char *text = NULL;
+        int r = conf_get_string(s->conf, PATTERNS_KEY, &text, error);
+        for (char *at = text, *word; r == 0 && (word = strsep(&at, ","));) {
+                regex_t pattern;
+                word += strspn(word, " ");
+                if (!*word)
+                        continue;
+                _cleanup_free_ char *whole = mem_printf("(%s)", word);
+                r = redact_compile(&pattern, PATTERNS_KEY, whole, error);
+                if (r == 0)
+                        vec_push(&s->allowed, pattern);
+        }
+        return r;
+}
+
+static int read_conf(struct rest_server *s, struct fst_error *error)
+{
+        int64_t port = 0;
+        int r = conf_get_int(s->conf, PORT_KEY, &port, error);
+        if (r == 0 && (port < 0 || port > 65535))
+                r = error_set(error, -EINVAL, PORT_KEY ": %lld is no port", (long long)port);
+        if (r == 0)
+                r = conf_get_bytes(s->conf, BODY_KEY, &s->max_body, error);
+        if (r == 0 && s->max_body <= 0)
+                r = error_set(error, -EINVAL, BODY_KEY ": The max request body size must be positive.");
+        s->port = (int)port;
+        if (r == 0)
+                r = filters_new(s->conf, "spark.master.rest.filters", &s->filters, error);
+        return r < 0 ? r : read_patterns(s, error);
+}
+
+int rest_server_new(const struct fst_conf *conf, const char *master_url, const struct rest_master_ops *ops, void *owner,
+                    struct rest_server **out, struct fst_error *error)
+{
+        struct rest_server *s = new0(struct rest_server);
+        s->conf = conf;
+        s->ops = ops;
+        s->owner = owner;
+        s->master_url = mem_strdup(master_url);
+        int r = read_conf(s, error);
+        if (r < 0) {
+                rest_server_free(s);
+                return r;
+        }
+        _cleanup_free_ char *message =
+                mem_printf("The request body exceeds the maximum allowed size (%lld bytes). Adjust " BODY_KEY
+                           " to change the limit.",
+                           (long long)s->max_body);
+        s->too_large = error_json(message, NULL);
+        *out = s;
+        return 0;
+}
+
+void rest_server_free(struct rest_server *s)
+{
+        if (!s)
+                return;
+        http_server_free(s->http);
+        while (s->pendings)
+                pending_free(s->pendings);
+        for (size_t i = 0; i < s->allowed.len; i++)
+                regfree(&s->allowed.data[i]);
+        vec_deinit(&s->allowed);
+        filters_free(s->filters);
+        free(s->master_url);
+        free(s->too_large);
+        free(s);
+}
+
+static void on_answered(void *context, int status, char *json, const char *allow)
+{
+        struct http_call *call = context;
+        struct buf body = BUF_INIT;
+        if (allow)
+                http_call_set_header(call, "Allow", allow);
+        buf_puts(&body, json);
+        free(json);
+        http_call_answer(call, status, "application/json;charset=utf-8", &body);
+}
+
+static void on_call(void *owner, struct http_call *call)
+{
+        struct rest_server *s = owner;
+        _cleanup_free_ char *user = NULL;
+        const char *refusal = NULL;
+        int status = filters_pass_call(s->filters, call, &user, &refusal);
+        if (status)
+                return on_answered(call, status, error_json(refusal, NULL), NULL);
+        struct rest_call c = {
+                .method = call->method, .path = call->path, .body = call->body, .body_len = call->body_len};
+        rest_server_handle(s, &c, on_answered, call);
+}
+
+int rest_server_listen(struct rest_server *s, uv_loop_t *loop, const char *host, struct fst_error *error)
+{
+        _cleanup_free_ char *own_host = NULL;
+        int64_t retries = 0;
+        int r = conf_get_string(s->conf, "spark.master.rest.host", &own_host, error);
+        if (r == 0)
+                r = conf_get_int(s->conf, "spark.port.maxRetries", &retries, error);
+        if (r < 0)
+                return r;
+        struct http_server_options o = {
+                .loop = loop,
+                .service = "REST server",
+                .host = own_host ? own_host : host,
+                .port = s->port,
+                .max_retries = (int)retries,
+                .max_body = (size_t)s->max_body,
+                .max_all_bodies = MAX((size_t)s->max_body, (size_t)64 << 20),
+                .too_large = s->too_large,
+                .too_large_type = "application/json;charset=utf-8",
+                .handle = on_call,
+                .owner = s,
+        };
+        r = http_server_new(&o, &s->http, error);
+        if (r < 0)
+                return r;
+        s->port = http_server_port(s->http);
+        log_info(LOG_NAME, "Started REST server for submitting applications on %s with port %d", o.host, s->port);
+        return 0;
+}
+
+int rest_server_port(const struct rest_server *s)
+{
+        return s->port;
+}

@@ -1,0 +1,68 @@
+/*
+ * The REST submission server of a standalone master (port 6066): genuine spark-submit --deploy-mode cluster submits to
+ * it, asks and kills.
+ *
+ *      POST /v1/submissions/create            CreateSubmissionRequest
+ *      POST /v1/submissions/kill/ID           POST /v1/submissions/killall
+ *      GET  /v1/submissions/status/ID         GET  /v1/submissions/readyz
+ *      POST /v1/submissions/clear             forget what has ended
+ *
+ * Requests, answers and the status codes of HTTP are those of Spark 4.3 (200 whenever the protocol was kept; 400, 413,
+ * 468 for another version of it, 503 for readyz of a master in standby). What a request asks for goes to the master by
+ * `struct rest_master_ops`; its answer leaves when the master has answered.
+ *
+ *      rest_server_new(&conf, "spark://h:7077", &ops, master, &server, error);
+ *      rest_server_listen(server, loop, "h", error);
+ *      …
+ *      rest_server_free(server);          after the master, which may still answer until then
+ */
+#pragma once
+
+#include "standalone/core/master_core.h"
+#include "standalone/wire/standalone.pb-c.h"
+
+#include <uv.h>
+
+struct fst_conf;
+struct fst_error;
+struct rest_server;
+
+/* What became of a request to the master; @reply is borrowed. */
+typedef void rest_replied(void *context, const struct master_reply *reply);
+
+struct rest_master_ops {
+        /* To look at (master_state.h). */
+        const struct master *(*state)(void *owner);
+        /* Each answers once, by @replied, at once or later; never if the master ends before. */
+        void (*submit)(void *owner, const Firesteel__Standalone__DriverDescription *driver, rest_replied *replied,
+                       void *context);
+        void (*kill)(void *owner, const char *driver_id, rest_replied *replied, void *context);
+        void (*kill_all)(void *owner, rest_replied *replied, void *context);
+        void (*clear)(void *owner, rest_replied *replied, void *context);
+};
+
+/*
+ * @conf (spark.master.rest.*) and @ops are borrowed; @master_url is what drivers are told. -EINVAL with @error naming
+ * the key: a pattern or number that cannot be read, a filter that there is not.
+ */
+int rest_server_new(const struct fst_conf *conf, const char *master_url, const struct rest_master_ops *ops, void *owner,
+                    struct rest_server **out, struct fst_error *error);
+void rest_server_free(struct rest_server *s); /* NULL is allowed */
+
+/* On spark.master.rest.host, or @host, and spark.master.rest.port, or one of the next. Negative with @error. */
+int rest_server_listen(struct rest_server *s, uv_loop_t *loop, const char *host, struct fst_error *error);
+int rest_server_port(const struct rest_server *s);
+
+/* ---------------------------------------------------------------------------- one request, without a connection */
+
+struct rest_call {
+        const char *method, *path; /* as it came, without the query */
+        const char *body;
+        size_t body_len;
+};
+
+/* @json is the content of the answer, which the function takes; @allow: methods, for the status 405; else NULL. */
+typedef void rest_answered(void *context, int status, char *json, const char *allow);
+
+/* @answered is called once, at once or later; never if the master does not answer. */
+void rest_server_handle(struct rest_server *s, const struct rest_call *call, rest_answered *answered, void *context);

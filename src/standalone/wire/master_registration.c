@@ -1,0 +1,164 @@
+/* See registration.h. Nothing is done any more after give_up. */
+#include "standalone/wire/master_registration.h"
+
+#include "base/mem.h"
+
+enum place { AWAY, REACHING, REACHED };
+
+#define FIRST_PAUSE_MS 100
+
+struct place_of {
+        enum place place;
+        int tries;    /* in a row, that failed */
+        int64_t next; /* AWAY: when it is tried again */
+};
+
+struct registration {
+        struct registration_config config;
+        const struct registration_ops *ops;
+        void *owner;
+        struct place_of *masters;
+        int leader;
+        int attempts;       /* since nobody leads */
+        int64_t next_round; /* INT64_MAX: somebody leads */
+        bool over;
+};
+
+struct registration *registration_new(const struct registration_config *config, const struct registration_ops *ops,
+                                      void *owner)
+{
+        struct registration *r = new0(struct registration);
+        r->config = *config;
+        r->ops = ops;
+        r->owner = owner;
+        r->masters = new_array(struct place_of, (size_t)config->masters);
+        r->leader = -1;
+        r->next_round = INT64_MAX;
+        for (int i = 0; i < config->masters; i++)
+                r->masters[i].next = INT64_MAX;
+        return r;
+}
+
+void registration_free(struct registration *r)
+{
+        if (!r)
+                return;
+        free(r->masters);
+        free(r);
+}
+
+/* The pause of Spark's schedule before the attempt after @attempts. */
+static int64_t pause_after(const struct registration *r, int attempts)
+{
+        int64_t pause = attempts < r->config.quick ? r->config.short_pause : r->config.long_pause;
+        return (int64_t)((double)pause * r->config.stretch);
+}
+
+static void reach(struct registration *r, int master)
+{
+        r->masters[master].place = REACHING;
+        r->masters[master].next = INT64_MAX;
+        r->ops->reach(r->owner, master);
+}
+
+static void begin_rounds(struct registration *r, int64_t now)
+{
+        r->leader = -1;
+        r->attempts = 0;
+        r->next_round = now + pause_after(r, 0);
+}
+
+/* Everybody who can be asked. */
+static void ask_all(struct registration *r)
+{
+        for (int i = 0; i < r->config.masters && !r->over; i++) {
+                if (r->masters[i].place == AWAY)
+                        reach(r, i);
+                else if (r->masters[i].place == REACHED)
+                        r->ops->introduce(r->owner, i);
+        }
+}
+
+void registration_start(struct registration *r, int64_t now)
+{
+        begin_rounds(r, now);
+        ask_all(r);
+}
+
+void registration_reached(struct registration *r, int master, int64_t now)
+{
+        struct place_of *m = &r->masters[master];
+        (void)now;
+        if (r->over)
+                return;
+        *m = (struct place_of){.place = REACHED, .next = INT64_MAX};
+        r->ops->introduce(r->owner, master);
+}
+
+void registration_unreachable(struct registration *r, int master, int64_t now)
+{
+        struct place_of *m = &r->masters[master];
+        bool was_there = m->place == REACHED;
+        if (r->over || m->place == AWAY)
+                return;
+        int64_t most = pause_after(r, r->leader < 0 ? r->attempts : r->config.most);
+        double pause = FIRST_PAUSE_MS * r->config.stretch;
+        for (int i = 0; i < m->tries && pause < (double)most; i++)
+                pause *= 2;
+        *m = (struct place_of){.place = AWAY, .tries = was_there ? 0 : m->tries + 1};
+        m->next = now + MIN((int64_t)pause, most);
+        if (r->leader != master)
+                return;
+        begin_rounds(r, now);
+        for (int i = 0; i < r->config.masters; i++)
+                if (r->masters[i].place == REACHED)
+                        r->ops->introduce(r->owner, i);
+}
+
+void registration_taken(struct registration *r, int master)
+{
+        r->leader = master;
+        r->attempts = 0;
+        r->next_round = INT64_MAX;
+}
+
+void registration_again(struct registration *r, int64_t now)
+{
+        if (r->over)
+                return;
+        begin_rounds(r, now);
+        ask_all(r);
+}
+
+int registration_leader(const struct registration *r)
+{
+        return r->leader;
+}
+
+int64_t registration_deadline(const struct registration *r)
+{
+        int64_t first = r->next_round;
+        if (r->over)
+                return INT64_MAX;
+        for (int i = 0; i < r->config.masters; i++)
+                first = MIN(first, r->masters[i].next);
+        return first;
+}
+
+void registration_tick(struct registration *r, int64_t now)
+{
+        if (!r->over && now >= r->next_round) {
+                if (r->attempts >= r->config.most) {
+                        r->over = true;
+                        r->ops->give_up(r->owner);
+                        return;
+                }
+                r->attempts++;
+                r->next_round = now + pause_after(r, r->attempts);
+                r->ops->retrying(r->owner, r->attempts);
+                ask_all(r);
+        }
+        for (int i = 0; i < r->config.masters && !r->over; i++)
+                if (r->masters[i].place == AWAY && now >= r->masters[i].next)
+                        reach(r, i);
+}

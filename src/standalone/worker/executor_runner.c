@@ -1,0 +1,235 @@
+/*
+ * See executor_runner.h. It follows Spark's ExecutorRunner: the same directory, files, environment and states. The
+ * command is ours: Spark's class of executors stands for this program's own.
+ */
+#include "standalone/worker/executor_runner.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "standalone/wire/launch_command.h"
+#include "standalone/worker/work_dir.h"
+#include "standalone/worker/worker_process.h"
+#include "exec/executor_resources.h"
+
+#include <signal.h>
+
+#define TERMINATE_MS 10000 /* Spark's */
+
+struct executor_runner {
+        struct worker_executor_state state;
+        const struct worker_context *context;
+        struct worker_process *process; /* NULL: it does not run */
+        int decommission_signal;
+        bool killed;
+        executor_ended *ended;
+        void *owner;
+};
+
+struct executor_runner *executor_runner_new(const struct worker_context *context,
+                                            const Firesteel__Standalone__LaunchExecutor *launch)
+{
+        struct executor_runner *x = new0(struct executor_runner);
+        x->context = context;
+        x->decommission_signal = SIGPWR;
+        x->state.app_id = mem_strdup(launch->app_id);
+        x->state.app_name = mem_strdup(launch->app_name);
+        x->state.app_user = mem_strdup(launch->app_user);
+        x->state.app_max_cores = launch->app_max_cores;
+        x->state.id = launch->executor;
+        x->state.profile = launch->profile;
+        x->state.cores = launch->cores;
+        x->state.memory = launch->memory;
+        x->state.state = EXECUTOR_LAUNCHING;
+        x->state.directory = mem_printf("%s/%s/%d", context->conf->work_dir, launch->app_id, launch->executor);
+        x->state.command = mem_strdup("");
+        x->state.resources = worker_resources_copy(launch->resources, launch->n_resources);
+        x->state.n_resources = (int)launch->n_resources;
+        return x;
+}
+
+void executor_runner_free(struct executor_runner *x)
+{
+        worker_executor_state_deinit(&x->state);
+        free(x);
+}
+
+struct worker_executor_state *executor_runner_state(struct executor_runner *x)
+{
+        return &x->state;
+}
+
+struct executor_runner *executor_runner_of(struct worker_executor_state *state)
+{
+        return container_of(state, struct executor_runner, state);
+}
+
+/* --------------------------------------------------------------------------------------------------- starting */
+
+/* What it was given of custom resources, for its option --resourcesFile; NULL: nothing. */
+static int write_resources(const struct executor_runner *x, char **path, struct fst_error *error)
+{
+        struct executor_resources resources = {0};
+        *path = NULL;
+        if (x->state.n_resources == 0)
+                return 0;
+        resources.list = new_array(Firesteel__Resource *, (size_t)x->state.n_resources);
+        resources.n = (size_t)x->state.n_resources;
+        for (size_t i = 0; i < resources.n; i++) {
+                Firesteel__Resource *r = resources.list[i] = mem_alloc(sizeof(*r));
+                firesteel__resource__init(r);
+                r->name = (char *)x->state.resources[i].name;
+                r->addresses = (char **)x->state.resources[i].addresses;
+                r->n_addresses = (size_t)x->state.resources[i].n;
+        }
+        *path = mem_printf("%s/resource-executor.json", x->state.directory);
+        int r = executor_resources_write(&resources, "spark.executor", *path, error);
+        for (size_t i = 0; i < resources.n; i++)
+                free(resources.list[i]);
+        free(resources.list);
+        return r;
+}
+
+static void put_words(const struct executor_runner *x, const Firesteel__Standalone__Command *command,
+                      const char *resources, struct word_list *words)
+{
+        char id[16], cores[16], profile[16];
+        snprintf(id, sizeof(id), "%d", x->state.id);
+        snprintf(cores, sizeof(cores), "%d", x->state.cores);
+        snprintf(profile, sizeof(profile), "%d", x->state.profile);
+        const struct placeholder placeholders[] = {
+                {"{{WORKER_URL}}", x->context->worker_url},
+                {"{{EXECUTOR_ID}}", id},
+                {"{{HOSTNAME}}", x->context->conf->host},
+                {"{{CORES}}", cores},
+                {"{{APP_ID}}", x->state.app_id},
+                {"{{RESOURCE_PROFILE_ID}}", profile},
+        };
+        word_list_add(words, "firesteel");
+        word_list_add(words, "executor");
+        launch_command_arguments(command, placeholders, ARRAY_SIZE(placeholders), words);
+        if (resources) {
+                word_list_add(words, "--resourcesFile");
+                word_list_add(words, resources);
+        }
+        for (size_t i = 0; i < command->n_properties; i++) {
+                const Firesteel__Standalone__Property *p = command->properties[i];
+                if (strcmp(p->key, "spark.authenticate.secret") == 0)
+                        continue;
+                word_list_add(words, "--conf");
+                word_list_take(words, mem_printf("%s=%s", p->key, p->value));
+        }
+        for (size_t i = 0; i < command->n_class_path; i++) {
+                word_list_add(words, "--user-class-path");
+                word_list_add(words, command->class_path[i]);
+        }
+}
+
+static void put_variables(const struct executor_runner *x, const Firesteel__Standalone__Command *command,
+                          const char *local_dirs, struct word_list *variables)
+{
+        const char *ui = x->context->web_ui;
+        launch_command_environment(command, x->context->secret, variables);
+        word_list_set_variable(variables, "SPARK_EXECUTOR_DIRS", local_dirs);
+        for (int i = 0; *ui && i < 2; i++) {
+                const char *name = i ? "STDERR" : "STDOUT", *type = i ? "stderr" : "stdout";
+                _cleanup_free_ char *variable = mem_printf("SPARK_LOG_URL_%s", name);
+                _cleanup_free_ char *url = mem_printf("%s/logPage/?appId=%s&executorId=%d&logType=%s", ui,
+                                                      x->state.app_id, x->state.id, type);
+                word_list_set_variable(variables, variable, url);
+        }
+}
+
+static void process_ended(void *owner, struct worker_process *process, int status, const char *message)
+{
+        struct executor_runner *x = owner;
+        (void)process;
+        x->process = NULL;
+        x->state.state = x->killed ? EXECUTOR_KILLED : EXECUTOR_EXITED;
+        _cleanup_free_ char *killed = mem_printf("Executor %s/%d was killed", x->state.app_id, x->state.id);
+        x->ended(x->owner, x, status, x->killed ? killed : message);
+}
+
+static int start_process(struct executor_runner *x, const Firesteel__Standalone__Command *command,
+                         const char *local_dirs, struct fst_error *error)
+{
+        _cleanup_(word_list_deinit) struct word_list words = {0}, variables = {0};
+        _cleanup_free_ char *resources = NULL, *shown = NULL;
+        struct cgroup *group = NULL;
+        int r = write_resources(x, &resources, error);
+        if (r)
+                return r;
+        put_words(x, command, resources, &words);
+        put_variables(x, command, local_dirs, &variables);
+        shown = launch_command_text(&words, &x->context->redactor);
+        _cleanup_free_ char *name = mem_printf("%s-%d", x->state.app_id, x->state.id);
+        if ((r = worker_context_group(x->context, name, x->state.memory, x->state.cores, &group, error)))
+                return r;
+        log_info("ExecutorRunner", "Launch command: %s", shown);
+        return worker_process_start(&(struct worker_process_options){.loop = x->context->loop,
+                                                                     .program = x->context->program,
+                                                                     .words = &words,
+                                                                     .variables = &variables,
+                                                                     .directory = x->state.directory,
+                                                                     .title = "Spark Executor Command",
+                                                                     .command = shown,
+                                                                     .rolling = &x->context->conf->rolling,
+                                                                     .group = group,
+                                                                     .ended = process_ended,
+                                                                     .owner = x},
+                                    &x->process, error);
+}
+
+static void take_command(struct executor_runner *x, const Firesteel__Standalone__Command *command)
+{
+        free(x->state.command);
+        x->state.command = launch_command_show(command, &x->context->redactor);
+        for (size_t i = 0; i < command->n_properties; i++)
+                if (strcmp(command->properties[i]->key, "spark.executor.decommission.signal") == 0)
+                        (void)worker_conf_signal(command->properties[i]->key, command->properties[i]->value,
+                                                 &x->decommission_signal, NULL);
+}
+
+static int start(struct executor_runner *x, const Firesteel__Standalone__LaunchExecutor *launch, const char *local_dirs,
+                 struct fst_error *error)
+{
+        _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(launch->command.len);
+        const Firesteel__Standalone__Command *command = standalone_decode(
+                launch->command.data, launch->command.len, &firesteel__standalone__command__descriptor, &memory, error);
+        if (!command)
+                return -EPROTO;
+        if (strcmp(command->main_class, STANDALONE_EXECUTOR_CLASS) != 0)
+                return error_set(error, -EINVAL, "executors of the class \"%.200s\" are not started here: it is %s",
+                                 command->main_class, STANDALONE_EXECUTOR_CLASS);
+        if (!launch_name_is_safe(launch->app_id))
+                return error_set(error, -EINVAL, "\"%.300s\" is no application's id", launch->app_id);
+        take_command(x, command);
+        int r = work_dir_make(x->state.directory, error);
+        return r ? r : start_process(x, command, local_dirs, error);
+}
+
+int executor_runner_start(struct executor_runner *x, const Firesteel__Standalone__LaunchExecutor *launch,
+                          const char *local_dirs, executor_ended *ended, void *owner, struct fst_error *error)
+{
+        x->ended = ended;
+        x->owner = owner;
+        int r = start(x, launch, local_dirs, error);
+        x->state.state = r ? EXECUTOR_FAILED : EXECUTOR_RUNNING;
+        return r;
+}
+
+/* ------------------------------------------------------------------------------------------------------ ending */
+
+void executor_runner_kill(struct executor_runner *x)
+{
+        if (!x->process)
+                return;
+        x->killed = true;
+        worker_process_end(x->process, TERMINATE_MS);
+}
+
+void executor_runner_decommission(struct executor_runner *x)
+{
+        if (x->process && worker_process_catches(x->process, x->decommission_signal))
+                worker_process_signal(x->process, x->decommission_signal);
+}

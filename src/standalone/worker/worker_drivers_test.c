@@ -1,0 +1,112 @@
+/*
+ * What a worker does with the drivers it is told to start: they run, end, are killed, and are started again if
+ * supervised.
+ */
+#include "standalone/worker/worker_fixture.h"
+
+#include "conf/properties.h"
+
+#include <sys/stat.h>
+
+static void test_drivers(void **state)
+{
+        struct world w;
+        struct stat st;
+        (void)state;
+        open_world(&w);
+        open_master(&w, LEADS);
+        start_worker(&w, "");
+        struct played_master *m = &w.masters[0];
+        _cleanup_free_ char *url = write_application(&w), *missing = mem_printf("file:%s/none.so", w.folder);
+        wait_for(&w, heard(m, "state\n"));
+        launch_driver(m, &(struct driver){.id = "driver-1", .url = url, .arguments = {"ok", "two words"}});
+        launch_driver(m, &(struct driver){.id = "driver-2", .url = url, .arguments = {"fail"}});
+        launch_driver(m, &(struct driver){.id = "driver-3", .url = missing});
+        launch_driver(m, &(struct driver){.id = "driver-4", .url = url, .class = "nothing"});
+        launch_driver(m, &(struct driver){.id = "../5", .url = url});
+        wait_for(&w, heard(m, "driver driver-1 ") && heard(m, "driver driver-2 ") && heard(m, "driver driver-3 ") &&
+                             heard(m, "driver driver-4 ") && heard(m, "driver ../5 "));
+        assert_true(heard(m, "driver driver-1 FINISHED ()\n"));
+        assert_true(heard(m, "driver driver-2 FAILED (Command exited with code 3)\n"));
+        assert_true(heard(m, "driver driver-3 ERROR (") && heard(m, "none.so: No such file or directory)"));
+        assert_true(heard(m, "driver driver-4 FAILED (Command exited with code 101: "));
+        assert_true(heard(m, "driver ../5 ERROR (\"../5\" is no driver's id)"));
+        const struct worker_view *v = worker_server_view(w.server);
+        assert_int_equal(v->drivers.len, 0);
+        assert_int_equal(v->cores_used, 0);
+        assert_int_equal(v->finished_drivers.len, 5);
+        _cleanup_free_ char *folder = mem_printf("%s/work/driver-1", w.folder);
+        _cleanup_free_ char *out = read_text(folder, "stdout"), *err = read_text(folder, "stderr");
+        _cleanup_free_ char *conf = read_text(folder, "driver.conf"), *path = mem_printf("%s/driver.conf", folder);
+        assert_string_equal(out, "ok two words\n");
+        assert_int_equal(strncmp(err, "Launch Command: \"firesteel\" \"driver\" ", 37), 0);
+        assert_non_null(strstr(conf, "spark.some.key=\\ a \\\\ value\n"));
+        struct strmap properties = {0};
+        assert_int_equal(properties_load(&properties, path, NULL), 0);
+        assert_string_equal(strmap_get(&properties, "spark.master"), m->url); /* whatever the submission said */
+        strmap_deinit(&properties);
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0600); /* it may hold secrets of the application */
+        close_world(&w);
+}
+
+static void test_driver_is_killed(void **state)
+{
+        struct world w;
+        (void)state;
+        open_world(&w);
+        open_master(&w, LEADS);
+        start_worker(&w, "");
+        struct played_master *m = &w.masters[0];
+        _cleanup_free_ char *url = write_application(&w);
+        _cleanup_free_ char *folder = mem_printf("%s/work/driver-1", w.folder), *out = mem_printf("%s/stdout", folder);
+        struct stat st;
+        wait_for(&w, heard(m, "state\n"));
+        launch_driver(m, &(struct driver){.id = "driver-1", .url = url, .arguments = {"wait"}, .supervise = true});
+        /* Killed at once, before it has begun: */
+        launch_driver(m, &(struct driver){.id = "driver-2", .url = url, .arguments = {"wait"}, .supervise = true});
+        kill_driver(m, "driver-2");
+        wait_for(&w, heard(m, "driver driver-2 KILLED ()"));
+        uv_timer_t look; /* the loop turns */
+        uv_timer_init(&w.loop, &look);
+        uv_timer_start(&look, nothing, 10, 10);
+        wait_for(&w, stat(out, &st) == 0 && st.st_size > 0);
+        uv_close((uv_handle_t *)&look, NULL);
+        buf_reset(&m->heard);
+        rpc_send(m->ref, TYPE(RECONNECT_WORKER), NULL, 0, NULL);
+        wait_for(&w, heard(m, "state driver-1\n"));
+        kill_driver(m, "none");
+        kill_driver(m, "driver-1");
+        wait_for(&w, heard(m, "driver driver-1 KILLED ()"));
+        close_world(&w);
+}
+
+/* It fails, is started again a second later, and does better. */
+static void test_supervised_driver(void **state)
+{
+        struct world w;
+        (void)state;
+        open_world(&w);
+        open_master(&w, LEADS);
+        start_worker(&w, "");
+        struct played_master *m = &w.masters[0];
+        _cleanup_free_ char *url = write_application(&w), *folder = mem_printf("%s/work/driver-1", w.folder);
+        wait_for(&w, heard(m, "state\n"));
+        launch_driver(m, &(struct driver){.id = "driver-1", .url = url, .arguments = {"second"}, .supervise = true});
+        wait_for(&w, heard(m, "driver driver-1 "));
+        assert_true(heard(m, "driver driver-1 FINISHED ()"));
+        _cleanup_free_ char *out = read_text(folder, "stdout");
+        assert_string_equal(out, "second \nsecond \n");
+        close_world(&w);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_drivers),
+                cmocka_unit_test(test_driver_is_killed),
+                cmocka_unit_test(test_supervised_driver),
+        };
+        signal(SIGPIPE, SIG_IGN);
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

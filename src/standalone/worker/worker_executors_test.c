@@ -1,0 +1,119 @@
+/* What a worker does with the executors it is told to start: they run, end, are killed, or cannot be. */
+#include "standalone/worker/worker_fixture.h"
+
+/* An executor whose driver is not there: it ends by itself, and all that it said is in its directory. */
+static void test_executor_that_fails(void **state)
+{
+        struct world w;
+        (void)state;
+        open_world(&w);
+        open_master(&w, LEADS);
+        start_worker(&w, "");
+        struct played_master *m = &w.masters[0];
+        wait_for(&w, heard(m, "state\n"));
+        launch(&w, m, &(struct launch){.executor = 7, .driver_url = "spark://CoarseGrainedScheduler@127.0.0.1:1"});
+        wait_for(&w, heard(m, "executor app-1/7 EXITED (Command exited with code 1) 1\n"));
+        assert_true(heard(m, "executor app-1/7 RUNNING\n"));
+        const struct worker_view *v = worker_server_view(w.server);
+        assert_int_equal(v->executors.len, 0);
+        assert_int_equal(v->cores_used, 0);
+        assert_int_equal(v->finished_executors.len, 1);
+        const struct worker_executor_state *x = v->finished_executors.data[0];
+        _cleanup_free_ char *err = read_text(x->directory, "stderr"), *out = read_text(x->directory, "stdout");
+        assert_int_equal(strncmp(err, "Spark Executor Command: \"firesteel\" \"executor\" \"--driver-url\"", 60), 0);
+        assert_non_null(strstr(err, "\"--executor-id\" \"7\" \"--hostname\" \"127.0.0.1\" \"--cores\" \"2\""));
+        assert_non_null(strstr(err, "Connection refused"));
+        assert_string_equal(out, "");
+        assert_int_equal(strncmp(x->command, "Command(org.apache.spark.executor.CoarseGrained", 47), 0);
+        close_world(&w);
+}
+
+static void test_executor_is_killed(void **state)
+{
+        struct world w;
+        (void)state;
+        open_world(&w);
+        open_master(&w, LEADS);
+        start_worker(&w, "");
+        struct played_master *m = &w.masters[0];
+        wait_for(&w, heard(m, "state\n"));
+        launch(&w, m, &(struct launch){.executor = 0});
+        launch(&w, m, &(struct launch){.executor = 1});
+        wait_for(&w, heard(m, "executor app-1/1 RUNNING\n"));
+        assert_int_equal(worker_server_view(w.server)->cores_used, 4);
+        assert_int_equal(worker_server_view(w.server)->memory_used, 1024);
+        kill_executor(m, "app-1", 5);
+        kill_executor(m, "app-1", 0);
+        wait_for(&w, heard(m, "executor app-1/0 KILLED (Executor app-1/0 was killed)"));
+        assert_int_equal(worker_server_view(w.server)->executors.len, 1);
+        assert_int_equal(worker_server_view(w.server)->cores_used, 2);
+        /* The other one goes with the worker. */
+        close_world(&w);
+}
+
+static void test_launches_that_cannot_be(void **state)
+{
+        struct world w;
+        (void)state;
+        open_world(&w);
+        open_master(&w, LEADS);
+        start_worker(&w, "");
+        struct played_master *m = &w.masters[0];
+        wait_for(&w, heard(m, "state\n"));
+        launch(&w, m, &(struct launch){.executor = 0, .main_class = "org.example.Other"});
+        launch(&w, m, &(struct launch){.executor = 1, .app_id = "../app"});
+        _cleanup_free_ char *taken = mem_printf("%s/work/app-2", w.folder);
+        FILE *f = fopen(taken, "we");
+        assert_non_null(f);
+        fclose(f);
+        launch(&w, m, &(struct launch){.executor = 2, .app_id = "app-2"});
+        wait_for(&w, heard(m, "executor app-2/2"));
+        assert_true(heard(m, "executor app-1/0 FAILED (executors of the class \"org.example.Other\" are not started"));
+        assert_true(heard(m, "executor ../app/1 FAILED (\"../app\" is no application's id)"));
+        assert_true(heard(m, "executor app-2/2 FAILED (Failed to create directory "));
+        assert_int_equal(worker_server_view(w.server)->executors.len, 0);
+        close_world(&w);
+}
+
+/* Whoever is not the master that leads starts nothing, whatever it calls itself. */
+static void test_strangers_give_no_orders(void **state)
+{
+        struct world w;
+        struct rpc_ref *ref;
+        struct fst_error error = FST_ERROR_INIT;
+        size_t size;
+        (void)state;
+        open_world(&w);
+        open_master(&w, LEADS);
+        open_master(&w, STANDS_BY);
+        start_worker(&w, "");
+        wait_for(&w, heard(&w.masters[0], "state\n") && w.masters[1].ref);
+        _cleanup_free_ void *body = pack_launch(&w, &w.masters[0], &(struct launch){.executor = 3}, &size);
+        /* One that stands by, over the connection that the worker made; then one that connects to the worker. */
+        assert_int_equal(rpc_send(w.masters[1].ref, TYPE(LAUNCH_EXECUTOR), body, size, NULL), 0);
+        assert_int_equal(rpc_env_ref(w.masters[1].env, worker_server_url(w.server), &ref, &error), 0);
+        Firesteel__Standalone__MasterChanged changed = FIRESTEEL__STANDALONE__MASTER_CHANGED__INIT;
+        changed.master_url = w.masters[0].url;
+        changed.master_web_ui = (char *)"";
+        assert_int_equal(rpc_send_packed(ref, TYPE(MASTER_CHANGED), &changed.base, NULL), 0);
+        assert_int_equal(rpc_send(ref, TYPE(LAUNCH_EXECUTOR), body, size, NULL), 0);
+        /* The leader's own comes last, and is the only one. */
+        launch(&w, &w.masters[0], &(struct launch){.executor = 4, .main_class = "none"});
+        wait_for(&w, heard(&w.masters[0], "executor app-1/4"));
+        assert_false(heard(&w.masters[0], "app-1/3"));
+        assert_int_equal(worker_server_view(w.server)->executors.len, 0);
+        rpc_ref_unref(ref);
+        close_world(&w);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_executor_that_fails),
+                cmocka_unit_test(test_executor_is_killed),
+                cmocka_unit_test(test_launches_that_cannot_be),
+                cmocka_unit_test(test_strangers_give_no_orders),
+        };
+        signal(SIGPIPE, SIG_IGN);
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,288 @@
+/*
+ * A worker and its masters: it registers, is refused, changes from one that is lost to the next, and is
+ * decommissioned.
+ */
+#include "standalone/worker/worker_fixture.h"
+
+#include "store/disk_dirs.h"
+
+#include <dirent.h>
+#include <sys/wait.h>
+
+static void test_registers(void **state)
+{
+        struct world w;
+        (void)state;
+        open_world(&w);
+        open_master(&w, LEADS);
+        start_worker(&w, "-Dspark.worker.timeout=1");
+        struct played_master *m = &w.masters[0];
+        wait_for(&w, m->heartbeats >= 3);
+        assert_string_equal(buf_text(&m->heard), "register 4 cores 2048 MiB http://127.0.0.1:8081\nstate\n");
+        const struct worker_view *v = worker_server_view(w.server);
+        assert_true(v->connected);
+        assert_string_equal(v->master_url, m->url);
+        assert_int_equal(strncmp(v->id, "worker-20", 9), 0);
+        close_world(&w);
+        assert_int_equal(w.status, 0);
+}
+
+static void take_over(struct world *w, struct played_master *m)
+{
+        Firesteel__Standalone__MasterChanged changed = FIRESTEEL__STANDALONE__MASTER_CHANGED__INIT;
+        Firesteel__Standalone__Version version = standalone_version();
+        changed.version = &version;
+        changed.master_url = m->url;
+        changed.master_web_ui = (char *)"";
+        buf_reset(&m->heard);
+        say(m, TYPE(MASTER_CHANGED), &changed.base);
+        wait_for(w, heard(m, "state\n"));
+}
+
+/* What ended while no master was there is told to the next, before what runs. */
+static void test_master_is_lost(void **state)
+{
+        struct world w;
+        (void)state;
+        open_world(&w);
+        open_master(&w, LEADS);
+        open_master(&w, STANDS_BY);
+        start_worker(&w, "");
+        struct played_master *m = &w.masters[0], *other = &w.masters[1];
+        wait_for(&w, heard(m, "state\n") && other->ref);
+        launch(&w, m, &(struct launch){.executor = 0});
+        launch(&w, m, &(struct launch){.executor = 1});
+        wait_for(&w, heard(m, "executor app-1/1 RUNNING\n"));
+        kill_executor(m, "app-1", 1);
+        rpc_env_flush(m->env);
+        wait_for(&w, heard(m, "executor app-1/1 KILLED"));
+        rpc_peer_close(m->worker, "the master is gone");
+        m->role = SILENT;
+        wait_for(&w, !worker_server_view(w.server)->connected);
+        const struct worker_view *v = worker_server_view(w.server);
+        assert_int_equal(v->executors.len, 1); /* who ran, runs */
+        pid_t pid = 0;
+        /* It dies by itself meanwhile: its only child. */
+        _cleanup_free_ char *children = read_text("/proc/thread-self", "children");
+        assert_int_equal(sscanf(children, "%d", &pid), 1);
+        kill(pid, SIGKILL);
+        wait_for(&w, worker_server_view(w.server)->executors.len == 0);
+        take_over(&w, other);
+        const char *told =
+                strstr(buf_text(&other->heard), "executor app-1/0 EXITED (Command exited with code 137 (SIGKILL");
+        assert_non_null(told);
+        assert_true(told < strstr(buf_text(&other->heard), "state\n"));
+        assert_false(heard(other, "app-1/1")); /* the old one had that */
+        assert_string_equal(worker_server_view(w.server)->master_url, other->url);
+        close_world(&w);
+}
+
+/*
+ * A leader stands still with the news of a driver's end in its hands, and another leads: that one is told as well, or
+ * it would start the driver again. What the first says when it awakes changes nothing.
+ */
+static void test_news_reach_the_master_that_follows_a_frozen_one(void **state)
+{
+        struct world w;
+        (void)state;
+        open_world(&w);
+        open_master(&w, LEADS);
+        open_master(&w, STANDS_BY);
+        start_worker(&w, "");
+        struct played_master *m = &w.masters[0], *other = &w.masters[1];
+        _cleanup_free_ char *url = write_application(&w);
+        wait_for(&w, heard(m, "state\n") && other->ref);
+        m->frozen = other->frozen = true;
+        launch_driver(m, &(struct driver){.id = "driver-1", .url = url, .arguments = {"ok"}, .supervise = true});
+        wait_for(&w, heard(m, "driver driver-1 FINISHED ()\n"));
+        take_over(&w, other);
+        const char *told = strstr(buf_text(&other->heard), "driver driver-1 FINISHED ()\n");
+        assert_non_null(told);
+        assert_true(told < strstr(buf_text(&other->heard), "state\n"));
+        thaw(m);
+        wait_for(&w, other->n_calls == 1);
+        /* The second ends before it has answered, and the first leads again. */
+        rpc_peer_close(other->worker, "the master is gone");
+        other->role = SILENT;
+        wait_for(&w, !worker_server_view(w.server)->connected);
+        take_over(&w, m);
+        assert_non_null(strstr(buf_text(&m->heard), "driver driver-1 FINISHED ()\n"));
+        /* It has answered: nobody needs be told again. */
+        rpc_send(m->ref, TYPE(RECONNECT_WORKER), NULL, 0, NULL);
+        buf_reset(&m->heard);
+        wait_for(&w, heard(m, "state\n"));
+        assert_false(heard(m, "driver-1"));
+        thaw(other);
+        close_world(&w);
+}
+
+static void answered(void *owner, struct rpc_answer *answer)
+{
+        *(bool *)owner = true;
+}
+
+static void closed(void *owner)
+{
+        *(bool *)owner = true;
+}
+
+/* A worker that has lost its master shows each what it was greeted with by whoever called it. */
+static void test_called(void **state)
+{
+        struct world w;
+        struct rpc_ref *ref;
+        struct fst_error error = FST_ERROR_INIT;
+        bool arrived = false;
+        (void)state;
+        open_world(&w);
+        open_master(&w, LEADS);
+        start_worker(&w, "");
+        struct played_master *m = &w.masters[0];
+        wait_for(&w, heard(m, "state\n"));
+        struct rpc_options options;
+        struct rpc_env *caller;
+        rpc_options_init(&options);
+        options.name = STANDALONE_MASTER_ENV;
+        assert_int_equal(rpc_env_new(&w.loop, &options, &caller, NULL), 0);
+        assert_int_equal(rpc_env_ref(caller, worker_server_url(w.server), &ref, &error), 0);
+        Firesteel__Standalone__MasterChanged changed = FIRESTEEL__STANDALONE__MASTER_CHANGED__INIT;
+        changed.master_url = (char *)"spark://elsewhere:7077";
+        changed.greeting = (char *)"good morning";
+        assert_int_equal(rpc_send_packed(ref, TYPE(MASTER_CHANGED), &changed.base, NULL), 0);
+        assert_int_equal(rpc_ask(ref, TYPE(STANDALONE_NONE), NULL, 0, NULL, 0, answered, &arrived), 0);
+        wait_for(&w, arrived);
+        assert_true(worker_server_view(w.server)->connected); /* that is no reason to leave */
+        buf_reset(&m->heard);
+        rpc_send(m->ref, TYPE(RECONNECT_WORKER), NULL, 0, NULL);
+        wait_for(&w, heard(m, "state\n"));
+        assert_string_equal(buf_text(&m->heard),
+                            "register 4 cores 2048 MiB http://127.0.0.1:8081 good morning\nstate\n");
+        rpc_ref_unref(ref);
+        arrived = false;
+        rpc_env_close(caller, 0, closed, &arrived);
+        wait_for(&w, arrived);
+        close_world(&w);
+}
+
+static int folders_in(const char *path)
+{
+        int n = 0;
+        DIR *d = opendir(path);
+        assert_non_null(d);
+        for (struct dirent *e; (e = readdir(d));)
+                n += *e->d_name != '.';
+        closedir(d);
+        return n;
+}
+
+/* What a killed worker left is gone before the first executor; what a living one has stays. */
+static void test_sweeps(void **state)
+{
+        struct world w;
+        struct fst_error error = FST_ERROR_INIT;
+        struct disk_dirs *living, *killed;
+        (void)state;
+        open_world(&w);
+        _cleanup_free_ char *local = mem_printf("%s/local", w.folder);
+        assert_int_equal(disk_dirs_for_executors(local, &living, &error), 0);
+        pid_t child = fork();
+        if (child == 0)
+                _exit(disk_dirs_for_executors(local, &killed, &error));
+        int status = -1;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        assert_int_equal(folders_in(local), 2);
+        open_master(&w, LEADS);
+        start_worker(&w, "");
+        assert_int_equal(folders_in(local), 1);
+        assert_int_equal(access(disk_dirs_root(living, 0), F_OK), 0);
+        disk_dirs_free(living);
+        wait_for(&w, heard(&w.masters[0], "state\n"));
+        close_world(&w);
+}
+
+static void test_reconnects(void **state)
+{
+        struct world w;
+        (void)state;
+        open_world(&w);
+        open_master(&w, LEADS);
+        start_worker(&w, "");
+        struct played_master *m = &w.masters[0];
+        wait_for(&w, heard(m, "state\n"));
+        launch(&w, m, &(struct launch){.executor = 0});
+        wait_for(&w, heard(m, "executor app-1/0 RUNNING\n"));
+        buf_reset(&m->heard);
+        rpc_send(m->ref, TYPE(RECONNECT_WORKER), NULL, 0, NULL);
+        wait_for(&w, heard(m, "state"));
+        assert_string_equal(buf_text(&m->heard),
+                            "register 4 cores 2048 MiB http://127.0.0.1:8081\nstate app-1/0 RUNNING\n");
+        close_world(&w);
+}
+
+static void test_refused(void **state)
+{
+        (void)state;
+        for (int i = 0; i < 2; i++) {
+                struct world w;
+                open_world(&w);
+                open_master(&w, i ? OTHER_VERSION : REFUSES);
+                start_worker(&w, "");
+                wait_for(&w, w.ended);
+                assert_int_equal(w.status, 1);
+                close_world(&w);
+        }
+}
+
+static void test_decommission(void **state)
+{
+        struct world w;
+        (void)state;
+        open_world(&w);
+        open_master(&w, LEADS);
+        start_worker(&w, "-Dspark.decommission.enabled=true");
+        struct played_master *m = &w.masters[0];
+        wait_for(&w, heard(m, "state\n"));
+        launch(&w, m, &(struct launch){.executor = 0});
+        wait_for(&w, heard(m, "executor app-1/0 RUNNING\n"));
+        worker_server_decommission(w.server);
+        wait_for(&w, heard(m, "decommissioning\n"));
+        assert_true(worker_server_view(w.server)->decommissioned);
+        launch(&w, m, &(struct launch){.executor = 1});
+        kill_executor(m, "app-1", 0);
+        wait_for(&w, worker_server_view(w.server)->executors.len == 0);
+        assert_false(heard(m, "app-1/1"));
+        close_world(&w);
+}
+
+static void test_decommission_is_not_enabled(void **state)
+{
+        struct world w;
+        (void)state;
+        open_world(&w);
+        open_master(&w, LEADS);
+        start_worker(&w, "");
+        struct played_master *m = &w.masters[0];
+        wait_for(&w, heard(m, "state\n"));
+        worker_server_decommission(w.server);
+        assert_false(worker_server_view(w.server)->decommissioned);
+        close_world(&w);
+        assert_int_equal(w.status, 0);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_registers),
+                cmocka_unit_test(test_master_is_lost),
+                cmocka_unit_test(test_news_reach_the_master_that_follows_a_frozen_one),
+                cmocka_unit_test(test_called),
+                cmocka_unit_test(test_sweeps),
+                cmocka_unit_test(test_reconnects),
+                cmocka_unit_test(test_refused),
+                cmocka_unit_test(test_decommission),
+                cmocka_unit_test(test_decommission_is_not_enabled),
+        };
+        signal(SIGPIPE, SIG_IGN);
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,126 @@
+/*
+ * See local_root.h. A root gets its name only once its file is locked, and loses it before the file goes: under the
+ * names that it has before and after, half of one is known as ours, wherever its process was killed. Who still writes
+ * to a root that others remove (an executor that outlives its worker for a moment) finds no path there any more.
+ */
+#include "store/owned_local_dir.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/remove_tree.h"
+#include "base/string_prefix.h"
+#include "base/uuid.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOCK_NAME ".firesteel.lock"
+#define UNFINISHED_PREFIX ".firesteel-new-"
+#define REMOVED_PREFIX ".firesteel-gone-"
+#define NEW_ATTEMPTS 16 /* each time a neighbour has to sweep within microseconds */
+
+char *local_root_path(const char *base, const char *prefix)
+{
+        char uuid[UUID_TEXT];
+        uuid_draw(uuid);
+        return mem_printf("%s/%s%s", base, prefix, uuid);
+}
+
+char *local_root_base(const char *root)
+{
+        size_t n = (size_t)(strrchr(root, '/') - root);
+        return n ? mem_strndup(root, n) : mem_strdup("/");
+}
+
+/* Nobody but its user may change what is in a root, and so lead who removes it elsewhere. */
+static bool is_ours(const char *path)
+{
+        struct stat st;
+        return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+}
+
+void local_root_remove(const char *root)
+{
+        _cleanup_free_ char *base = local_root_base(root), *gone = local_root_path(base, REMOVED_PREFIX);
+        remove_tree(rename(root, gone) == 0 ? gone : root);
+}
+
+/* Remove @root if it has our file and no living process has locked that. -ENOENT: it has none. */
+static int root_sweep(const char *root)
+{
+        _cleanup_free_ char *name = mem_printf("%s/%s", root, LOCK_NAME);
+        struct stat st;
+        int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (fd < 0)
+                return -errno;
+        if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+                log_info("DiskBlockManager", "Removing %s, left by a process that is gone", root);
+                local_root_remove(root);
+        }
+        close(fd);
+        return 0;
+}
+
+void local_root_sweep(const char *base)
+{
+        DIR *d = opendir(base);
+        if (!d)
+                return;
+        for (struct dirent *e; (e = readdir(d));) {
+                _cleanup_free_ char *path = mem_printf("%s/%s", base, e->d_name);
+                bool unfinished = text_starts_with(e->d_name, UNFINISHED_PREFIX),
+                     gone = text_starts_with(e->d_name, REMOVED_PREFIX);
+                if (!unfinished && !gone && !text_starts_with(e->d_name, LOCAL_ROOT_BLOCKS) &&
+                    !text_starts_with(e->d_name, LOCAL_ROOT_EXECUTORS))
+                        continue;
+                if (!is_ours(path))
+                        continue;
+                if (gone)
+                        remove_tree(path); /* others may be at it, too */
+                else if (root_sweep(path) == -ENOENT && unfinished)
+                        rmdir(path);
+        }
+        closedir(d);
+}
+
+/* Lock the new directory @path's file. -EAGAIN: a neighbour took it for that of a process that is gone. */
+static int root_lock(const char *path, int *lock)
+{
+        _cleanup_free_ char *name = mem_printf("%s/%s", path, LOCK_NAME);
+        struct stat st;
+        int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd < 0)
+                return errno == ENOENT ? -EAGAIN : -errno;
+        int r = flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &st) < 0 ? -errno : st.st_nlink == 0 ? -EAGAIN : 0;
+        if (r)
+                close(fd);
+        else
+                *lock = fd;
+        return r;
+}
+
+int local_root_make(const char *root, int *lock)
+{
+        _cleanup_free_ char *base = local_root_base(root);
+        int r = -EAGAIN;
+        for (int attempt = 0; attempt < NEW_ATTEMPTS && r == -EAGAIN; attempt++) {
+                _cleanup_free_ char *path = local_root_path(base, UNFINISHED_PREFIX);
+                if (mkdir(path, 0700) < 0)
+                        return -errno;
+                r = root_lock(path, lock);
+                if (r == 0 && rename(path, root) < 0) {
+                        r = errno == ENOENT ? -EAGAIN : -errno; /* a neighbour had begun to remove it */
+                        close(*lock);
+                }
+                if (r < 0)
+                        remove_tree(path);
+        }
+        return r;
+}

@@ -1,0 +1,184 @@
+/* See cluster_client.h. A gateway's client is made anew when the settings of its connections are others. */
+#include "submit/api/cluster_client.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/string_prefix.h"
+#include "submit/standalone/legacy_client.h"
+#include "submit/standalone/legacy_arguments.h"
+#include "rest/rest_client.h"
+#include "submit/prepare/submission.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+static void forget_rest(struct cluster_client *c)
+{
+        rest_client_free(steal(c->rest));
+        free(steal(c->rest_master));
+}
+
+static void forget_gateway(struct cluster_client *c)
+{
+        gateway_client_free(steal(c->gateway));
+        free(steal(c->gateway_master));
+}
+
+void cluster_client_deinit(struct cluster_client *c)
+{
+        forget_rest(c);
+        forget_gateway(c);
+}
+
+static int rest_of(struct cluster_client *c, const char *master, struct fst_error *error)
+{
+        if (c->rest && strcmp(c->rest_master, master) == 0)
+                return 0;
+        forget_rest(c);
+        int r = rest_client_new(master, &c->rest, error);
+        if (r < 0)
+                return r;
+        c->rest_master = mem_strdup(master);
+        rest_client_set_stopped(c->rest, c->stopped);
+        return 0;
+}
+
+/* The master and all that its connections depend on. */
+static char *gateway_key(const char *master, const struct strmap *conf)
+{
+        static const char *const prefixes[] = {"spark.authenticate", "spark.network.", "spark.rpc.", "spark.ssl."};
+        struct buf key = BUF_INIT;
+        buf_puts(&key, master);
+        for (struct strmap_entry *e = NULL; (e = strmap_next(conf, e));)
+                for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+                        if (text_starts_with(e->key, prefixes[i]))
+                                buf_printf(&key, "\n%s=%s", e->key, e->value);
+        return buf_steal(&key);
+}
+
+static int gateway_of(struct cluster_client *c, const char *master, const struct strmap *conf, struct fst_error *error)
+{
+        _cleanup_free_ char *key = gateway_key(master, conf);
+        if (c->gateway && strcmp(c->gateway_master, key) == 0)
+                return 0;
+        forget_gateway(c);
+        int r = gateway_client_new(master, conf, &c->gateway, error);
+        if (r < 0)
+                return r;
+        c->gateway_master = steal(key);
+        gateway_client_set_stopped(c->gateway, c->stopped);
+        gateway_client_set_patience(c->gateway, 0);
+        return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------ answers */
+
+/* @id is the driver that was asked about; of a launch the answer has it. */
+static void take(struct rest_answer *out, enum rest_kind kind, const char *id, struct gateway_answer *a)
+{
+        rest_answer_deinit(out);
+        *out = (struct rest_answer){
+                .kind = kind,
+                .success = a->success ? REST_TRUE : REST_FALSE,
+                .message = a->message && *a->message ? steal(a->message) : NULL,
+                .submission_id = id ? mem_strdup(id) : steal(a->driver_id),
+                .driver_state = steal(a->state),
+                .worker_id = steal(a->worker_id),
+                .worker_host_port = steal(a->worker_host_port),
+        };
+}
+
+static int reached(int r)
+{
+        return r == FST_GATEWAY_E_NO_MASTER ? -ENOTCONN : r;
+}
+
+/* --------------------------------------------------------------------------------------------------- questions */
+
+static bool is_class(const struct submission *s, const char *name)
+{
+        return s->main_class && strcmp(s->main_class, name) == 0;
+}
+
+struct cluster_place cluster_place_of(const struct submission *s)
+{
+        const char *master = strmap_get(&s->conf, "spark.master");
+        return (struct cluster_place){
+                .master = master ? master : "", .gateway = is_class(s, SUBMIT_CLASS_GATEWAY), .conf = &s->conf};
+}
+
+static int submit_by_rest(struct cluster_client *c, const struct submission *s, struct rest_answer *answer,
+                          struct fst_error *error)
+{
+        const char *master = strmap_get(&s->conf, "spark.master");
+        if (!master || s->arguments.len < 2)
+                return error_set(error, -EINVAL, "Usage: RestSubmissionClient [app resource] [main class] [app args*]");
+        _cleanup_(strmap_deinit) struct strmap environment = STRMAP_INIT;
+        rest_environment(environ, strmap_get(&s->conf, "spark.firesteel.compat"), &environment);
+        struct rest_create request = {
+                .app_resource = s->arguments.data[0],
+                .main_class = s->arguments.data[1],
+                .app_args = s->arguments.data + 2,
+                .n_app_args = s->arguments.len - 2,
+                .properties = &s->conf,
+                .environment = &environment,
+        };
+        int r = rest_of(c, master, error);
+        if (r == 0)
+                r = rest_client_create(c->rest, &request, answer, error);
+        return r == FST_REST_E_NO_SERVER && s->manager != MANAGER_STANDALONE ? -ENOTCONN : r;
+}
+
+static int submit_by_gateway(struct cluster_client *c, const struct submission *s, struct rest_answer *answer,
+                             struct fst_error *error)
+{
+        _cleanup_(gateway_answer_deinit) struct gateway_answer a = GATEWAY_ANSWER_INIT;
+        struct gateway_words words;
+        if (gateway_words_parse((int)s->arguments.len, s->arguments.data, &words, error))
+                return -EINVAL;
+        int r = gateway_of(c, words.masters, &s->conf, error);
+        if (r == 0)
+                r = reached(gateway_client_launch(c->gateway, &words, &s->conf, &a, error));
+        if (r == 0)
+                take(answer, REST_CREATE, NULL, &a);
+        return r;
+}
+
+int cluster_client_submit(struct cluster_client *c, const struct submission *s, struct rest_answer *answer,
+                          struct fst_error *error)
+{
+        const char *master = strmap_get(&s->conf, "spark.master");
+        if (is_class(s, SUBMIT_CLASS_REST))
+                return submit_by_rest(c, s, answer, error);
+        if (is_class(s, SUBMIT_CLASS_GATEWAY))
+                return submit_by_gateway(c, s, answer, error);
+        return error_set(error, -ENOTSUP, "cluster deploy mode is not built yet for master '%s'", master ? master : "");
+}
+
+int cluster_client_kill(struct cluster_client *c, const struct cluster_place *place, const char *id,
+                        struct rest_answer *answer, struct fst_error *error)
+{
+        _cleanup_(gateway_answer_deinit) struct gateway_answer a = GATEWAY_ANSWER_INIT;
+        int r = place->gateway ? gateway_of(c, place->master, place->conf, error) : rest_of(c, place->master, error);
+        if (r == 0 && !place->gateway)
+                r = rest_client_kill(c->rest, id, answer, error);
+        else if (r == 0 && (r = reached(gateway_client_kill(c->gateway, id, &a, error))) == 0)
+                take(answer, REST_KILL, id, &a);
+        return r == FST_REST_E_NO_SERVER ? -ENOTCONN : r;
+}
+
+int cluster_client_status(struct cluster_client *c, const struct cluster_place *place, const char *id,
+                          struct rest_answer *answer, struct fst_error *error)
+{
+        _cleanup_(gateway_answer_deinit) struct gateway_answer a = GATEWAY_ANSWER_INIT;
+        int r = place->gateway ? gateway_of(c, place->master, place->conf, error) : rest_of(c, place->master, error);
+        if (r == 0 && !place->gateway)
+                r = rest_client_status(c->rest, id, true, answer, error);
+        else if (r == 0 && (r = reached(gateway_client_status(c->gateway, id, &a, error))) == 0)
+                take(answer, REST_STATUS, id, &a);
+        return r == FST_REST_E_NO_SERVER ? -ENOTCONN : r;
+}

@@ -1,0 +1,223 @@
+/*
+ * Applications whose driver runs on this machine: a child process each, `firesteel submit` with the handle's words,
+ * which becomes whatever the words ask for and connects back over the launcher socket.
+ *
+ * A final state is told when the process is gone and what it said was heard, as its exit status may make FAILED of
+ * FINISHED, and LOST of nothing said: Spark's ChildProcAppHandle. Everything here is on the loop's thread.
+ */
+#include "submit/api/submitter.h"
+
+#include "base/mem.h"
+#include "process/child.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+/* How long a connection may outlive its process: something that the application left behind may hold it. */
+#define LINGER_MS 10000
+
+struct child_run {
+        fst_submission *app; /* a reference */
+        struct child *child; /* NULL: it has ended */
+        uv_timer_t linger;
+        enum launcher_state said; /* a final one that it said; else UNKNOWN */
+        bool connected, has_left, killed;
+        int wait_status;
+};
+
+static void freed(uv_handle_t *handle)
+{
+        free(handle->data);
+}
+
+/* Let go of it: after this nothing happens to it any more. */
+static void drop(struct child_run *run)
+{
+        fst_submission *app = run->app;
+        launcher_server_forget(app->submitter->launcher, run);
+        app->run = NULL;
+        uv_close((uv_handle_t *)&run->linger, freed);
+}
+
+void submit_child_forget(fst_submission *app)
+{
+        struct child_run *run = app->run;
+        if (!run)
+                return;
+        if (run->child)
+                child_forget(run->child);
+        drop(run);
+}
+
+static int exit_status(int wait_status)
+{
+        return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+static int final_state(const struct child_run *run, int status)
+{
+        if (run->killed)
+                return FST_SUBMIT_KILLED;
+        if (status != 0 && (run->said == LAUNCHER_UNKNOWN || run->said == LAUNCHER_FINISHED))
+                return FST_SUBMIT_FAILED;
+        return run->said == LAUNCHER_UNKNOWN ? FST_SUBMIT_LOST : (int)run->said;
+}
+
+/* The process has ended and what it said was heard. */
+static void conclude(struct child_run *run)
+{
+        fst_submission *app = run->app;
+        fst_submitter *s = app->submitter;
+        int status = exit_status(run->wait_status), state = final_state(run, status);
+        _cleanup_free_ char *error = NULL;
+        if (WIFSIGNALED(run->wait_status))
+                error = mem_printf("the application's process was ended by signal %d (%s)", WTERMSIG(run->wait_status),
+                                   strsignal(WTERMSIG(run->wait_status)));
+        else if (status)
+                error = mem_printf("the application's process ended with status %d", status);
+        else if (state == FST_SUBMIT_LOST)
+                error = mem_strdup("the application's process ended without having told what became of it");
+        drop(run);
+        pthread_mutex_lock(&s->lock);
+        app->exit_status = status;
+        app->connected = false;
+        if (error && state != FST_SUBMIT_KILLED)
+                submission_set_error(app, error);
+        submission_set_state(app, state);
+        submission_unref(app);
+        pthread_mutex_unlock(&s->lock);
+}
+
+static void lingered(uv_timer_t *timer)
+{
+        conclude(timer->data);
+}
+
+static void ended(void *owner, struct child *child, int wait_status, const char *last_words)
+{
+        struct child_run *run = owner;
+        run->child = NULL;
+        run->wait_status = wait_status;
+        if (!run->connected || run->has_left)
+                conclude(run);
+        else
+                uv_timer_start(&run->linger, lingered, LINGER_MS, 0);
+}
+
+/* ---------------------------------------------------------------------------------------------- what it says */
+
+static void said(void *client, const struct launcher_message *m)
+{
+        struct child_run *run = client;
+        fst_submission *app = run->app;
+        pthread_mutex_lock(&app->submitter->lock);
+        if (m->kind == LAUNCHER_HELLO) {
+                run->connected = app->connected = true;
+                submission_set_state(app, FST_SUBMIT_CONNECTED);
+        } else if (m->kind == LAUNCHER_SET_APP_ID && m->text) {
+                submission_set_id(app, m->text);
+        } else if (m->kind == LAUNCHER_SET_STATE && !launcher_state_is_final(m->state)) {
+                submission_set_state(app, (int)m->state);
+        } else if (m->kind == LAUNCHER_SET_STATE && run->said == LAUNCHER_UNKNOWN) {
+                run->said = m->state;
+        }
+        pthread_mutex_unlock(&app->submitter->lock);
+}
+
+static void left(void *client)
+{
+        struct child_run *run = client;
+        fst_submitter *s = run->app->submitter;
+        run->has_left = true;
+        pthread_mutex_lock(&s->lock);
+        run->app->connected = false;
+        pthread_mutex_unlock(&s->lock);
+        if (!run->child)
+                conclude(run);
+}
+
+const struct launcher_client_ops submit_child_ops = {.said = said, .left = left};
+
+/* ---------------------------------------------------------------------------------------------------- starting */
+
+typedef VEC(char *) texts;
+
+static int start(struct child_run *run, const char *program, struct fst_error *error)
+{
+        fst_submission *app = run->app;
+        struct launcher_server *launcher = app->submitter->launcher;
+        char secret[LAUNCHER_SECRET_SIZE], port_text[64], secret_text[64 + LAUNCHER_SECRET_SIZE];
+        int r = launcher_server_expect(launcher, run, secret);
+        if (r < 0)
+                return error_set(error, r, "making a secret for the application: %s", strerror(-r));
+        snprintf(port_text, sizeof(port_text), "_SPARK_LAUNCHER_PORT=%d", launcher_server_port(launcher));
+        snprintf(secret_text, sizeof(secret_text), "_SPARK_LAUNCHER_SECRET=%s", secret);
+        texts arguments = {0}, environment = {0};
+        vec_push(&arguments, (char *)"firesteel");
+        vec_push(&arguments, (char *)"submit");
+        for (size_t i = 0; i < app->words.len; i++)
+                vec_push(&arguments, app->words.data[i]);
+        vec_push(&arguments, NULL);
+        for (size_t i = 0; app->environment[i]; i++)
+                vec_push(&environment, app->environment[i]);
+        vec_push(&environment, port_text);
+        vec_push(&environment, secret_text);
+        vec_push(&environment, NULL);
+        struct child_options options = {.file = program,
+                                        .arguments = arguments.data,
+                                        .environment = environment.data,
+                                        .output = app->out_fd,
+                                        .errors = app->err_fd,
+                                        .ended = ended,
+                                        .owner = run};
+        r = child_start(&app->submitter->loop, &options, &run->child, error);
+        vec_deinit(&arguments);
+        vec_deinit(&environment);
+        return r;
+}
+
+static void spawn(fst_submission *app)
+{
+        fst_submitter *s = app->submitter;
+        struct fst_error error = FST_ERROR_INIT;
+        struct child_run *run = new0(struct child_run);
+        pthread_mutex_lock(&s->lock);
+        _cleanup_free_ char *program = s->program ? mem_strdup(s->program) : NULL;
+        bool cancelled = app->cancelled;
+        if (cancelled)
+                submission_set_state(app, FST_SUBMIT_KILLED);
+        pthread_mutex_unlock(&s->lock);
+        run->app = app;
+        uv_timer_init(&s->loop, &run->linger);
+        run->linger.data = run;
+        app->run = run;
+        int r = cancelled  ? -ECANCELED
+                : !program ? error_set(&error, -ENOENT,
+                                       "there is no firesteel program beside this library: name one with "
+                                       "fst_submit_set_program")
+                           : start(run, program, &error);
+        if (r < 0) {
+                drop(run);
+                if (!cancelled)
+                        submission_fail(app, &error);
+                return;
+        }
+        pthread_mutex_lock(&s->lock);
+        submission_ref(app);
+        app->pid = (int)child_pid(run->child);
+        pthread_mutex_unlock(&s->lock);
+}
+
+void submit_child_command(fst_submission *app, enum submit_command kind)
+{
+        struct child_run *run = app->run;
+        if (kind == COMMAND_SPAWN) {
+                spawn(app);
+        } else if (kind == COMMAND_STOP && run) {
+                launcher_server_stop_client(app->submitter->launcher, run);
+        } else if (kind == COMMAND_KILL && run && run->child) {
+                run->killed = true;
+                child_kill(run->child, SIGKILL);
+        }
+}

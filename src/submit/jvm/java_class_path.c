@@ -1,0 +1,201 @@
+/*
+ * The class path of Spark's own classes; see java_builder.h. Matches AbstractCommandBuilder.buildClassPath: entries
+ * keep their first place, folders end in a slash, all jars are one entry with a star, in 4.x with slf4j's before them;
+ * clients of Spark Connect get every jar by name except those of Spark's own SQL.
+ */
+#include "submit/jvm/java_builder.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/string_prefix.h"
+
+static const char *base_name(const char *path)
+{
+        return strrchr(path, '/') + 1;
+}
+
+static bool is_one(const struct java_builder *b, const char *name)
+{
+        const char *value = b->env(name);
+        return value && strcmp(value, "1") == 0;
+}
+
+static void add_entry(struct option_words *path, const char *start, size_t length)
+{
+        _cleanup_free_ char *name = mem_strndup(start, length);
+        _cleanup_free_ char *entry =
+                mem_printf("%s%s", name, name[length - 1] != '/' && spark_home_is_dir(name) ? "/" : "");
+        for (size_t i = 0; i < path->len; i++) {
+                if (strcmp(path->data[i], entry) == 0)
+                        return;
+        }
+        option_words_take(path, steal(entry));
+}
+
+/* @entries may be NULL. */
+static void add(struct option_words *path, const char *entries)
+{
+        for (const char *p = entries ? entries : ""; *p;) {
+                size_t n = strcspn(p, ":");
+                if (n > 0)
+                        add_entry(path, p, n);
+                p += n + (p[n] == ':');
+        }
+}
+
+__attribute__((format(printf, 2, 3))) static void add_printf(struct option_words *path, const char *format, ...)
+{
+        _cleanup_(buf_deinit) struct buf entry = BUF_INIT;
+        va_list args;
+        va_start(args, format);
+        buf_vprintf(&entry, format, args);
+        va_end(args);
+        add(path, buf_text(&entry));
+}
+
+static bool has_jar(const struct option_words *jars, const char *start)
+{
+        for (size_t i = 0; i < jars->len; i++) {
+                if (text_starts_with(base_name(jars->data[i]), start))
+                        return true;
+        }
+        return false;
+}
+
+/* Where a checkout of Spark keeps the classes it has compiled; 4.x knows Connect and lost Mesos. */
+static const struct {
+        const char *name;
+        bool only_4, only_3;
+} projects[] = {
+        {"common/kvstore", false, false},
+        {"common/network-common", false, false},
+        {"common/network-shuffle", false, false},
+        {"common/network-yarn", false, false},
+        {"common/sketch", false, false},
+        {"common/tags", false, false},
+        {"common/unsafe", false, false},
+        {"sql/connect/common", true, false},
+        {"sql/connect/server", true, false},
+        {"core", false, false},
+        {"examples", false, false},
+        {"graphx", false, false},
+        {"launcher", false, false},
+        {"mllib", false, false},
+        {"repl", false, false},
+        {"resource-managers/mesos", false, true},
+        {"resource-managers/yarn", false, false},
+        {"sql/catalyst", false, false},
+        {"sql/core", false, false},
+        {"sql/hive", false, false},
+        {"sql/hive-thriftserver", false, false},
+        {"streaming", false, false},
+};
+
+static bool in_version(const struct java_builder *b, size_t project)
+{
+        bool is_4 = spark_home_since(&b->home, 4, 0);
+        return is_4 ? !projects[project].only_3 : !projects[project].only_4;
+}
+
+/* Whether compiled classes of @name go before the jars. */
+static bool is_prepended(const struct java_builder *b, const char *name, const struct option_words *jars, bool testing)
+{
+        if (!spark_home_since(&b->home, 4, 0))
+                return true;
+        if (text_starts_with(name, "sql/connect/"))
+                return false;
+        if (strcmp(name, "sql/core") == 0)
+                return !(b->is_remote && is_one(b, "SPARK_SCALA_SHELL")) &&
+                       !(b->is_beeline && is_one(b, "SPARK_CONNECT_BEELINE"));
+        bool hive = testing || has_jar(jars, "spark-hive_");
+        if (strcmp(name, "sql/hive") == 0)
+                return hive;
+        if (strcmp(name, "sql/hive-thriftserver") == 0)
+                return testing || (hive && has_jar(jars, "spark-hive-thriftserver_"));
+        return true;
+}
+
+static void add_compiled(struct java_builder *b, struct option_words *path, const struct option_words *jars)
+{
+        bool prepend = java_builder_env(b, "SPARK_PREPEND_CLASSES"), testing = is_one(b, "SPARK_TESTING");
+        const char *home = b->home.path, *scala = b->home.scala;
+        if (!prepend && !testing)
+                return;
+        if (prepend && !testing)
+                option_words_add(&b->command->messages,
+                                 "NOTE: SPARK_PREPEND_CLASSES is set, placing locally compiled Spark classes ahead of "
+                                 "assembly.");
+        for (size_t i = 0; prepend && i < ARRAY_SIZE(projects); i++) {
+                if (in_version(b, i) &&
+                    is_prepended(b, projects[i].name, jars, testing || is_one(b, "SPARK_SQL_TESTING")))
+                        add_printf(path, "%s/%s/target/scala-%s/classes", home, projects[i].name, scala);
+        }
+        for (size_t i = 0; testing && i < ARRAY_SIZE(projects); i++) {
+                if (in_version(b, i))
+                        add_printf(path, "%s/%s/target/scala-%s/test-classes", home, projects[i].name, scala);
+        }
+        add_printf(path, "%s/core/target/jars/*", home);
+        add_printf(path, "%s/mllib/target/jars/*", home);
+}
+
+static void add_connect_jar(struct option_words *path, const char *jar)
+{
+        static const char *const left_out[] = {"spark-sql_", "spark-connect_", "spark-sql-api_",
+                                               "spark-connect-common_"};
+        const char *name = base_name(jar);
+        if (strcmp(name, "connect-repl") == 0 && spark_home_is_dir(jar)) {
+                add_printf(path, "%s/*", jar);
+                return;
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(left_out); i++) {
+                if (text_starts_with(name, left_out[i]))
+                        return;
+        }
+        add(path, jar);
+}
+
+static void add_jars(struct java_builder *b, struct option_words *path, const struct option_words *jars)
+{
+        bool is_4 = spark_home_since(&b->home, 4, 0);
+        for (size_t i = 0; is_4 && i < jars->len; i++) {
+                if (text_starts_with(base_name(jars->data[i]), "slf4j-api-"))
+                        add(path, jars->data[i]);
+        }
+        if (!is_4 || !(b->is_remote || (b->is_beeline && is_one(b, "SPARK_CONNECT_BEELINE")))) {
+                add_printf(path, "%s/*", b->home.jars);
+                return;
+        }
+        for (size_t i = 0; i < jars->len; i++)
+                add_connect_jar(path, jars->data[i]);
+}
+
+char *java_class_path(struct java_builder *b, const char *extra, struct fst_error *error)
+{
+        _cleanup_(option_words_deinit) struct option_words path = {0}, jars = {0};
+        if (!b->home.scala) {
+                error_set(error, -ENOENT, "Cannot find any build directories.");
+                return NULL;
+        }
+        if (!b->home.jars && !is_one(b, "SPARK_TESTING") && !is_one(b, "SPARK_SQL_TESTING")) {
+                error_set(error, -ENOENT, "Library directory '%s' does not exist; make sure Spark is built.",
+                          b->home.jars_wanted);
+                return NULL;
+        }
+        if (b->home.jars && spark_home_list(b->home.jars, &jars) < 0) {
+                error_errno(error, "reading %s", b->home.jars);
+                return NULL;
+        }
+        add(&path, extra);
+        add(&path, java_builder_conf_dir(b));
+        add_compiled(b, &path, &jars);
+        if (b->home.jars)
+                add_jars(b, &path, &jars);
+        add(&path, java_builder_env(b, "HADOOP_CONF_DIR"));
+        add(&path, java_builder_env(b, "YARN_CONF_DIR"));
+        add(&path, java_builder_env(b, "SPARK_DIST_CLASSPATH"));
+        struct buf out = BUF_INIT;
+        for (size_t i = 0; i < path.len; i++)
+                buf_printf(&out, "%s%s", i ? ":" : "", path.data[i]);
+        return buf_steal(&out);
+}

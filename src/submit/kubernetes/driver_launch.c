@@ -1,0 +1,412 @@
+/*
+ * See driver_launch.h. A launch goes through its steps in order, each when nothing of the one before is pending:
+ *
+ *      BEFORE → POD → REST → OVER
+ *         ↘      ↓     ↙
+ *           TAKE_BACK → OVER
+ *
+ * What is named anew for this submission is created; sending it twice is sending it once, as the client looks whose an
+ * object is that exists already. What somebody gave a name is applied, as Spark does: it may be there, and stay. Only
+ * the pod is created in either case: of that name there must be none.
+ */
+#include "submit/kubernetes/driver_launch.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "kubernetes/pods/driver_builder.h"
+#include "submit/kubernetes/driver_plan.h"
+#include "kubernetes/api/kube_client.h"
+#include "kubernetes/api/kube_names.h"
+#include "kubernetes/conf/kube_settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COMPONENT "Client"
+#define FIELD_MANAGER "fieldManager=firesteel&force=true"
+#define STOP_MS 2000
+
+#define CHECK_POD "Please check \"kubectl auth can-i create pod\" first. It should be yes."
+#define CHECK_RESOURCE                                                                                                 \
+        "Please check \"kubectl auth can-i create [resource]\" first. It should be yes. And please also check your "   \
+        "feature step implementation."
+
+enum step { STEP_BEFORE, STEP_POD, STEP_REST, STEP_TAKE_BACK, STEP_OVER };
+
+/* A call that is under way. */
+struct sending {
+        struct driver_launch *launch;
+        struct sending *prev, *next;
+        struct kube_call *call;
+        json_t *object;
+};
+
+struct driver_launch {
+        struct kube_client *client;
+        struct driver_plan *plan;
+        driver_launch_done *done;
+        void *owner;
+        enum step step;
+        bool stopped, expired;
+        uv_timer_t limit; /* of a launch that was stopped */
+        uint64_t answers; /* of the client, when it began */
+        struct sending *first;
+        json_t *pod;
+        json_t *created; /* to be taken back, with uids where they are known */
+        int result;      /* the first failure, with its sentence */
+        struct fst_error error;
+};
+
+static const char *name_of(const json_t *object)
+{
+        const char *name = json_string_value(json_object_get(json_object_get(object, "metadata"), "name"));
+        return name ? name : "";
+}
+
+static const char *kind_of(const json_t *object)
+{
+        const char *kind = json_string_value(json_object_get(object, "kind"));
+        return kind ? kind : "";
+}
+
+static void next_step(struct driver_launch *l);
+
+/* --------------------------------------------------------------------------------------------------------- sending */
+
+static struct sending *sending_new(struct driver_launch *l, json_t *object)
+{
+        struct sending *s = new0(struct sending);
+        s->launch = l;
+        s->object = json_incref(object);
+        s->next = l->first;
+        if (l->first)
+                l->first->prev = s;
+        l->first = s;
+        return s;
+}
+
+static void sending_free(struct sending *s)
+{
+        *(s->prev ? &s->prev->next : &s->launch->first) = s->next;
+        if (s->next)
+                s->next->prev = s->prev;
+        json_decref(s->object);
+        free(s);
+}
+
+/* The call is over; whoever waited for the last one goes on. */
+static void end_sending(struct sending *s)
+{
+        struct driver_launch *l = s->launch;
+        sending_free(s);
+        if (!l->first)
+                next_step(l);
+}
+
+/* Whether nobody else can have made an object of this name. */
+static bool is_named_anew(const struct driver_launch *l, const json_t *object)
+{
+        const struct fresh_names *names = &l->plan->k.names;
+        return strstr(name_of(object), names->unique) || strstr(name_of(object), names->app_id);
+}
+
+/* @answer: as the server has it; NULL: it may be there, nobody knows. */
+static void note_created(struct driver_launch *l, const json_t *object, const json_t *answer)
+{
+        json_t *copy = json_pack("{s:O, s:O, s:{s:O}}", "apiVersion", json_object_get(object, "apiVersion"), "kind",
+                                 json_object_get(object, "kind"), "metadata", "name",
+                                 json_object_get(json_object_get(object, "metadata"), "name"));
+        static const char *const kept[] = {"namespace", "uid"};
+        for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
+                json_t *value = json_object_get(json_object_get(answer, "metadata"), kept[i]);
+                if (value)
+                        json_object_set(json_object_get(copy, "metadata"), kept[i], value);
+        }
+        json_array_append_new(l->created, copy);
+}
+
+static void fail(struct driver_launch *l, const json_t *object, int r, const struct fst_error *error)
+{
+        if (r == 0 || l->result != 0)
+                return;
+        l->result = r;
+        error_set(&l->error, r, "%s %s: %s", kind_of(object), name_of(object), error_message(error));
+}
+
+static void on_sent(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+{
+        struct sending *s = owner;
+        struct driver_launch *l = s->launch;
+        _cleanup_(error_deinit) struct fst_error none = FST_ERROR_INIT;
+        const struct fst_error *error = answer->error;
+        bool pod = l->step == STEP_POD, anew = is_named_anew(l, s->object);
+        if (r == FST_KUBE_E_ALREADY_EXISTS && !pod && anew && answer->maybe_done)
+                r = 0; /* by an attempt whose answer was lost, and changed since by somebody */
+        if (r == 0 && pod && !answer->object)
+                r = error_set(&none, -EPROTO, "the API server says no more than that it was created"), error = &none;
+        if (r == 0 && pod)
+                l->pod = json_incref(answer->object);
+        if (r == 0 ? pod || answer->status == 201 || (answer->attempts > 1 && anew)
+                   : answer->maybe_done || error == &none)
+                note_created(l, s->object, r == 0 ? answer->object : NULL);
+        fail(l, s->object, r, error);
+        end_sending(s);
+}
+
+static void apply(struct driver_launch *l, json_t *object)
+{
+        struct sending *s = sending_new(l, object);
+        _cleanup_free_ char *path = kube_object_path(object, l->plan->namespace, true);
+        s->call = kube_send(l->client,
+                            &(struct kube_request){.method = "PATCH",
+                                                   .path = path,
+                                                   .query = FIELD_MANAGER,
+                                                   .body = object,
+                                                   .content_type = "application/apply-patch+yaml"},
+                            on_sent, s);
+        kube_bear_conflicts(s->call);
+}
+
+static void create(struct driver_launch *l, json_t *object)
+{
+        struct sending *s = sending_new(l, object);
+        s->call = kube_create(l->client, l->plan->namespace, object, on_sent, s);
+        kube_bear_conflicts(s->call);
+}
+
+static void limit_attempts(struct driver_launch *l)
+{
+        for (struct sending *s = l->first; s && l->stopped; s = s->next)
+                kube_limit_attempts(s->call, 1);
+}
+
+/* ------------------------------------------------------------------------------------------------------ taking back */
+
+static void tell_left(const struct driver_launch *l, const json_t *object, const char *why)
+{
+        log_warn(COMPONENT, "%s %s may be left behind in namespace %s: %s", kind_of(object), name_of(object),
+                 l->plan->namespace, why);
+}
+
+static void on_deleted(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+{
+        struct sending *s = owner;
+        if (r != 0 && r != FST_KUBE_E_NOT_FOUND && r != FST_KUBE_E_CONFLICT)
+                tell_left(s->launch, s->object, error_message(answer->error));
+        end_sending(s);
+}
+
+static void delete_object(struct driver_launch *l, json_t *object)
+{
+        const char *uid = json_string_value(json_object_get(json_object_get(object, "metadata"), "uid"));
+        struct sending *s = sending_new(l, object);
+        _cleanup_free_ char *path = kube_object_path(object, l->plan->namespace, true);
+        s->call = kube_delete(l->client, path, &(struct kube_deletion){.uid = uid, .propagation = "Background"},
+                              on_deleted, s);
+        kube_bear_conflicts(s->call);
+}
+
+/* Somebody gave it this name, and it may be another's. */
+static void on_looked(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+{
+        struct sending *s = owner;
+        struct driver_launch *l = s->launch;
+        json_t *metadata = json_object_get(answer->object, "metadata");
+        const char *app = json_string_value(json_object_get(json_object_get(metadata, "labels"), KUBE_LABEL_APP_ID));
+        if (r == 0 && app && strcmp(app, l->plan->k.names.app_id) == 0) {
+                json_object_set(json_object_get(s->object, "metadata"), "uid", json_object_get(metadata, "uid"));
+                delete_object(l, s->object);
+                limit_attempts(l);
+        } else if (r == 0 && !app) {
+                tell_left(l, s->object, "nobody can say whose it is");
+        } else if (r != 0 && r != FST_KUBE_E_NOT_FOUND) {
+                tell_left(l, s->object, error_message(answer->error));
+        }
+        end_sending(s);
+}
+
+static void take_back(struct driver_launch *l)
+{
+        json_t *object;
+        size_t i;
+        l->step = STEP_TAKE_BACK;
+        json_array_foreach(l->created, i, object) {
+                if (l->expired) {
+                        tell_left(l, object, "the API server did not answer in time");
+                } else if (json_object_get(json_object_get(object, "metadata"), "uid") || is_named_anew(l, object)) {
+                        delete_object(l, object);
+                } else {
+                        struct sending *s = sending_new(l, object);
+                        _cleanup_free_ char *path = kube_object_path(object, l->plan->namespace, true);
+                        s->call = kube_get(l->client, path, on_looked, s);
+                }
+        }
+        limit_attempts(l);
+        json_decref(steal(l->pod));
+        if (!l->first)
+                next_step(l);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ steps */
+
+/* The first failure, as a negative errno with what was being done. */
+static void explain(struct driver_launch *l)
+{
+        int r = l->result;
+        const json_t *pod = driver_plan_pod(l->plan);
+        int code = r == FST_KUBE_E_FORBIDDEN || r == FST_KUBE_E_UNAUTHORIZED || r == FST_KUBE_E_QUOTA ? -EACCES
+                   : r == FST_KUBE_E_ALREADY_EXISTS                                                   ? -EEXIST
+                   : r == FST_KUBE_E_INVALID                                                          ? -EINVAL
+                   : r > 0                                                                            ? -EIO
+                                                                                                      : r;
+        if (l->step == STEP_POD && r == FST_KUBE_E_ALREADY_EXISTS) {
+                error_deinit(&l->error);
+                error_set(&l->error, code,
+                          "there is a pod %s in the namespace %s already: kubectl delete pod %s --namespace=%s, or "
+                          "another spark.kubernetes.driver.pod.name",
+                          name_of(pod), l->plan->namespace, name_of(pod), l->plan->namespace);
+        } else {
+                if (!l->stopped && l->step != STEP_REST)
+                        log_error(COMPONENT, l->step == STEP_POD ? CHECK_POD : CHECK_RESOURCE);
+                error_wrap(&l->error, code, "%s cannot be created",
+                           l->step == STEP_POD ? "the driver's pod" : "what the driver's pod needs");
+        }
+        l->result = code;
+}
+
+/* The pod owns all the others: those before it too, which are sent again. */
+static void send_rest(struct driver_launch *l)
+{
+        json_t *object;
+        size_t i;
+        l->step = STEP_REST;
+        json_array_foreach(l->plan->objects, i, object) {
+                if (i == l->plan->pod_at)
+                        continue;
+                kube_set_owner(object, l->pod);
+                if (i > l->plan->pod_at && is_named_anew(l, object))
+                        create(l, object);
+                else
+                        apply(l, object);
+        }
+        limit_attempts(l);
+        if (!l->first)
+                next_step(l);
+}
+
+static void over(struct driver_launch *l)
+{
+        l->step = STEP_OVER;
+        uv_timer_stop(&l->limit);
+        int r = !l->pod && l->stopped ? FST_LAUNCH_E_STOPPED : l->result;
+        l->done(l->owner, r, r < 0 ? &l->error : NULL);
+}
+
+/* Nothing is pending any more. */
+static void next_step(struct driver_launch *l)
+{
+        if (l->step == STEP_TAKE_BACK) {
+                over(l);
+                return;
+        }
+        if (l->result != 0)
+                explain(l);
+        if (l->result != 0 || (l->stopped && !l->pod))
+                take_back(l);
+        else if (l->step == STEP_REST)
+                over(l);
+        else if (l->step == STEP_POD)
+                send_rest(l);
+        else {
+                l->step = STEP_POD;
+                create(l, json_array_get(l->plan->objects, l->plan->pod_at));
+        }
+}
+
+struct driver_launch *driver_launch_begin(struct kube_client *client, struct driver_plan *plan,
+                                          driver_launch_done *done, void *owner)
+{
+        struct driver_launch *l = new0(struct driver_launch);
+        l->client = client;
+        l->plan = plan;
+        l->done = done;
+        l->owner = owner;
+        l->created = json_array();
+        l->error = FST_ERROR_INIT;
+        uv_timer_init(kube_client_loop(client), &l->limit);
+        l->limit.data = l;
+        for (size_t i = 0; i < plan->pod_at; i++)
+                apply(l, json_array_get(plan->objects, i));
+        if (!l->first)
+                next_step(l);
+        return l;
+}
+
+static void on_limit(uv_timer_t *timer);
+
+static void wait_a_while(struct driver_launch *l)
+{
+        l->answers = kube_client_answers(l->client);
+        uv_timer_start(&l->limit, on_limit, STOP_MS, 0);
+}
+
+/* What is pending is not waited for any longer, unless the server answers others: then it is busy, and not away. */
+static void on_limit(uv_timer_t *timer)
+{
+        struct driver_launch *l = timer->data;
+        if (kube_client_answers(l->client) != l->answers) {
+                wait_a_while(l);
+                return;
+        }
+        l->expired = true;
+        while (l->first) {
+                struct sending *s = l->first;
+                kube_cancel(s->call);
+                if (l->step == STEP_TAKE_BACK)
+                        tell_left(l, s->object, "the API server did not answer in time");
+                else
+                        note_created(l, s->object, NULL);
+                sending_free(s);
+        }
+        if (l->result == 0)
+                l->result = error_set(&l->error, -ETIMEDOUT, "the API server did not answer in time");
+        next_step(l);
+}
+
+void driver_launch_stop(struct driver_launch *l)
+{
+        if (l->stopped || l->step == STEP_OVER)
+                return;
+        l->stopped = true;
+        wait_a_while(l);
+        for (struct sending *s = l->first; s; s = s->next)
+                if (l->step < STEP_REST)
+                        kube_give_up(s->call);
+                else
+                        kube_limit_attempts(s->call, 2);
+}
+
+json_t *driver_launch_pod(const struct driver_launch *l)
+{
+        return l->pod;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+        free(handle->data);
+}
+
+void driver_launch_free(struct driver_launch *l)
+{
+        if (!l)
+                return;
+        while (l->first) {
+                kube_cancel(l->first->call);
+                sending_free(l->first);
+        }
+        json_decref(l->pod);
+        json_decref(l->created);
+        error_deinit(&l->error);
+        uv_close((uv_handle_t *)&l->limit, on_closed);
+}

@@ -1,0 +1,216 @@
+/* Launches that are stopped, or whose answers are lost: what is left, and what is said. */
+#include "submit/kubernetes/driver_launch.h"
+
+#include "base/error.h"
+#include "submit/kubernetes/driver_plan.h"
+#include "kubernetes/api/kube_client.h"
+#include "kubernetes/api/kube_fixture.h"
+#include "submit/prepare/submission.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static struct kube_fixture api;
+static struct submission s;
+static struct driver_plan plan;
+static uv_loop_t loop;
+static struct kube_client *client;
+static struct driver_launch *launch;
+static struct fst_error error;
+static struct buf asked; /* "POST pods\n" of each request */
+static bool over;
+static int result;
+
+/* Of the request whose method and path begin so, the first or all: what goes wrong. */
+static const char *faulty;
+static enum kube_fault fault;
+static int faults_left;
+
+static enum kube_fault script(struct kube_fixture *a, const struct fixture_exchange *x)
+{
+        const char *rest = strstr(x->target, "/namespaces/ns/");
+        _cleanup_free_ char *what = mem_printf("%s %s", x->method, rest ? rest + strlen("/namespaces/ns/") : x->target);
+        buf_printf(&asked, "%.*s\n", (int)strcspn(what, "?/"), what);
+        if (faulty && text_starts_with(what, faulty) && faults_left-- > 0)
+                return fault;
+        if (strstr(x->target, "/pods"))
+                return FAULT_NONE;
+        a->refusal = strcmp(x->method, "DELETE") == 0 ? 200 : 201;
+        a->refusal_text = "{\"kind\":\"Any\",\"metadata\":{\"uid\":\"u-any\"}}";
+        return FAULT_REFUSED;
+}
+
+static int begin(void **state)
+{
+        static const char *const words[] = {"--primary-java-resource", "local:///pi.jar", "--main-class", "a.Pi"};
+        kube_fixture_start(&api);
+        api.fault = script;
+        s = SUBMISSION_INIT;
+        plan = DRIVER_PLAN_INIT;
+        asked = BUF_INIT;
+        faulty = NULL;
+        faults_left = 1 << 20;
+        over = false;
+        result = -1;
+        s.main_class = mem_strdup(SUBMIT_CLASS_KUBERNETES);
+        for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+                vec_push(&s.arguments, mem_strdup(words[i]));
+        _cleanup_free_ char *master = mem_printf("k8s://%s", api.http.url);
+        strmap_set(&s.conf, "spark.master", master);
+        strmap_set(&s.conf, "spark.app.name", "pi");
+        strmap_set(&s.conf, "spark.kubernetes.namespace", "ns");
+        strmap_set(&s.conf, "spark.kubernetes.container.image", "spark:1");
+        setenv("KUBECONFIG", "/dev/null", 1);
+        unsetenv("HADOOP_CONF_DIR");
+        return 0;
+}
+
+static int end(void **state)
+{
+        driver_launch_free(launch);
+        kube_client_free(client);
+        uv_run(&loop, UV_RUN_DEFAULT);
+        uv_loop_close(&loop);
+        kube_fixture_stop(&api);
+        driver_plan_deinit(&plan);
+        submission_deinit(&s);
+        buf_deinit(&asked);
+        error_deinit(&error);
+        return 0;
+}
+
+static void on_done(void *owner, int r, const struct fst_error *why)
+{
+        over = true;
+        result = r;
+        if (r < 0)
+                error_set(&error, r, "%s", error_message(why));
+}
+
+/* With this pause before anything is tried again. */
+static void start(int64_t pause_ms)
+{
+        assert_int_equal(driver_plan_read(&plan, &s, &error), 0);
+        assert_int_equal(driver_plan_make(&plan, &error), 0);
+        uv_loop_init(&loop);
+        assert_int_equal(kube_client_new(&loop, &plan.server, NULL, &client, &error), 0);
+        kube_client_set_pause(client, pause_ms, pause_ms);
+        launch = driver_launch_begin(client, &plan, on_done, NULL);
+}
+
+static void finish(void)
+{
+        while (!over)
+                uv_run(&loop, UV_RUN_ONCE);
+}
+
+static void wait_for_requests(int n)
+{
+        while (api.http.requests < n)
+                uv_run(&loop, UV_RUN_NOWAIT);
+}
+
+enum { HOUR_MS = 3600000 };
+
+static void a_server_that_is_away_is_not_waited_for(void **state)
+{
+        faulty = "POST pods";
+        fault = FAULT_CLOSE;
+        start(HOUR_MS);
+        wait_for_requests(1);
+        driver_launch_stop(launch);
+        finish();
+        assert_int_equal(result, FST_LAUNCH_E_STOPPED);
+        assert_null(driver_launch_pod(launch));
+}
+
+static void what_is_stopped_at_once_sends_nothing(void **state)
+{
+        start(HOUR_MS);
+        driver_launch_stop(launch);
+        finish();
+        assert_int_equal(result, FST_LAUNCH_E_STOPPED);
+        assert_int_equal(api.http.requests, 0);
+}
+
+/* The pod is created, its answer is lost, and nobody waits for another attempt. */
+static void a_pod_of_which_nobody_heard_is_taken_back(void **state)
+{
+        static const char *const names[] = {NULL, "mine"};
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                if (i) {
+                        end(NULL);
+                        begin(NULL);
+                        strmap_set(&s.conf, "spark.kubernetes.driver.pod.name", names[i]);
+                }
+                faulty = "POST pods";
+                fault = FAULT_LOST;
+                start(HOUR_MS);
+                wait_for_requests(1);
+                driver_launch_stop(launch);
+                finish();
+                assert_int_equal(result, FST_LAUNCH_E_STOPPED);
+                assert_int_equal(api.creations, 1);
+                assert_int_equal(json_object_size(api.pods), 0);
+        }
+}
+
+static void another_s_pod_of_that_name_stays(void **state)
+{
+        strmap_set(&s.conf, "spark.kubernetes.driver.pod.name", "taken");
+        json_t *other = json_pack("{s:{s:s, s:s, s:{s:s}}}", "metadata", "name", "taken", "uid", "other", "labels",
+                                  "spark-app-selector", "spark-other");
+        kube_fixture_put(&api, other);
+        json_decref(other);
+        faulty = "POST pods";
+        fault = FAULT_LOST;
+        faults_left = 1;
+        start(1);
+        finish();
+        assert_int_equal(result, -EEXIST);
+        assert_int_equal(json_object_size(api.pods), 1);
+        assert_null(strstr(buf_text(&asked), "DELETE"));
+}
+
+/* An attempt that is lost after the last one that may be made. */
+static void what_never_was_answered_is_taken_back(void **state)
+{
+        faulty = "POST services";
+        fault = FAULT_CLOSE;
+        start(1);
+        finish();
+        assert_true(result < 0);
+        assert_non_null(strstr(error_message(&error), "what the driver's pod needs cannot be created: Service pi-"));
+        assert_int_equal(json_object_size(api.pods), 0);
+        assert_non_null(strstr(buf_text(&asked), "DELETE pods\n"));
+        assert_non_null(strstr(buf_text(&asked), "DELETE services\n"));
+        assert_non_null(strstr(buf_text(&asked), "DELETE configmaps\n"));
+        assert_null(driver_launch_pod(launch));
+}
+
+static void what_was_begun_with_a_pod_is_completed(void **state)
+{
+        start(HOUR_MS);
+        while (!driver_launch_pod(launch))
+                uv_run(&loop, UV_RUN_ONCE);
+        driver_launch_stop(launch);
+        finish();
+        assert_int_equal(result, 0);
+        assert_non_null(driver_launch_pod(launch));
+        assert_int_equal(json_object_size(api.pods), 1);
+        assert_non_null(strstr(buf_text(&asked), "POST services\n"));
+        assert_non_null(strstr(buf_text(&asked), "POST configmaps\n"));
+}
+
+int main(void)
+{
+#define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
+        const struct CMUnitTest tests[] = {
+                CASE(a_server_that_is_away_is_not_waited_for),   CASE(what_is_stopped_at_once_sends_nothing),
+                CASE(a_pod_of_which_nobody_heard_is_taken_back), CASE(another_s_pod_of_that_name_stays),
+                CASE(what_never_was_answered_is_taken_back),     CASE(what_was_begun_with_a_pod_is_completed),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

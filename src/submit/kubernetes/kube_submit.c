@@ -1,0 +1,143 @@
+/*
+ * See kube_submit.h.
+ *
+ * A signal while objects are being created: without a pod yet, the submission is taken back; with one, it is completed
+ * first, as half of one would be worse (driver_launch.h). A second signal ends the process at once.
+ */
+#include "submit/kubernetes/kube_submit.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "conf/log4j2.h"
+#include "submit/kubernetes/driver_launch.h"
+#include "submit/kubernetes/driver_plan.h"
+#include "kubernetes/driver/driver_watch.h"
+#include "kubernetes/api/kube_client.h"
+#include "submit/prepare/submission.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+#define COMPONENT "Client"
+
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+struct deployment {
+        struct driver_plan plan;
+        struct kube_client *client;
+        struct driver_launch *launch;
+        uv_loop_t loop;
+        uv_signal_t watched[ARRAY_SIZE(signals)];
+        int signalled;
+        bool launched;
+        int result;
+        struct fst_error error;
+};
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+        struct deployment *d = handle->data;
+        d->signalled = number;
+        for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+                uv_signal_stop(&d->watched[i]);
+        if (d->launch)
+                driver_launch_stop(d->launch);
+}
+
+static void watch_signals(struct deployment *d)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+                struct sigaction now;
+                uv_signal_init(&d->loop, &d->watched[i]);
+                d->watched[i].data = d;
+                sigaction(signals[i], NULL, &now);
+                if (now.sa_handler != SIG_IGN)
+                        uv_signal_start(&d->watched[i], on_signal, signals[i]);
+                uv_unref((uv_handle_t *)&d->watched[i]);
+        }
+}
+
+static void on_launched(void *owner, int r, const struct fst_error *error)
+{
+        struct deployment *d = owner;
+        d->launched = true;
+        d->result = r;
+        if (r < 0)
+                error_set(&d->error, r, "%s", error_message(error));
+}
+
+static int launch(struct deployment *d, struct fst_error *error)
+{
+        d->launch = driver_launch_begin(d->client, &d->plan, on_launched, d);
+        while (!d->launched)
+                uv_run(&d->loop, UV_RUN_ONCE);
+        return d->result < 0 ? error_set(error, d->result, "%s", error_message(&d->error)) : d->result;
+}
+
+static int follow(struct deployment *d, const char *id, int *status, struct fst_error *error)
+{
+        struct driver_watch w;
+        driver_watch_begin(&w, d->client,
+                           &(struct driver_subject){.pod = driver_launch_pod(d->launch),
+                                                    .namespace = d->plan.namespace,
+                                                    .container = d->plan.container,
+                                                    .app_name = kube_app_name(&d->plan.k.conf),
+                                                    .app_id = d->plan.k.names.app_id,
+                                                    .submission_id = id,
+                                                    .interval_ms = d->plan.interval_ms});
+        while (!driver_watch_is_over(&w) && !d->signalled)
+                uv_run(&d->loop, UV_RUN_ONCE);
+        if (!driver_watch_is_over(&w)) {
+                log_info(COMPONENT,
+                         "The driver goes on without being waited for: --status %s tells of it, --kill ends it", id);
+                *status = 128 + d->signalled;
+        }
+        return driver_watch_end(&w, status, error);
+}
+
+static int run(struct deployment *d, int *status, struct fst_error *error)
+{
+        int r = launch(d, error);
+        if (r < 0)
+                return r;
+        *status = d->signalled ? 128 + d->signalled : 0;
+        if (r == FST_LAUNCH_E_STOPPED)
+                return 0;
+        _cleanup_free_ char *id = mem_printf("%s:%s", d->plan.namespace, driver_plan_pod_name(&d->plan));
+        if (d->plan.wait && !d->signalled)
+                return follow(d, id, status, error);
+        log_info(COMPONENT, "Deployed Spark application %s with application ID %s and submission ID %s into Kubernetes",
+                 kube_app_name(&d->plan.k.conf), d->plan.k.names.app_id, id);
+        return 0;
+}
+
+static void deployment_deinit(struct deployment *d)
+{
+        driver_plan_deinit(&d->plan);
+        error_deinit(&d->error);
+}
+
+int kube_submit(const struct submission *s, int *status, struct fst_error *error)
+{
+        _cleanup_(deployment_deinit) struct deployment d = {.plan = DRIVER_PLAN_INIT};
+        int r = driver_plan_read(&d.plan, s, error);
+        if (r == 0)
+                r = log4j2_configure(&d.plan.k.settings, getenv("SPARK_CONF_DIR"), error);
+        if (r == 0)
+                r = driver_plan_make(&d.plan, error);
+        if (r < 0)
+                return r;
+        uv_loop_init(&d.loop);
+        watch_signals(&d);
+        r = kube_client_new(&d.loop, &d.plan.server, NULL, &d.client, error);
+        if (r == 0)
+                r = run(&d, status, error);
+        driver_launch_free(d.launch);
+        kube_client_free(d.client);
+        for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+                uv_close((uv_handle_t *)&d.watched[i], NULL);
+        uv_run(&d.loop, UV_RUN_DEFAULT);
+        uv_loop_close(&d.loop);
+        return r;
+}

@@ -1,0 +1,241 @@
+/* Submissions against a scripted API server: what is sent, in which order, and what becomes of it. */
+#include "submit/kubernetes/kube_submit.h"
+
+#include "base/error.h"
+#include "kubernetes/api/kube_fixture.h"
+#include "submit/prepare/submission.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static struct kube_fixture api;
+static struct submission s;
+static struct fst_error error;
+static struct buf asked; /* "POST pods\n" of each request but those that watch */
+static int status;
+
+/* What a test wants to go wrong: the answer to requests that contain `refused`. */
+static const char *refused;
+static int refused_with;
+static const char *ending; /* the pod's status at its second watch; NULL: none, "": it is deleted */
+static json_t *maps;       /* bodies of what is applied or created, by path */
+
+static const char *last_part(const char *path)
+{
+        static char text[128];
+        const char *rest = strstr(path, "/namespaces/ns/");
+        snprintf(text, sizeof(text), "%s", rest ? rest + strlen("/namespaces/ns/") : path);
+        text[strcspn(text, "/?")] = '\0';
+        return text;
+}
+
+static void live(struct kube_fixture *a)
+{
+        const char *name;
+        json_t *pod;
+        void *next;
+        if (!ending || a->step++ != 1)
+                return;
+        json_object_foreach_safe(a->pods, next, name, pod)
+        {
+                if (!*ending) {
+                        kube_fixture_remove(a, name);
+                        continue;
+                }
+                json_object_set_new(pod, "status", json_loads(ending, JSON_DECODE_ANY, NULL));
+                json_incref(pod);
+                kube_fixture_put(a, pod);
+                json_decref(pod);
+        }
+}
+
+static enum kube_fault script(struct kube_fixture *a, const struct fixture_exchange *x)
+{
+        bool pods = strcmp(last_part(x->target), "pods") == 0, get = strcmp(x->method, "GET") == 0;
+        if (get)
+                live(a);
+        else
+                buf_printf(&asked, "%s %s\n", x->method, last_part(x->target));
+        if (refused && strstr(x->target, refused) && strcmp(x->method, "DELETE") != 0) {
+                a->refusal = refused_with;
+                a->refusal_text = "{\"kind\":\"Status\",\"reason\":\"Forbidden\",\"message\":\"it is forbidden: User "
+                                  "\\\"me\\\" cannot patch resource \\\"services\\\" in API group \\\"\\\" in the "
+                                  "namespace \\\"ns\\\"\"}";
+                return FAULT_REFUSED;
+        }
+        if (pods)
+                return FAULT_NONE;
+        bool applied = strcmp(x->method, "PATCH") == 0, created = strcmp(x->method, "POST") == 0;
+        if (applied)
+                assert_non_null(strstr(x->target, "?fieldManager=firesteel&force=true"));
+        if (applied || created)
+                json_object_set_new(maps, last_part(x->target), json_loads(x->body, 0, NULL));
+        a->refusal = applied || created ? 201 : 200;
+        a->refusal_text = "{\"kind\":\"Any\",\"metadata\":{\"uid\":\"u-any\"}}";
+        return FAULT_REFUSED;
+}
+
+static void set(const char *key, const char *value)
+{
+        strmap_set(&s.conf, key, value);
+}
+
+static int begin(void **state)
+{
+        static const char *const words[] = {"--primary-java-resource", "local:///pi.jar", "--main-class", "a.Pi"};
+        kube_fixture_start(&api);
+        api.fault = script;
+        s = SUBMISSION_INIT;
+        asked = BUF_INIT;
+        maps = json_object();
+        refused = ending = NULL;
+        status = -1;
+        s.main_class = mem_strdup(SUBMIT_CLASS_KUBERNETES);
+        for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+                vec_push(&s.arguments, mem_strdup(words[i]));
+        _cleanup_free_ char *master = mem_printf("k8s://%s", api.http.url);
+        set("spark.master", master);
+        set("spark.app.name", "pi");
+        set("spark.kubernetes.namespace", "ns");
+        set("spark.kubernetes.container.image", "spark:1");
+        set("spark.kubernetes.report.interval", "5ms");
+        setenv("KUBECONFIG", "/dev/null", 1);
+        unsetenv("SPARK_CONF_DIR");
+        unsetenv("HADOOP_CONF_DIR");
+        return 0;
+}
+
+static int end(void **state)
+{
+        kube_fixture_stop(&api);
+        submission_deinit(&s);
+        buf_deinit(&asked);
+        json_decref(maps);
+        error_deinit(&error);
+        return 0;
+}
+
+static void assert_says(const char *part)
+{
+        if (!strstr(error_message(&error), part))
+                fail_msg("%s", error_message(&error));
+}
+
+/* Those after the pod are on the way at the same time: their order is not told. */
+static void assert_created(void)
+{
+        assert_true(text_starts_with(buf_text(&asked), "POST pods\n"));
+        assert_non_null(strstr(buf_text(&asked), "POST services\n"));
+        assert_non_null(strstr(buf_text(&asked), "POST configmaps\n"));
+        assert_non_null(strstr(buf_text(&asked), "POST networkpolicies\n"));
+        assert_null(strstr(buf_text(&asked), "DELETE"));
+        assert_int_equal(json_object_size(api.pods), 1);
+}
+
+static void a_submission_that_does_not_wait(void **state)
+{
+        set("spark.kubernetes.submission.waitAppCompletion", "false");
+        if (kube_submit(&s, &status, &error) != 0)
+                fail_msg("%s", error_message(&error));
+        assert_int_equal(status, 0);
+        assert_created();
+        assert_int_equal(api.lists + api.watches, 0);
+        const json_t *map = json_object_get(maps, "configmaps");
+        const json_t *owner = json_array_get(json_object_get(json_object_get(map, "metadata"), "ownerReferences"), 0);
+        assert_string_equal(json_string_value(json_object_get(owner, "uid")), "uid-1");
+        assert_string_equal(json_string_value(json_object_get(owner, "kind")), "Pod");
+}
+
+#define CONTAINER(code)                                                                                                \
+        "\"containerStatuses\":[{\"name\":\"spark-kubernetes-driver\",\"state\":{\"terminated\":{\"exitCode\":" code   \
+        ",\"reason\":\"Error\"}}}]"
+
+static void the_driver_s_end_is_the_client_s(void **state)
+{
+        static const struct {
+                const char *status;
+                int code;
+        } ends[] = {{"{\"phase\":\"Succeeded\"," CONTAINER("0") "}", 0},
+                    {"{\"phase\":\"Failed\"," CONTAINER("3") "}", 3},
+                    {"{\"phase\":\"Failed\"," CONTAINER("256") "}", 1},
+                    {"{\"phase\":\"Failed\",\"reason\":\"Evicted\"}", 1},
+                    {"", 1}};
+        for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+                if (i)
+                        begin(NULL);
+                ending = ends[i].status;
+                if (kube_submit(&s, &status, &error) != 0)
+                        fail_msg("%s", error_message(&error));
+                assert_int_equal(status, ends[i].code);
+                assert_true(api.watches > 0);
+                assert_true(text_starts_with(buf_text(&asked), "POST pods\nPOST "));
+                assert_null(strstr(buf_text(&asked), "DELETE"));
+                if (i + 1 < ARRAY_SIZE(ends))
+                        end(NULL);
+        }
+}
+
+static void a_refused_service_takes_everything_back(void **state)
+{
+        refused = "/services";
+        refused_with = 403;
+        assert_int_equal(kube_submit(&s, &status, &error), -EACCES);
+        assert_says("Service pi-");
+        assert_says("kubectl create rolebinding");
+        assert_non_null(strstr(buf_text(&asked), "DELETE pods\n"));
+        assert_non_null(strstr(buf_text(&asked), "DELETE configmaps\n"));
+        assert_null(strstr(buf_text(&asked), "DELETE services\n"));
+        assert_int_equal(json_object_size(api.pods), 0);
+}
+
+static void a_pod_of_the_name_stays(void **state)
+{
+        set("spark.kubernetes.driver.pod.name", "taken");
+        set("spark.kubernetes.driver.pod.featureSteps", "org.apache.spark.deploy.k8s.features.VolcanoFeatureStep");
+        json_t *other = json_pack("{s:{s:s, s:s}}", "metadata", "name", "taken", "uid", "other");
+        kube_fixture_put(&api, other);
+        json_decref(other);
+        assert_int_equal(kube_submit(&s, &status, &error), -EEXIST);
+        assert_says("there is a pod taken in the namespace ns already: kubectl delete pod taken --namespace=ns");
+        assert_string_equal(buf_text(&asked), "PATCH podgroups\nPOST pods\nDELETE podgroups\n");
+        assert_int_equal(json_object_size(api.pods), 1);
+}
+
+static void what_comes_before_the_pod_is_owned_by_it(void **state)
+{
+        set("spark.kubernetes.submission.waitAppCompletion", "false");
+        set("spark.kubernetes.driver.pod.featureSteps", "org.apache.spark.deploy.k8s.features.VolcanoFeatureStep");
+        if (kube_submit(&s, &status, &error) != 0)
+                fail_msg("%s", error_message(&error));
+        assert_true(text_starts_with(buf_text(&asked), "PATCH podgroups\nPOST pods\n"));
+        const json_t *group = json_object_get(maps, "podgroups");
+        assert_int_equal(json_array_size(json_object_get(json_object_get(group, "metadata"), "ownerReferences")), 1);
+}
+
+static void what_is_refused_is_refused_before_anything_is_sent(void **state)
+{
+        set("spark.kubernetes.submission.waitAppCompletion", "maybe");
+        assert_int_equal(kube_submit(&s, &status, &error), -EINVAL);
+        assert_says("It should be a/an 'boolean' value.");
+        set("spark.kubernetes.submission.waitAppCompletion", "true");
+        strmap_remove(&s.conf, "spark.kubernetes.container.image");
+        assert_true(kube_submit(&s, &status, &error) < 0);
+        assert_says("Must specify the driver container image");
+        assert_int_equal(api.http.requests, 0);
+}
+
+int main(void)
+{
+#define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
+        const struct CMUnitTest tests[] = {
+                CASE(a_submission_that_does_not_wait),
+                CASE(the_driver_s_end_is_the_client_s),
+                CASE(a_refused_service_takes_everything_back),
+                CASE(a_pod_of_the_name_stays),
+                CASE(what_comes_before_the_pod_is_owned_by_it),
+                CASE(what_is_refused_is_refused_before_anything_is_sent),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,274 @@
+/*
+ * What a command line says; see arguments.h. What files and the environment add is in arguments_completion.c, what is
+ * checked then in arguments_validation.c, what is shown of it in arguments_report.c.
+ *
+ * What Spark's launcher refuses is refused while reading. What only SparkSubmit refuses is remembered: the launcher
+ * opens the files in between, and finds that there is no application.
+ */
+#include "submit/options/arguments.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+#include "submit/options/cluster_manager.h"
+
+void submit_arguments_init(struct submit_arguments *a)
+{
+        *a = (struct submit_arguments){0};
+}
+
+static void free_all(char **data, size_t len)
+{
+        for (size_t i = 0; i < len; i++)
+                free(data[i]);
+}
+
+void submit_arguments_deinit(struct submit_arguments *a)
+{
+        free_all(a->value, SUBMIT_FIELDS);
+        free_all(a->application_arguments.data, a->application_arguments.len);
+        free_all(a->extra_properties_files.data, a->extra_properties_files.len);
+        free_all(a->messages.data, a->messages.len);
+        vec_deinit(&a->application_arguments);
+        vec_deinit(&a->extra_properties_files);
+        vec_deinit(&a->messages);
+        free(a->submission);
+        free(a->kubernetes_namespace);
+        free(a->application);
+        free(a->primary_resource);
+        free(a->conflict);
+        strmap_deinit(&a->properties);
+}
+
+static void replace(char **field, char *value)
+{
+        free(*field);
+        *field = value;
+}
+
+/* A command line while it is read. */
+struct reading {
+        struct submit_arguments *a;
+        bool mixes; /* words of the application may stand among the options */
+        bool ended; /* by --version and others, or by what is wrong: what is not early counts no more */
+
+        /* Where reading stopped for a word that is no option; NULL: nowhere. */
+        const char *word;
+        int n_rest;
+        char *const *rest;
+};
+
+/* A word as it comes through Spark's scripts, which take off the end of a line as Windows writes it. */
+static char *copy_word(const char *word, size_t n)
+{
+        return mem_strndup(word, n - (n > 0 && word[n - 1] == '\r'));
+}
+
+static char *copy_value(const char *value)
+{
+        return copy_word(value, strlen(value));
+}
+
+/* What is remembered: of all deploy modes only the last counts, so that is not here. */
+static void set_action(struct reading *r, enum submit_action action, const char *submission)
+{
+        static const char *const names[] = {[SUBMIT_ACTION_KILL] = "KILL", [SUBMIT_ACTION_STATUS] = "REQUEST_STATUS"};
+        struct submit_arguments *a = r->a;
+        a->is_special = true;
+        if (r->ended)
+                return;
+        if (a->action != SUBMIT_ACTION_SUBMIT) {
+                a->conflict = mem_printf("Action cannot be both %s and %s.", names[a->action], names[action]);
+                r->ended = true;
+                return;
+        }
+        a->action = action;
+        replace(&a->submission, copy_value(submission));
+}
+
+static void end_with(struct reading *r, enum submit_action action)
+{
+        r->a->is_special = true;
+        if (!r->ended)
+                r->a->action = action;
+        r->ended = true;
+}
+
+static int add_property(struct submit_arguments *a, const char *pair, struct fst_error *error)
+{
+        const char *equals = strchr(pair, '=');
+        if (!equals)
+                return error_set(error, -EINVAL, "Invalid argument to --conf: %s", pair);
+        _cleanup_free_ char *key = mem_strndup(pair, (size_t)(equals - pair));
+        _cleanup_free_ char *value = copy_value(equals + 1);
+        strmap_set(&a->properties, key, value);
+        return 0;
+}
+
+/*
+ * The classes that allow words of theirs among the options, and the resource that each brings along. Spark 2.4, which
+ * has to be asked for before such a class is named, does not know Connect's.
+ */
+static const char *resource_of_class(const struct submit_arguments *a, const char *class)
+{
+        static const struct {
+                const char *class, *resource;
+                bool is_connect;
+        } classes[] = {
+                {"org.apache.spark.repl.Main", "spark-shell"},
+                {"org.apache.spark.sql.application.ConnectRepl", "connect-shell", true},
+                {"org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver", "spark-internal"},
+                {"org.apache.spark.sql.hive.thriftserver.HiveThriftServer2", "spark-internal"},
+                {"org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal", true},
+        };
+        const char *compat = strmap_get(&a->properties, "spark.firesteel.compat");
+        bool without_connect = compat && strcmp(compat, "2.4") == 0;
+        for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
+                if (strcmp(classes[i].class, class) == 0 && !(classes[i].is_connect && without_connect))
+                        return classes[i].resource;
+        }
+        return NULL;
+}
+
+static void set_application(struct submit_arguments *a, char *word)
+{
+        replace(&a->application, word);
+        replace(&a->primary_resource, mem_strdup(word));
+}
+
+static void take_value(struct reading *r, enum submit_field field, const char *value)
+{
+        struct submit_arguments *a = r->a;
+        const struct submit_option *o = submit_option_of(field);
+        /* The launcher opens the file by the name as it stands. */
+        _cleanup_free_ char *copy = field == SUBMIT_PROPERTIES_FILE ? mem_strdup(value) : copy_value(value);
+        if (o->is_conf) {
+                strmap_set(&a->properties, o->keys[0], copy);
+                return;
+        }
+        replace(&a->value[field], mem_strdup(copy));
+        const char *resource = field == SUBMIT_CLASS ? resource_of_class(a, value) : NULL;
+        if (resource) {
+                r->mixes = true;
+                set_application(a, mem_strdup(resource));
+        }
+}
+
+static int take_output(struct submit_arguments *a, const char *value, struct fst_error *error)
+{
+        static const char *const names[] = {
+                [SUBMIT_OUTPUT_TEXT] = "text", [SUBMIT_OUTPUT_JSON] = "json", [SUBMIT_OUTPUT_OBJECTS] = "objects"};
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                if (strcmp(value, names[i]) != 0)
+                        continue;
+                a->output = (enum submit_output)i;
+                a->has_output = true;
+                return 0;
+        }
+        return error_set(error, -EINVAL, "--output must be \"text\", \"json\" or \"objects\", but is '%s'", value);
+}
+
+static int take_option(void *context, enum submit_field field, const char *value, struct fst_error *error)
+{
+        struct reading *r = context;
+        struct submit_arguments *a = r->a;
+        const struct submit_option *o = submit_option_of(field);
+        if (a->action == SUBMIT_ACTION_VERSION && !o->is_early) {
+                vec_push(&a->application_arguments, mem_strdup(o->name));
+                if (value)
+                        vec_push(&a->application_arguments, copy_value(value));
+                return 0;
+        }
+        switch (field) {
+        case SUBMIT_CONF:
+                return add_property(a, value, error);
+        case SUBMIT_EXTRA_PROPERTIES_FILE:
+                vec_push(&a->extra_properties_files, mem_strdup(value));
+                return 0;
+        case SUBMIT_KILL:
+        case SUBMIT_STATUS:
+                set_action(r, field == SUBMIT_KILL ? SUBMIT_ACTION_KILL : SUBMIT_ACTION_STATUS, value);
+                return 0;
+        case SUBMIT_SUPERVISE:
+                a->supervise |= !r->ended;
+                return 0;
+        case SUBMIT_VERBOSE:
+                a->verbose |= !r->ended;
+                return 0;
+        case SUBMIT_LOAD_SPARK_DEFAULTS:
+                a->load_spark_defaults = true;
+                return 0;
+        case SUBMIT_VERSION:
+                end_with(r, SUBMIT_ACTION_VERSION);
+                return 0;
+        case SUBMIT_USAGE_ERROR:
+        case SUBMIT_HELP:
+                a->usage_error |= field == SUBMIT_USAGE_ERROR && !r->ended;
+                end_with(r, SUBMIT_ACTION_HELP);
+                return 0;
+        case SUBMIT_DRY_RUN:
+                a->dry_run = true;
+                return 0;
+        case SUBMIT_OUTPUT:
+                return take_output(a, value, error);
+        case SUBMIT_KUBERNETES_NAMESPACE:
+                replace(&a->kubernetes_namespace, copy_value(value));
+                return 0;
+        default:
+                if (!r->ended || o->is_early)
+                        take_value(r, field, value);
+                return 0;
+        }
+}
+
+/* Remember where reading stopped: read_words decides. */
+static int stop_at(void *context, const char *word, int n_rest, char *const *rest, struct fst_error *error)
+{
+        struct reading *r = context;
+        r->word = word;
+        r->n_rest = n_rest;
+        r->rest = rest;
+        return 0;
+}
+
+static int read_words(struct reading *r, int n, char *const *words, struct fst_error *error)
+{
+        static const struct submit_visitor visitor = {.option = take_option, .application = stop_at};
+        for (;;) {
+                r->word = NULL;
+                int e = submit_options_read(n, words, &visitor, r, error);
+                if (e < 0 || !r->word)
+                        return e;
+                size_t length = submit_option_name_length(r->word);
+                if (!r->mixes)
+                        break;
+                vec_push(&r->a->application_arguments, copy_word(r->word, length));
+                n = r->n_rest;
+                words = r->rest;
+        }
+        size_t length = submit_option_name_length(r->word);
+        if (r->word[0] == '-')
+                return error_set(error, -EINVAL, "Unrecognized option: %.*s", (int)length, r->word);
+        if (r->a->action == SUBMIT_ACTION_VERSION)
+                vec_push(&r->a->application_arguments, copy_word(r->word, length));
+        else
+                set_application(r->a, copy_word(r->word, length));
+        for (int i = 0; i < r->n_rest; i++)
+                vec_push(&r->a->application_arguments, copy_value(r->rest[i]));
+        return 0;
+}
+
+int submit_arguments_parse(struct submit_arguments *a, int n, char *const *words, struct fst_error *error)
+{
+        struct reading r = {.a = a};
+        int e = read_words(&r, n, words, error);
+        if (e == 0 && a->has_output && !a->dry_run)
+                e = error_set(error, -EINVAL, "--output is for --dry-run: add --dry-run to see what would be run");
+        a->usage_error |= e < 0;
+        return e;
+}
+
+const char *submit_arguments_master(const struct submit_arguments *a)
+{
+        return a->value[SUBMIT_MASTER] ? a->value[SUBMIT_MASTER] : "local[*]";
+}

@@ -1,0 +1,277 @@
+/*
+ * What files and the environment add to a command line; see arguments.h.
+ *
+ * Spark reads the files twice: its launcher for the options of the JVM, then SparkSubmit. What only the launcher finds
+ * wrong (no such file, a heap size among the java options, no application) comes first and with the usage; what the
+ * command line alone made wrong comes between the two.
+ */
+#include "submit/options/arguments.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "conf/properties.h"
+#include "conf/redact.h"
+#include "submit/options/cluster_manager.h"
+#include "launch/jar_manifest.h"
+#include "text/shell_words.h"
+#include "launch/resolve_uri.h"
+
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+/* --verbose tells what is taken from where. */
+static void tell_file(struct submit_arguments *a, const char *path, const struct strmap *file)
+{
+        _cleanup_(redactor_deinit) struct redactor redactor;
+        redactor_init_lenient(&redactor, strmap_get(file, "spark.redaction.regex"));
+        vec_push(&a->messages, mem_printf("Using properties file: %s", path));
+        for (struct strmap_entry *e = NULL; (e = strmap_next(file, e));)
+                vec_push(&a->messages, mem_printf("Adding default property: %s=%s", e->key,
+                                                  redactor_value(&redactor, e->key, e->value)));
+}
+
+int submit_read_properties(const char *path, struct strmap *out, struct fst_error *error)
+{
+        struct fst_error why = FST_ERROR_INIT;
+        struct stat st;
+        if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+                return error_set(error, -EINVAL, "Invalid properties file '%s'.", path);
+        int r = properties_load(out, path, &why);
+        if (r < 0) {
+                bool malformed = strstr(error_message(&why), "malformed \\u") != NULL;
+                error_set(error, r, "%s", malformed ? "Malformed \\uxxxx encoding." : error_message(&why));
+        }
+        error_deinit(&why);
+        return r;
+}
+
+static int read_file(struct submit_arguments *a, const char *path, struct strmap *out, struct fst_error *error)
+{
+        _cleanup_(strmap_deinit) struct strmap file = STRMAP_INIT;
+        a->usage_error = true;
+        int r = submit_read_properties(path, &file, error);
+        if (r < 0)
+                return r;
+        a->usage_error = false;
+        if (a->verbose)
+                tell_file(a, path, &file);
+        strmap_merge(out, &file);
+        return 0;
+}
+
+static void add_missing(struct strmap *to, const struct strmap *from)
+{
+        for (struct strmap_entry *e = NULL; (e = strmap_next(from, e));)
+                strmap_set_if_missing(to, e->key, e->value);
+}
+
+static int merge_files(struct submit_arguments *a, const char *defaults, struct fst_error *error)
+{
+        _cleanup_(strmap_deinit) struct strmap named = STRMAP_INIT, below = STRMAP_INIT;
+        const char *path = a->value[SUBMIT_PROPERTIES_FILE];
+        int r = path ? read_file(a, path, &named, error) : 0;
+        for (size_t i = 0; r == 0 && i < a->extra_properties_files.len; i++)
+                r = read_file(a, a->extra_properties_files.data[i], &named, error);
+        if (r == 0 && defaults && (!path || a->load_spark_defaults))
+                r = read_file(a, defaults, &below, error);
+        if (r < 0)
+                return r;
+        add_missing(&a->properties, &named);
+        add_missing(&a->properties, &below);
+        return 0;
+}
+
+/* The JVM's heap is not ours, but whoever sets it here means --driver-memory. */
+static int check_java_options(const struct submit_arguments *a, const char *key, struct fst_error *error)
+{
+        const char *value = strmap_get(&a->properties, key);
+        if (!value)
+                return 0;
+        _cleanup_(option_words_deinit) struct option_words words = {0};
+        int r = option_string_split(value, &words, error);
+        bool whole = a->compat < COMPAT_4_3, has_heap = whole && strstr(value, "Xmx");
+        for (size_t i = 0; i < words.len && !whole; i++)
+                has_heap |= strncmp(words.data[i], "-Xmx", 4) == 0;
+        if (r < 0 || !has_heap)
+                return r;
+        return error_set(error, -EINVAL,
+                         "Not allowed to specify max heap(Xmx) memory settings through java options (was %s). Use the "
+                         "corresponding --driver-memory or spark.driver.memory configuration instead.",
+                         value);
+}
+
+/* What else Spark's launcher looks for. */
+static int check_early(struct submit_arguments *a, struct fst_error *error)
+{
+        int r = a->compat > COMPAT_2_4 ? check_java_options(a, "spark.driver.defaultJavaOptions", error) : 0;
+        if (r == 0)
+                r = check_java_options(a, "spark.driver.extraJavaOptions", error);
+        if (r == 0 && !a->application && !a->is_special)
+                r = error_set(error, -EINVAL, "Missing application resource.");
+        a->usage_error = r < 0;
+        return r;
+}
+
+/* What was wrong in the command line, but not for the launcher. */
+static int check_late(const struct submit_arguments *a, struct fst_error *error)
+{
+        const char *mode = a->value[SUBMIT_DEPLOY_MODE];
+        if (mode && strcmp(mode, "client") != 0 && strcmp(mode, "cluster") != 0)
+                return error_set(error, -EINVAL, "--deploy-mode must be either \"client\" or \"cluster\"");
+        return a->conflict ? error_set(error, -EINVAL, "%s", a->conflict) : 0;
+}
+
+static void drop_messages(struct submit_arguments *a)
+{
+        for (size_t i = 0; i < a->messages.len; i++)
+                free(a->messages.data[i]);
+        a->messages.len = 0;
+}
+
+static void drop_foreign_keys(struct submit_arguments *a)
+{
+        for (struct strmap_entry *e = NULL; (e = strmap_next(&a->properties, e));) {
+                if (strncmp(e->key, "spark.", 6) == 0)
+                        continue;
+                vec_push(&a->messages,
+                         a->compat == COMPAT_2_4
+                                 ? mem_printf("Warning: Ignoring non-spark config property: %s=%s", e->key, e->value)
+                                 : mem_printf("Warning: Ignoring non-Spark config property: %s", e->key));
+                _cleanup_free_ char *key = mem_strdup(e->key);
+                strmap_remove(&a->properties, key);
+        }
+}
+
+/* Spark 2.4 has options that only later got a key of their own, or got it under YARN's name. */
+static bool knows_key(enum submit_compat compat, const char *key)
+{
+        static const char *const later[] = {"spark.archives", "spark.kerberos.principal", "spark.kerberos.keytab",
+                                            "spark.remote"};
+        for (size_t i = 0; compat == COMPAT_2_4 && i < ARRAY_SIZE(later); i++) {
+                if (strcmp(later[i], key) == 0)
+                        return false;
+        }
+        return true;
+}
+
+/* The files that the command line names; what properties say stays as it is. */
+static void resolve_files(struct submit_arguments *a)
+{
+        char *resource = a->primary_resource;
+        for (enum submit_field f = 0; f < SUBMIT_FIELDS; f++) {
+                char *list = a->value[f];
+                if (!list || !submit_option_of(f)->is_uris)
+                        continue;
+                a->value[f] = submit_resolve_uris(list, a->compat);
+                free(list);
+        }
+        bool is_later = a->compat < COMPAT_4_3 && resource && strcmp(resource, "connect-shell") == 0;
+        if (!resource || (submit_is_shell(resource) && !is_later) || submit_is_internal(resource))
+                return;
+        a->primary_resource = submit_resolve_uri(resource, a->compat);
+        free(resource);
+}
+
+static void fill_fields(struct submit_arguments *a, const char *(*env)(const char *name))
+{
+        for (enum submit_field f = 0; f < SUBMIT_FIELDS; f++) {
+                const struct submit_option *o = submit_option_of(f);
+                for (size_t k = 0; k < ARRAY_SIZE(o->keys) && o->keys[k] && !a->value[f]; k++) {
+                        const char *value = strmap_get(&a->properties, o->keys[k]);
+                        if (value && knows_key(a->compat, o->keys[k]))
+                                a->value[f] = mem_strdup(value);
+                }
+                const char *value = o->env && !a->value[f] ? env(o->env) : NULL;
+                if (value && !(a->compat == COMPAT_2_4 && f == SUBMIT_REMOTE))
+                        a->value[f] = mem_strdup(value);
+        }
+}
+
+/* As Java's File.getName has it: what follows the last "/", less those at the end. */
+static char *last_name(const char *uri)
+{
+        size_t end = strlen(uri);
+        while (end > 0 && uri[end - 1] == '/')
+                end--;
+        size_t start = end;
+        while (start > 0 && uri[start - 1] != '/')
+                start--;
+        return mem_strndup(uri + start, end - start);
+}
+
+/* Spark 2.4 looks into the jar already here, so that its class names the application. */
+static int find_main_class(struct submit_arguments *a, struct fst_error *error)
+{
+        const char *resource = a->primary_resource;
+        if (a->compat > COMPAT_2_4 || a->value[SUBMIT_CLASS] || !resource || submit_is_native(resource) ||
+            submit_language_of(resource, a->compat) != LANGUAGE_JVM)
+                return 0;
+        return jar_main_class_2_4(resource, &a->value[SUBMIT_CLASS], error);
+}
+
+static void derive_name(struct submit_arguments *a, const char *(*env)(const char *name))
+{
+        char **name = &a->value[SUBMIT_NAME];
+        const char *found = NULL;
+        if (*name)
+                return;
+        if (strncmp(submit_arguments_master(a), "yarn", 4) == 0)
+                found = env("SPARK_YARN_APP_NAME");
+        if (!found)
+                found = a->value[SUBMIT_CLASS];
+        if (found)
+                *name = mem_strdup(found);
+        else if (a->primary_resource)
+                *name = last_name(a->primary_resource);
+}
+
+/* Scala's toBoolean. */
+static int check_boolean(const char *value, struct fst_error *error)
+{
+        if (!value || strcasecmp(value, "true") == 0 || strcasecmp(value, "false") == 0)
+                return 0;
+        return error_set(error, -EINVAL, "For input string: \"%s\"", value);
+}
+
+/* An option of Spark 2.1 and 2.2 on Kubernetes. */
+static void take_namespace(struct submit_arguments *a)
+{
+        if (!a->kubernetes_namespace)
+                return;
+        vec_push(
+                &a->messages,
+                mem_printf("Warning: --kubernetes-namespace is an option of Spark 2.2 on Kubernetes. Please use --conf "
+                           "spark.kubernetes.namespace=%s instead.",
+                           a->kubernetes_namespace));
+        strmap_set(&a->properties, "spark.kubernetes.namespace", a->kubernetes_namespace);
+}
+
+int submit_arguments_complete(struct submit_arguments *a, const char *defaults, const char *(*env)(const char *name),
+                              struct fst_error *error)
+{
+        int r = merge_files(a, defaults, error);
+        if (r == 0)
+                r = submit_compat_parse(strmap_get(&a->properties, "spark.firesteel.compat"), &a->compat, error);
+        if (r == 0)
+                r = check_early(a, error);
+        if (r == 0)
+                r = check_late(a, error);
+        if (r < 0) {
+                drop_messages(a);
+                return r;
+        }
+        if (a->compat < COMPAT_4_3 && defaults && !a->value[SUBMIT_PROPERTIES_FILE])
+                a->value[SUBMIT_PROPERTIES_FILE] = mem_strdup(defaults);
+        if (a->compat < COMPAT_4_3 && a->verbose && !a->value[SUBMIT_PROPERTIES_FILE])
+                vec_push(&a->messages, mem_strdup("Using properties file: null"));
+        drop_foreign_keys(a);
+        take_namespace(a);
+        resolve_files(a);
+        fill_fields(a, env);
+        r = find_main_class(a, error);
+        if (r < 0)
+                return r;
+        derive_name(a, env);
+        return check_boolean(strmap_get(&a->properties, "spark.master.rest.enabled"), error);
+}

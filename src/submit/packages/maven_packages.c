@@ -1,0 +1,433 @@
+/*
+ * See packages.h. The work is done in deploy/ivy; this file is what Spark's MavenUtils does around Ivy: the root module
+ * with Spark's own exclusions, the folder of jars, and the second try without the local Maven repository when a jar of
+ * it cannot be used.
+ */
+#include "submit/packages/maven_packages.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/uuid.h"
+#include "ivy/finder.h"
+#include "ivy/report.h"
+#include "net/http/http.h"
+
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What Spark has in itself: each is "org.apache.spark:spark-NAME*". */
+static const char *const spark_modules[] = {
+        "catalyst_",        "core_", "graphx_", "kvstore_", "launcher_",  "mllib_", "mllib-local_", "network-common_",
+        "network-shuffle_", "repl_", "sketch_", "sql_",     "streaming_", "tags_",  "unsafe_",
+};
+
+void package_jars_deinit(struct package_jars *jars)
+{
+        for (size_t i = 0; i < jars->len; i++)
+                free(jars->data[i]);
+        free(jars->data);
+        *jars = (struct package_jars){0};
+}
+
+static bool blank(const char *text)
+{
+        return !text || text[strspn(text, " \t\r\n\f\v")] == '\0';
+}
+
+static void say(void *context, const char *line)
+{
+        FILE *out = context;
+        _cleanup_free_ char *printable = out ? http_printable_line(line) : NULL;
+        if (out)
+                fprintf(out, "%s\n", printable);
+}
+
+/* Everything of one call. */
+struct resolution {
+        const struct packages_request *request;
+        struct names names;
+        struct settings settings;
+        struct coordinates packages, exclusions;
+        const char *folder; /* of the jars */
+        struct module *root;
+        struct finder finder;
+        struct graph graph;
+        struct downloads downloads;
+        struct silent_hosts silent; /* of both tries */
+        long resolve_ms, download_ms;
+};
+
+static void resolution_deinit(struct resolution *r)
+{
+        downloads_deinit(&r->downloads);
+        graph_deinit(&r->graph);
+        finder_deinit(&r->finder);
+        silent_hosts_deinit(&r->silent);
+        coordinates_deinit(&r->packages);
+        coordinates_deinit(&r->exclusions);
+        names_deinit(&r->names);
+}
+
+static void exclude(struct resolution *r, const char *organisation, const char *name)
+{
+        struct exclusion *e = module_new(&r->names, struct exclusion);
+        *e = (struct exclusion){.organisation = organisation, .name = name, .glob = true, .conf = ROOT_CONF};
+        list_append(&r->root->exclusions, e);
+}
+
+static const char *parent_name(struct names *n)
+{
+        char uuid[UUID_TEXT];
+        uuid_draw(uuid);
+        return names_printf(n, "spark-submit-parent-%s", uuid);
+}
+
+/* The module that needs all packages, as Spark gives it to Ivy. */
+static void make_root(struct resolution *r)
+{
+        struct names *n = &r->names;
+        struct revision_name *id = names_revision(n, names_module(n, "org.apache.spark", parent_name(n)), "1.0");
+        r->root = module_default(n, id);
+        r->root->is_default = false;
+        r->root->artifacts = NULL;
+        exclude(r, "*", "scala-library");
+        for (size_t i = 0; i < ARRAY_SIZE(spark_modules); i++)
+                exclude(r, "org.apache.spark", names_printf(n, "spark-%s*", spark_modules[i]));
+        for (size_t i = 0; i < r->exclusions.len; i++)
+                exclude(r, r->exclusions.data[i].group, r->exclusions.data[i].artifact);
+        for (size_t i = 0; i < r->packages.len; i++) {
+                const struct coordinate *c = &r->packages.data[i];
+                struct dependency *d = module_new(n, struct dependency);
+                d->of = r->root;
+                d->id = names_revision(n, names_module(n, c->group, c->artifact), c->version);
+                module_add_mapping(n, d, ROOT_CONF, ROOT_CONF "(runtime)");
+                list_append(&r->root->dependencies, d);
+                say(r->request->out, names_printf(n, "%s added as a dependency", d->id->module->text));
+        }
+}
+
+/* "g:a" as a coordinate of any version. */
+static int read_exclusions(struct resolution *r, struct fst_error *error)
+{
+        if (blank(r->request->exclusions))
+                return 0;
+        _cleanup_free_ char *list = mem_strdup(r->request->exclusions);
+        int e = 0;
+        for (char *state, *one = strtok_r(list, ",", &state); one && e == 0; one = strtok_r(NULL, ",", &state)) {
+                _cleanup_free_ char *any = mem_printf("%s:*", one);
+                e = coordinates_parse(any, &r->exclusions, error);
+        }
+        return e;
+}
+
+static bool is_2_4(const struct packages_request *q)
+{
+        return q->compat && strcmp(q->compat, "2.4") == 0;
+}
+
+/* Spark 2.4 takes a URI for a path, in which Java makes one slash of several. */
+static int check_settings_path(const char *file, struct fst_error *error)
+{
+        _cleanup_free_ char *path = mem_strdup(file);
+        char *end = path;
+        for (const char *c = file; *c; c++)
+                if (*c != '/' || c[1] != '/')
+                        *end++ = *c;
+        *end = '\0';
+        if (access(path, F_OK) == 0)
+                return 0;
+        return error_set(error, -EINVAL, "requirement failed: Ivy settings file %s does not exist", path);
+}
+
+static int read_settings(struct resolution *r, bool without_local_m2, struct fst_error *error)
+{
+        const struct packages_request *q = r->request;
+        const char *user_dir = settings_user_dir(&r->names, q->ivy_path, q->compat && atoi(q->compat) < 4);
+        FILE *out = without_local_m2 ? NULL : q->out;
+        r->settings = (struct settings){.without_local_m2 = without_local_m2};
+        if (blank(q->ivy_settings)) {
+                settings_defaults(&r->names, &r->settings, user_dir);
+        } else {
+                int e = is_2_4(q) ? check_settings_path(q->ivy_settings, error) : 0;
+                if (e == 0)
+                        e = settings_load(&r->names, &r->settings, q->ivy_settings, user_dir, error);
+                if (e < 0)
+                        return e;
+        }
+        settings_add_repositories(&r->names, &r->settings, q->repositories, say, out);
+        r->folder = names_printf(&r->names, "%s/jars", user_dir);
+        return 0;
+}
+
+static void list_downloads(struct resolution *r)
+{
+        const struct module_source source = finder_source(&r->finder);
+        _cleanup_(nodes_deinit) struct nodes nodes = resolve_nodes(&r->graph);
+        for (size_t i = 0; i < nodes.len; i++)
+                for (const struct artifact *a = resolve_artifacts(nodes.data[i], &source); a; a = a->next) {
+                        struct download d = {.node = nodes.data[i], .artifact = a};
+                        d.path = finder_jar_path(&r->finder, node_resolved_id(nodes.data[i]), a);
+                        d.status = d.path ? 0 : -EINVAL;
+                        vec_push(&r->downloads, d);
+                }
+}
+
+/* Walk and download; NULL, or what failed as Ivy says it. */
+static int try(struct resolution *r, const char **failure, struct fst_error *error)
+{
+        finder_init(&r->finder, &r->names, &r->settings, &r->silent, say, r->request->out);
+        const struct module_source source = finder_source(&r->finder);
+        long start = now_ms(), walked;
+        r->graph = (struct graph){.names = &r->names, .only_named = r->request->only_named};
+        int e = resolve(&r->graph, r->root, &source, error);
+        if (e < 0)
+                return e;
+        walked = now_ms();
+        list_downloads(r);
+        finder_download(&r->finder, &r->downloads);
+        r->resolve_ms = walked - start;
+        r->download_ms = now_ms() - walked;
+        const struct report report = {&r->names,      &r->graph, &r->downloads,  r->resolve_ms,
+                                      r->download_ms, say,       r->request->out};
+        report_resolution(&report);
+        report_problems(&report, &r->finder);
+        report_warnings(&report, &r->finder);
+        *failure = report_failure(&report);
+        return 0;
+}
+
+/* Some jar could not be had although its module was found. */
+static bool downloads_failed(const struct resolution *r)
+{
+        for (size_t i = 0; i < r->downloads.len; i++)
+                if (r->downloads.data[i].status < 0)
+                        return true;
+        return false;
+}
+
+static void forget_failed(struct resolution *r)
+{
+        for (size_t i = 0; i < r->downloads.len; i++)
+                if (r->downloads.data[i].status < 0)
+                        finder_forget(&r->finder, node_resolved_id(r->downloads.data[i].node));
+        downloads_deinit(&r->downloads);
+        graph_deinit(&r->graph);
+        finder_deinit(&r->finder);
+}
+
+static bool same_file(const char *a, const char *b)
+{
+        struct stat x, y;
+        return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_size == y.st_size &&
+               ((x.st_dev == y.st_dev && x.st_ino == y.st_ino) || x.st_mtime <= y.st_mtime);
+}
+
+/* A jar of the cache in the folder: linked, or copied where that cannot be. */
+static int put(const char *from, const char *to, struct fst_error *error)
+{
+        _cleanup_free_ char *other = fetch_part_name(to);
+        int r = fetch_make_folder(to, error);
+        if (r < 0)
+                return r;
+        unlink(other); /* of a process that had this one's id */
+        if (link(from, other) == 0) {
+                if (rename(other, to) == 0) {
+                        unlink(other); /* rename does nothing if both are the same file */
+                        return 0;
+                }
+                unlink(other);
+        }
+        struct fetcher local = {NULL, NULL, NULL};
+        size_t size;
+        return fetch_file(&local, from, to, NULL, &size, error);
+}
+
+static int retrieve(struct resolution *r, struct package_jars *jars, struct fst_error *error)
+{
+        struct names *n = &r->names;
+        size_t copied = 0, there = 0, bytes = 0;
+        long start = now_ms();
+        say(r->request->out, names_printf(n, ":: retrieving :: %s", r->root->id->module->text));
+        say(r->request->out, "\tconfs: [" ROOT_CONF "]");
+        for (size_t i = 0; i < r->downloads.len; i++) {
+                const struct download *d = &r->downloads.data[i];
+                struct stat st;
+                if (d->status < 0)
+                        continue; /* one that a revision that lost asked for */
+                const char *to = pattern_fill(n,
+                                              names_printf(n, "%s/%s", r->folder,
+                                                           "[organization]_[artifact]-[revision](-[classifier]).[ext]"),
+                                              node_resolved_id(d->node), d->artifact, false);
+                if (same_file(d->path, to)) {
+                        there++;
+                } else {
+                        int e = put(d->path, to, error);
+                        if (e < 0)
+                                return e;
+                        copied++;
+                        bytes += stat(to, &st) == 0 ? (size_t)st.st_size : 0;
+                }
+                if (strcmp(d->artifact->ext, "jar") == 0)
+                        vec_push(jars, mem_strdup(to));
+        }
+        say(r->request->out, names_printf(n, "\t%zu artifacts copied, %zu already retrieved (%zukB/%ldms)", copied,
+                                          there, bytes / 1024, now_ms() - start));
+        return 0;
+}
+
+static int run(struct resolution *r, struct package_jars *jars, struct fst_error *error)
+{
+        const char *failure = NULL;
+        const char *list = r->request->packages;
+        int e = read_settings(r, false, error);
+        if (e == 0 && list[strspn(list, ",")] != '\0')
+                e = coordinates_parse(list, &r->packages, error);
+        if (e < 0)
+                return e;
+        say(r->request->out, names_printf(&r->names, "Ivy Default Cache set to: %s", r->settings.cache_dir));
+        say(r->request->out, names_printf(&r->names, "The jars for the packages stored in: %s", r->folder));
+        e = read_exclusions(r, error);
+        if (e < 0)
+                return e;
+        make_root(r);
+        say(r->request->out, names_printf(&r->names, ":: resolving dependencies :: %s%s", r->root->id->text,
+                                          r->request->only_named ? " [not transitive]" : ""));
+        say(r->request->out, "\tconfs: [" ROOT_CONF "]");
+        e = try(r, &failure, error);
+        if (e == 0 && failure && downloads_failed(r) && blank(r->request->ivy_settings)) {
+                forget_failed(r);
+                e = read_settings(r, true, error);
+                if (e == 0)
+                        e = try(r, &failure, error);
+        }
+        _cleanup_free_ char *printable = failure ? http_printable_line(failure) : NULL;
+        if (e == 0 && failure)
+                e = error_set(error, -ENOENT, "%s", printable);
+        return e < 0 ? e : retrieve(r, jars, error);
+}
+
+int packages_resolve(const struct packages_request *request, struct package_jars *jars, struct fst_error *error)
+{
+        if (blank(request->packages))
+                return 0;
+        struct package_jars found = {0};
+        struct resolution *r = new0(struct resolution);
+        r->request = request;
+        r->silent = SILENT_HOSTS_INIT;
+        int e = run(r, &found, error);
+        if (e == 0)
+                for (size_t i = 0; i < found.len; i++)
+                        vec_push(jars, steal(found.data[i]));
+        package_jars_deinit(&found);
+        resolution_deinit(r);
+        free(r);
+        if (request->out)
+                fflush(request->out);
+        return e;
+}
+
+/* --- ivy:// ------------------------------------------------------------------------------------------------- */
+
+struct uri_query {
+        struct buf exclusions, repositories;
+        bool only_named, has_transitive;
+};
+
+static void query_deinit(struct uri_query *q)
+{
+        buf_deinit(&q->exclusions);
+        buf_deinit(&q->repositories);
+}
+
+static void add_to_list(struct buf *list, const char *text)
+{
+        buf_printf(list, "%s%s", list->len ? "," : "", text);
+}
+
+/* "org:module,org:module": each of exactly two parts. */
+static bool exclusions_ok(const char *text)
+{
+        _cleanup_free_ char *copy = mem_strdup(text);
+        for (char *state, *one = strtok_r(copy, ",", &state); one; one = strtok_r(NULL, ",", &state)) {
+                char *colon = strchr(one, ':');
+                if (!colon || strchr(colon + 1, ':'))
+                        return false;
+                *colon = '\0';
+                if (blank(one) || blank(colon + 1))
+                        return false;
+        }
+        return true;
+}
+
+static int read_parameter(char *one, const char *uri, const char *query, struct uri_query *q, FILE *out,
+                          struct fst_error *error)
+{
+        char *equals = strchr(one, '=');
+        if (!equals || strchr(equals + 1, '='))
+                return error_set(error, -EINVAL, "Invalid query string in Ivy URI %s: %s", uri, query);
+        *equals = '\0';
+        const char *value = equals + 1;
+        if (blank(one) || blank(value))
+                return error_set(error, -EINVAL, "Invalid query string in Ivy URI %s: %s", uri, query);
+        if (strcmp(one, "transitive") == 0) {
+                if (q->has_transitive)
+                        say(out, "It's best to specify `transitive` parameter in ivy URI query only once. If there are "
+                                 "multiple `transitive` parameter, we will select the last one");
+                q->has_transitive = true;
+                q->only_named = strcasecmp(value, "true") != 0;
+        } else if (strcmp(one, "exclude") == 0) {
+                if (!exclusions_ok(value))
+                        return error_set(error, -EINVAL,
+                                         "Invalid exclude string in Ivy URI %s: expected "
+                                         "'org:module,org:module,..', found %s",
+                                         uri, value);
+                add_to_list(&q->exclusions, value);
+        } else if (strcmp(one, "repos") == 0) {
+                add_to_list(&q->repositories, value);
+        } else {
+                _cleanup_free_ char *line =
+                        mem_printf("Invalid parameters `%s` found in Ivy URI query `%s`.", one, query);
+                say(out, line);
+        }
+        return 0;
+}
+
+int packages_resolve_uri(const char *uri, const struct packages_request *request, struct package_jars *jars,
+                         struct fst_error *error)
+{
+        const char *authority = strncmp(uri, "ivy://", 6) == 0 ? uri + 6 : "";
+        size_t len = strcspn(authority, "/?#");
+        const char *query = strchr(authority, '?');
+        _cleanup_(query_deinit) struct uri_query q = {.only_named = false};
+        _cleanup_free_ char *packages = mem_strndup(authority, len);
+        size_t colons = 0;
+        if (len == 0)
+                return error_set(error, -EINVAL,
+                                 "Invalid Ivy URI authority in uri %s: Expected 'org:module:version', found null.",
+                                 uri);
+        for (const char *c = packages; *c; c++)
+                colons += *c == ':';
+        if (colons != 2 || packages[len - 1] == ':')
+                return error_set(error, -EINVAL,
+                                 "Invalid Ivy URI authority in uri %s: Expected 'org:module:version', found %s.", uri,
+                                 packages);
+        if (query) {
+                _cleanup_free_ char *text = mem_strndup(query + 1, strcspn(query + 1, "#"));
+                _cleanup_free_ char *copy = mem_strdup(text);
+                for (char *state, *one = strtok_r(copy, "&", &state); one; one = strtok_r(NULL, "&", &state)) {
+                        int e = read_parameter(one, uri, text, &q, request->out, error);
+                        if (e < 0)
+                                return e;
+                }
+        }
+        if (!blank(request->repositories))
+                add_to_list(&q.repositories, request->repositories);
+        struct packages_request own = *request;
+        own.packages = packages;
+        own.exclusions = buf_text(&q.exclusions);
+        own.repositories = buf_text(&q.repositories);
+        own.only_named = q.only_named;
+        return packages_resolve(&own, jars, error);
+}

@@ -1,0 +1,356 @@
+/*
+ * Preparing a submission: Spark's prepareSubmitEnvironment, step by step.
+ *
+ * The steps stand in Spark's order because it shows: in which of several errors is told, in which list an entry comes
+ * first, in which of two values stays. The configuration begins as what the properties say; the table of options
+ * (option_table.h) overrides them, later steps add to it.
+ */
+#include "submit/options/option_table.h"
+#include "submit/prepare/preparation.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "submit/prepare/python_path.h"
+#include "launch/remote_files.h"
+#include "launch/resolve_uri.h"
+
+#include <stdio.h>
+#include <strings.h>
+#include <time.h>
+
+void preparation_warn(struct preparation *p, const char *format, ...)
+{
+        _cleanup_(buf_deinit) struct buf line = BUF_INIT;
+        va_list args;
+        buf_puts(&line, "Warning: ");
+        va_start(args, format);
+        buf_vprintf(&line, format, args);
+        va_end(args);
+        vec_push(&p->s->messages, buf_steal(&line));
+}
+
+void preparation_set(struct preparation *p, enum submit_field field, char *value)
+{
+        free(p->a->value[field]);
+        p->a->value[field] = value;
+}
+
+void preparation_prepend(struct preparation *p, char *first, bool two, char *second)
+{
+        size_t n = two ? 2 : 1, old = p->a->application_arguments.len;
+        for (size_t i = 0; i < n; i++)
+                vec_push(&p->a->application_arguments, NULL);
+        char **words = p->a->application_arguments.data;
+        memmove(words + n, words, old * sizeof(*words));
+        words[0] = first;
+        if (two)
+                words[1] = second;
+}
+
+static bool read_bool(const char *text, bool *out)
+{
+        *out = strcasecmp(text, "true") == 0;
+        return *out || strcasecmp(text, "false") == 0;
+}
+
+bool preparation_flag(const struct preparation *p, const char *key, bool otherwise, int *r, struct fst_error *error)
+{
+        const char *text = strmap_get(&p->s->conf, key);
+        bool value = otherwise;
+        *r = 0;
+        if (text && !read_bool(text, &value))
+                *r = error_set(error, -EINVAL, "Illegal value for config key %s: For input string: \"%s\"", key, text);
+        return value;
+}
+
+static const char *property(const struct preparation *p, const char *key)
+{
+        return strmap_get(&p->a->properties, key);
+}
+
+/* ------------------------------------------------------------------------------------------------ manager and mode */
+
+static int choose_manager(struct preparation *p, struct fst_error *error)
+{
+        const char *master = p->a->value[SUBMIT_MASTER], *warning = NULL;
+        p->s->manager = MANAGER_LOCAL;
+        if (!master && !p->a->value[SUBMIT_REMOTE])
+                master = submit_arguments_master(p->a);
+        int r = master ? cluster_manager_parse(master, p->compat, &p->s->manager, error) : 0;
+        if (r < 0)
+                return r;
+        const char *mode = cluster_manager_yarn_mode(master ? master : "", p->a->value[SUBMIT_DEPLOY_MODE], &r, error);
+        if (r < 0)
+                return r;
+        if (mode) {
+                preparation_warn(p,
+                                 "Master %s is deprecated since 2.0. Please use master \"yarn\" with specified deploy "
+                                 "mode instead.",
+                                 master);
+                preparation_set(p, SUBMIT_DEPLOY_MODE, mem_strdup(mode));
+                preparation_set(p, SUBMIT_MASTER, mem_strdup("yarn"));
+        }
+        if (p->s->manager != MANAGER_KUBERNETES)
+                return 0;
+        char *url = NULL;
+        r = kubernetes_master_resolve(master, p->compat, &url, &warning, error);
+        if (r < 0)
+                return r;
+        if (warning)
+                log_warn("submit", "%s", warning); /* what Spark logs, not prints */
+        preparation_set(p, SUBMIT_MASTER, url);
+        return 0;
+}
+
+/* Spark 3.5 started a Connect server of its own with this key, and the application then needs a master. */
+static void choose_local_connect(struct preparation *p)
+{
+        p->local_connect = p->compat == COMPAT_3_5 && property(p, "spark.local.connect");
+        if (p->local_connect)
+                strmap_remove(&p->s->conf, "spark.remote");
+}
+
+static int choose_mode(struct preparation *p, struct fst_error *error)
+{
+        const char *mode = p->a->value[SUBMIT_DEPLOY_MODE], *resource = p->a->primary_resource;
+        struct submission *s = p->s;
+        int r = 0;
+        if (mode && strcmp(mode, "client") != 0 && strcmp(mode, "cluster") != 0)
+                return error_set(error, -EINVAL, "Deploy mode must be either client or cluster");
+        s->cluster_mode = mode && strcmp(mode, "cluster") == 0;
+        r = cluster_manager_check(s->manager, s->cluster_mode, resource, p->a->value[SUBMIT_CLASS], p->compat, error);
+        if (r < 0)
+                return r;
+        if (!mode)
+                preparation_set(p, SUBMIT_DEPLOY_MODE, mem_strdup("client"));
+        p->yarn_cluster = s->manager == MANAGER_YARN && s->cluster_mode;
+        p->mesos_cluster = s->manager == MANAGER_MESOS && s->cluster_mode;
+        if (p->yarn_cluster && p->compat == COMPAT_4_3 && submit_is_connect_server(p->a->value[SUBMIT_CLASS]))
+                vec_push(&s->messages, mem_strdup("SparkConnectServer is starting in cluster deploy mode. Use `yarn "
+                                                  "application -kill` command or YARN client API to stop the server."));
+        p->kubernetes_cluster = s->manager == MANAGER_KUBERNETES && s->cluster_mode;
+        p->standalone = s->cluster_mode && strncmp(submit_arguments_master(p->a), "spark://", 8) == 0;
+        if (p->compat > COMPAT_2_4 && s->manager == MANAGER_KUBERNETES && !s->cluster_mode)
+                p->kubernetes_driver = preparation_flag(p, "spark.kubernetes.submitInDriver", false, &r, error);
+        return r;
+}
+
+static const char proxy_classpath_key[] = "spark.submit.proxyUser.allowCustomClasspathInClusterMode";
+
+/* A key that Spark's table knows as a boolean has a sentence of its own. */
+static int choose_proxy_classpath(struct preparation *p, struct fst_error *error)
+{
+        const char *text = property(p, proxy_classpath_key);
+        _cleanup_free_ char *trimmed = text ? file_list_merge(text, NULL) : NULL;
+        if (!text || p->compat == COMPAT_2_4 || read_bool(trimmed ? trimmed : "", &p->proxy_classpath))
+                return 0;
+        if (p->compat == COMPAT_3_5)
+                return error_set(error, -EINVAL, "%s should be boolean, but was %s", proxy_classpath_key, text);
+        return error_set(error, -EINVAL,
+                         "[INVALID_CONF_VALUE.TYPE_MISMATCH] The value '%s' in the config \"%s\" is invalid. It should "
+                         "be a/an 'boolean' value. SQLSTATE: 22022",
+                         text, proxy_classpath_key);
+}
+
+static int choose_gateway(struct preparation *p, struct fst_error *error)
+{
+        const char *rest = property(p, "spark.master.rest.enabled");
+        if (rest && !read_bool(rest, &p->use_rest))
+                return error_set(error, -EINVAL, "For input string: \"%s\"", rest);
+        p->use_rest &= !p->s->without_rest;
+        return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ the configuration */
+
+static const char *option_value(void *context, int source)
+{
+        struct preparation *p = context;
+        switch (source) {
+        case SUBMIT_REMOTE:
+                return p->local_connect ? NULL : p->a->value[SUBMIT_REMOTE];
+        case SUBMIT_MASTER:
+                if (p->a->value[SUBMIT_REMOTE] && !p->local_connect)
+                        return p->a->value[SUBMIT_MASTER];
+                return submit_arguments_master(p->a);
+        case OPTION_IVY_PATH:
+                return property(p, "spark.jars.ivy");
+        case OPTION_LOCAL_JARS:
+                return p->local_jars;
+        case OPTION_SUPERVISE_TEXT:
+                return p->a->supervise ? "true" : "false";
+        default:
+                return p->a->value[source];
+        }
+}
+
+/* The application's jar is one of its jars, unless the manager ships it by itself. */
+static void add_application_jar(struct preparation *p)
+{
+        bool has_it = p->compat == COMPAT_4_3 && p->kubernetes_driver; /* from the outer submit */
+        if (p->yarn_cluster || has_it || p->language != LANGUAGE_JVM)
+                return;
+        const char *resource = submit_is_user_jar(p->a->primary_resource, p->compat) ? p->a->primary_resource : NULL;
+        _cleanup_free_ char *jars = file_list_merge(strmap_get(&p->s->conf, "spark.jars"), NULL);
+        _cleanup_free_ char *all = jars && resource ? mem_printf("%s,%s", jars, resource) : NULL;
+        strmap_set(&p->s->conf, "spark.jars", all ? all : jars ? jars : resource ? resource : "");
+}
+
+static void resolve_paths(struct strmap *conf, enum submit_compat compat)
+{
+        static const char *const keys[] = {
+                "spark.jars",           "spark.files",   "spark.yarn.dist.files", "spark.yarn.dist.archives",
+                "spark.yarn.dist.jars", "spark.archives"};
+        for (size_t i = 0; i < ARRAY_SIZE(keys) - (compat == COMPAT_2_4); i++) {
+                const char *value = strmap_get(conf, keys[i]);
+                _cleanup_free_ char *resolved = value ? submit_resolve_uris(value, compat) : NULL;
+                if (resolved)
+                        strmap_set(conf, keys[i], resolved);
+        }
+}
+
+static int finish_python_path(struct preparation *p, struct fst_error *error)
+{
+        static const char key[] = "spark.submit.pyFiles";
+        const char *set = strmap_get(&p->s->conf, key);
+        if (!set && p->compat == COMPAT_2_4)
+                return 0;
+        _cleanup_free_ char *names = p->compat == COMPAT_2_4 ? mem_strdup(set) : file_list_merge(set, NULL);
+        _cleanup_free_ char *resolved = submit_resolve_uris(names ? names : "", p->compat);
+        bool plain = p->compat == COMPAT_2_4 ? !p->yarn_cluster && !p->mesos_cluster : !p->s->cluster_mode;
+        char *formatted = NULL;
+        int r = plain ? python_paths_format(resolved, &formatted, error) : 0;
+        if (r == 0)
+                strmap_set(&p->s->conf, key, plain ? formatted : resolved);
+        free(formatted);
+        return r;
+}
+
+static int finish_submit_time(struct preparation *p, struct fst_error *error)
+{
+        int r;
+        bool again = preparation_flag(p, "spark.kubernetes.setSubmitTimeInDriver", true, &r, error);
+        if (r < 0 || p->compat == COMPAT_2_4)
+                return p->compat == COMPAT_2_4 ? 0 : r;
+        if (strmap_get(&p->s->conf, "spark.app.submitTime") && !(p->kubernetes_driver && again))
+                return 0;
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        _cleanup_free_ char *ms = mem_printf("%lld", (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+        strmap_set(&p->s->conf, "spark.app.submitTime", ms);
+        return 0;
+}
+
+static void put_conf(struct preparation *p)
+{
+        struct strmap *conf = &p->s->conf;
+        option_table_apply(p->compat, p->s->manager, p->s->cluster_mode, option_value, p, conf);
+        if (submit_is_shell(p->a->primary_resource))
+                strmap_set_if_missing(conf, "spark.ui.showConsoleProgress", "true");
+        add_application_jar(p);
+        if (p->s->manager == MANAGER_YARN && p->language == LANGUAGE_PYTHON)
+                strmap_set(conf, "spark.yarn.isPython", "true");
+        /* Hadoop asks for tokens in the name of a resource manager, which is not there. */
+        if ((p->s->manager == MANAGER_MESOS || p->s->manager == MANAGER_KUBERNETES) && p->security.enabled)
+                strmap_set(conf, "spark.hadoop.yarn.resourcemanager.principal", p->security.user);
+}
+
+static int finish(struct preparation *p, struct fst_error *error)
+{
+        struct strmap *conf = &p->s->conf;
+        for (struct strmap_entry *e = NULL; (e = strmap_next(&p->a->properties, e));)
+                strmap_set_if_missing(conf, e->key, e->value);
+        if (p->s->cluster_mode)
+                strmap_remove(conf, "spark.driver.host");
+        resolve_paths(conf, p->compat);
+        int r = finish_python_path(p, error);
+        if (r < 0)
+                return r;
+        if (p->compat > COMPAT_2_4 && p->a->verbose && submit_is_sql_shell(p->s->main_class))
+                vec_push(&p->s->arguments, mem_strdup("--verbose"));
+        return finish_submit_time(p, error);
+}
+
+/* Whoever acts for another user in a cluster may not bring classes into this process, unless it is allowed. */
+static void check_proxy_classpath(struct preparation *p)
+{
+        bool refused = p->compat > COMPAT_2_4 && !p->proxy_classpath && p->a->value[SUBMIT_PROXY_USER] &&
+                       (p->yarn_cluster || p->mesos_cluster || p->kubernetes_cluster ||
+                        (p->s->manager == MANAGER_STANDALONE && p->s->cluster_mode));
+        if (!refused || p->s->classpath.len == 0)
+                return;
+        for (size_t i = 0; i < p->s->classpath.len; i++)
+                free(p->s->classpath.data[i]);
+        p->s->classpath.len = 0;
+        /* Spark means to name the class path here, but has emptied it before. */
+        preparation_warn(p, "Ignore classpath  with proxy user specified in Cluster mode when %s is disabled",
+                         proxy_classpath_key);
+}
+
+/* -------------------------------------------------------------------------------------------------------- the whole */
+
+/* Drivers here are native ones: those of a JVM are prepared by Spark itself. */
+static int check_built(const struct preparation *p, struct fst_error *error)
+{
+        static const char *const names[] = {[MANAGER_YARN] = "YARN",
+                                            [MANAGER_STANDALONE] = "a standalone master",
+                                            [MANAGER_MESOS] = "Mesos",
+                                            [MANAGER_KUBERNETES] = "Kubernetes",
+                                            [MANAGER_LOCAL] = "a local master"};
+        enum cluster_manager manager = p->s->manager;
+        bool built = manager == MANAGER_STANDALONE || manager == (p->s->cluster_mode ? MANAGER_MESOS : MANAGER_LOCAL) ||
+                     (manager == MANAGER_KUBERNETES && (!p->s->cluster_mode || p->s->to_kubernetes));
+        if (!p->s->only_built || built)
+                return 0;
+        return error_set(error, -ENOTSUP,
+                         "submitting to %s in %s mode is not built yet: --dry-run shows what would be submitted",
+                         names[manager], p->s->cluster_mode ? "cluster" : "client");
+}
+
+static int prepare(struct preparation *p, struct fst_error *error)
+{
+        int r = choose_gateway(p, error);
+        if (r == 0)
+                choose_local_connect(p);
+        if (r == 0)
+                r = choose_manager(p, error);
+        if (r == 0)
+                r = choose_mode(p, error);
+        if (r == 0)
+                r = choose_proxy_classpath(p, error);
+        if (r == 0)
+                r = check_built(p, error);
+        if (r == 0)
+                r = preparation_resolve_files(p, error);
+        if (r == 0)
+                r = preparation_choose_class(p, error);
+        if (r == 0)
+                r = preparation_put_language(p, error);
+        if (r < 0)
+                return r;
+        put_conf(p);
+        r = child_command_put(p, error);
+        if (r == 0)
+                r = finish(p, error);
+        if (r == 0)
+                check_proxy_classpath(p);
+        return r;
+}
+
+int submission_prepare(struct submit_arguments *a, struct submission *s, struct fst_error *error)
+{
+        struct preparation p = {
+                .a = a, .s = s, .compat = a->compat, .language = submit_language_of(a->primary_resource, a->compat)};
+        strmap_merge(&s->conf, &a->properties);
+        int r = prepare(&p, error);
+        free(p.local_primary);
+        free(p.local_jars);
+        free(p.local_py_files);
+        s->ticket_cache = steal(p.security.ticket_cache);
+        hadoop_security_deinit(&p.security);
+        if (p.files)
+                s->temp_dir = remote_files_take_directory(p.files);
+        remote_files_free(p.files);
+        return r;
+}

@@ -1,0 +1,310 @@
+/*
+ * The files of a submission: where they are, and what must be here before the driver starts.
+ *
+ * A driver in this process needs the application, its jars and its Python files on this machine; YARN needs what its
+ * file systems cannot fetch; the driver's pod of Kubernetes needs all of it in its working directory. Packages become
+ * jars first of all, so that what follows sees no difference. A C file that goes into a cluster goes there compiled.
+ */
+#include "submit/prepare/preparation.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "launch/jar_manifest.h"
+#include "submit/options/option_table.h"
+#include "submit/packages/maven_packages.h"
+#include "submit/prepare/python_path.h"
+#include "submit/packages/r_packages.h"
+#include "launch/remote_files.h"
+#include "exec/app/app_compiler.h"
+#include "io/fs/uri.h"
+#include "launch/resolve_uri.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static const char *property(const struct preparation *p, const char *key)
+{
+        return strmap_get(&p->a->properties, key);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- packages
+ */
+
+static void add_package_jars(struct preparation *p, const struct package_jars *jars)
+{
+        if (p->kubernetes_cluster && p->compat > COMPAT_2_4) {
+                /* Kubernetes' client uploads local files, and may need them for that itself. */
+                for (size_t i = 0; i < jars->len; i++)
+                        vec_push(&p->s->classpath, mem_strdup(jars->data[i]));
+                return;
+        }
+        bool python = p->language == LANGUAGE_PYTHON || submit_is_internal(p->a->primary_resource);
+        for (size_t i = 0; i < jars->len; i++) {
+                preparation_set(p, SUBMIT_JARS, file_list_merge(p->a->value[SUBMIT_JARS], jars->data[i]));
+                if (python)
+                        preparation_set(p, SUBMIT_PY_FILES,
+                                        file_list_merge(p->a->value[SUBMIT_PY_FILES], jars->data[i]));
+        }
+}
+
+static bool is_blank(const char *text)
+{
+        return !text || text[strspn(text, " \t\r\n\f\v")] == 0;
+}
+
+/* An R application's jars, those of packages among them, may bring R packages. */
+static int build_r_packages(struct preparation *p, struct fst_error *error)
+{
+        const char *home = getenv("SPARK_HOME");
+        _cleanup_free_ char *sparkr = home ? mem_printf("%s/R/lib", home) : NULL;
+        if (p->language != LANGUAGE_R || is_blank(p->a->value[SUBMIT_JARS]))
+                return 0;
+        return r_packages_build(p->a->value[SUBMIT_JARS], sparkr, p->a->verbose, p->s->progress, &p->s->r_library,
+                                error);
+}
+
+/* In the standalone cluster and on Mesos the driver resolves them, and builds what R packages they bring. */
+static int resolve_packages(struct preparation *p, struct fst_error *error)
+{
+        _cleanup_(package_jars_deinit) struct package_jars jars = {0};
+        struct packages_request request = {
+                .packages = p->a->value[SUBMIT_PACKAGES],
+                .exclusions = p->a->value[SUBMIT_EXCLUDE_PACKAGES],
+                .repositories = p->a->value[SUBMIT_REPOSITORIES],
+                .ivy_path = property(p, "spark.jars.ivy"),
+                .ivy_settings = property(p, "spark.jars.ivySettings"),
+                .compat = property(p, "spark.firesteel.compat"),
+                .out = p->s->progress,
+        };
+        if (p->mesos_cluster || (p->s->manager == MANAGER_STANDALONE && p->s->cluster_mode))
+                return 0;
+        int r = packages_resolve(&request, &jars, error);
+        if (r < 0)
+                return r;
+        add_package_jars(p, &jars);
+        return build_r_packages(p, error);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ keytab
+ */
+
+static bool is_about_kerberos(const struct preparation *p)
+{
+        return p->s->manager == MANAGER_KUBERNETES || p->s->manager == MANAGER_MESOS ||
+               (p->a->value[SUBMIT_PRINCIPAL] && p->a->value[SUBMIT_KEYTAB]);
+}
+
+/* Spark 2.4 takes "local:" as it stands, leaves Kubernetes out, and tells all others what it has logged in with. */
+static int log_in_2_4(struct preparation *p, const char *keytab, struct fst_error *error)
+{
+        if (p->s->manager == MANAGER_KUBERNETES)
+                return 0;
+        if (access(keytab, F_OK) < 0)
+                return error_set(error, -ENOENT, "requirement failed: Keytab file: %s does not exist", keytab);
+        strmap_set(&p->s->conf, "spark.yarn.keytab", keytab);
+        strmap_set(&p->s->conf, "spark.yarn.principal", p->a->value[SUBMIT_PRINCIPAL]);
+        return hadoop_security_login(&p->security, p->a->value[SUBMIT_PRINCIPAL], keytab, error);
+}
+
+/* Kerberos is for all but the standalone cluster and Mesos. "local:" is a path on the cluster's machines. */
+static int log_in(struct preparation *p, struct fst_error *error)
+{
+        const char *keytab = p->a->value[SUBMIT_KEYTAB];
+        struct uri uri;
+        if (p->s->manager == MANAGER_STANDALONE || p->mesos_cluster || !p->a->value[SUBMIT_PRINCIPAL] || !keytab)
+                return 0;
+        if (p->compat == COMPAT_2_4)
+                return log_in_2_4(p, keytab, error);
+        bool local = strncmp(keytab, "local:", 6) == 0;
+        if (local && !p->s->cluster_mode && uri_parse(keytab, &uri) && !uri.opaque) {
+                preparation_set(p, SUBMIT_KEYTAB, uri_decode(uri.path));
+                keytab = p->a->value[SUBMIT_KEYTAB];
+                local = false;
+        }
+        if (local)
+                return 0;
+        if (access(keytab, F_OK) < 0)
+                return error_set(error, -ENOENT, "requirement failed: Keytab file: %s does not exist", keytab);
+        return hadoop_security_login(&p->security, p->a->value[SUBMIT_PRINCIPAL], keytab, error);
+}
+
+/* ------------------------------------------------------------------------------------------------- where files are */
+
+typedef int (*list_function)(struct remote_files *files, const char *list, char **out, struct fst_error *error);
+
+/* Replace a list of the arguments by what @function makes of it. */
+static int replace(struct preparation *p, enum submit_field field, list_function function, struct fst_error *error)
+{
+        char *out = NULL;
+        int r = p->a->value[field] ? function(p->files, p->a->value[field], &out, error) : 0;
+        if (r == 0 && p->a->value[field])
+                preparation_set(p, field, out);
+        return r;
+}
+
+static int resolve_globs(struct preparation *p, struct fst_error *error)
+{
+        static const enum submit_field lists[] = {SUBMIT_JARS, SUBMIT_FILES, SUBMIT_PY_FILES, SUBMIT_ARCHIVES};
+        int r = 0;
+        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(lists); i++)
+                r = replace(p, lists[i], remote_files_resolve_globs, error);
+        return r;
+}
+
+static int download(struct preparation *p, struct fst_error *error)
+{
+        char *const *value = p->a->value;
+        int r = remote_files_download(p->files, p->a->primary_resource, &p->local_primary, error);
+        if (r == 0 && value[SUBMIT_JARS])
+                r = remote_files_download_list(p->files, value[SUBMIT_JARS], &p->local_jars, error);
+        if (r == 0 && value[SUBMIT_PY_FILES])
+                r = remote_files_download_list(p->files, value[SUBMIT_PY_FILES], &p->local_py_files, error);
+        return r;
+}
+
+/* The driver's pod has everything in its working directory, as YARN's containers have. */
+static int move_to_working_directory(struct preparation *p, struct fst_error *error)
+{
+        static const enum submit_field lists[] = {SUBMIT_FILES, SUBMIT_JARS, SUBMIT_ARCHIVES, SUBMIT_PY_FILES};
+        for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+                const char *list = p->a->value[lists[i]];
+                const char *avoid =
+                        lists[i] == SUBMIT_JARS ? property(p, "spark.kubernetes.jars.avoidDownloadSchemes") : NULL;
+                char *out = NULL;
+                int r = !list ? 0
+                              : remote_files_to_working_directory(p->files, list, lists[i] == SUBMIT_ARCHIVES, avoid,
+                                                                  &out, error);
+                if (r < 0)
+                        return r;
+                if (list)
+                        preparation_set(p, lists[i], out);
+        }
+        vec_push(&p->s->classpath, mem_strdup("."));
+        return 0;
+}
+
+static int localize_for_yarn(struct preparation *p, struct fst_error *error)
+{
+        static const enum submit_field lists[] = {SUBMIT_FILES, SUBMIT_PY_FILES, SUBMIT_JARS, SUBMIT_ARCHIVES};
+        char *primary = NULL;
+        int r = remote_files_localize_for_yarn(p->files, p->a->primary_resource, &primary, error);
+        if (r < 0)
+                return r;
+        free(p->a->primary_resource);
+        p->a->primary_resource = primary;
+        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(lists); i++)
+                r = replace(p, lists[i], remote_files_localize_for_yarn, error);
+        return r;
+}
+
+/* ------------------------------------------------------------------------------------------------ C for the cluster */
+
+static bool is_c_file(const char *resource)
+{
+        size_t n = strcspn(resource, "#");
+        return n > 2 && memcmp(resource + n - 2, ".c", 2) == 0;
+}
+
+static int compile_for_cluster(struct preparation *p, struct fst_error *error)
+{
+        _cleanup_free_ char *here = NULL, *object = NULL;
+        if (!p->s->cluster_mode || !is_c_file(p->a->primary_resource))
+                return 0;
+        int r = remote_files_download(p->files, p->a->primary_resource, &here, error);
+        _cleanup_free_ char *source = r == 0 ? uri_local_path(here) : NULL;
+        if (r < 0)
+                return r;
+        if (!source)
+                return error_set(error, -ENOTSUP,
+                                 "%s cannot be compiled here: it names a file on the cluster's machines", here);
+        _cleanup_(buf_deinit) struct buf said = BUF_INIT;
+        struct app_compiler compiler = {.source = source,
+                                        .flags = strmap_get(&p->s->conf, "spark.firesteel.cc.flags"),
+                                        .messages = p->s->progress == stderr ? NULL : &said};
+        r = app_compiler_run(&compiler, &object, error);
+        if (p->s->progress && said.len > 0)
+                fputs(buf_text(&said), p->s->progress);
+        if (r < 0)
+                return r;
+        free(p->a->primary_resource);
+        p->a->primary_resource = submit_resolve_uri(object, p->compat);
+        return 0;
+}
+
+/* -------------------------------------------------------------------------------------------------------- the whole */
+
+static const char *getenv_const(const char *name)
+{
+        return getenv(name);
+}
+
+static void tell_moved(void *context, const char *url, const char *from, const char *to)
+{
+        struct preparation *p = context;
+        vec_push(&p->s->messages, mem_printf("Files %s from %s to %s", url, from, to));
+}
+
+int preparation_resolve_files(struct preparation *p, struct fst_error *error)
+{
+        struct remote_files_options options = {
+                .conf = &p->a->properties, .env = getenv_const, .moved = tell_moved, .context = p};
+        int r = remote_files_new(&options, &p->files, error);
+        if (r == 0 && is_about_kerberos(p))
+                r = hadoop_security_init(&p->security, getenv_const, error);
+        if (r == 0)
+                r = resolve_packages(p, error);
+        if (r == 0)
+                r = log_in(p, error);
+        if (r == 0)
+                r = resolve_globs(p, error);
+        if (r == 0 && !p->s->cluster_mode)
+                r = download(p, error);
+        if (r == 0 && p->kubernetes_driver)
+                r = move_to_working_directory(p, error);
+        if (r == 0)
+                r = compile_for_cluster(p, error);
+        if (r == 0 && p->s->manager == MANAGER_YARN)
+                r = localize_for_yarn(p, error);
+        return r;
+}
+
+/* -------------------------------------------------------------------------------------------------------- main class
+ */
+
+/* Main-Class of the jar at @name, which may be remote: it is downloaded for it. */
+static int read_main_class(struct preparation *p, const char *name, char **class, struct fst_error *error)
+{
+        _cleanup_free_ char *here = NULL;
+        struct uri uri;
+        if (!uri_parse(name, &uri))
+                return error_set(error, -EINVAL, "Illegal character in %s", name);
+        if (uri_has_scheme(&uri, "local"))
+                return error_set(error, -EPROTONOSUPPORT, "No FileSystem for scheme \"local\"");
+        if (!uri.scheme.text && access(name, F_OK) < 0)
+                return error_set(error, -ENOENT, "File %s does not exist", name);
+        int r = uri.scheme.text ? remote_files_download(p->files, name, &here, error) : 0;
+        _cleanup_free_ char *path = r == 0 ? uri_local_path(here ? here : name) : NULL;
+        return r == 0 && path ? jar_manifest_attribute(path, "Main-Class", true, class, error) : r;
+}
+
+int preparation_choose_class(struct preparation *p, struct fst_error *error)
+{
+        const char *where = p->local_primary ? p->local_primary : p->a->primary_resource;
+        _cleanup_(error_deinit) struct fst_error why = FST_ERROR_INIT;
+        char *class = NULL;
+        if (p->a->value[SUBMIT_CLASS] || p->language != LANGUAGE_JVM)
+                return 0;
+        if (submit_is_native(where)) {
+                preparation_set(p, SUBMIT_CLASS, mem_strdup("main"));
+                return 0;
+        }
+        if (p->compat == COMPAT_2_4) /* which has looked for it among the arguments */
+                return 0;
+        if (read_main_class(p, where, &class, &why) < 0)
+                return error_set(error, -EINVAL,
+                                 "Failed to get main class in JAR with error '%s'.  Please specify one with --class.",
+                                 error_message(&why));
+        preparation_set(p, SUBMIT_CLASS, class);
+        return class ? 0 : error_set(error, -EINVAL, "No main class set in JAR; please specify one with --class.");
+}

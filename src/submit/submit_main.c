@@ -1,0 +1,184 @@
+/*
+ * Dispatch; see runner.h. Whether a JVM is needed is decided before anything is prepared: SparkSubmit in that JVM
+ * prepares again from the same words, and files would be downloaded twice.
+ */
+#include "submit/submit_main.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "process/exit_cleanup.h"
+#include "base/string_prefix.h"
+#include "kubernetes/driver/kube_submit_operation.h"
+#include "submit/kubernetes/kube_submit.h"
+#include "submit/options/arguments.h"
+#include "submit/options/cluster_manager.h"
+#include "submit/standalone/legacy_client.h"
+#include "submit/jvm/java_command.h"
+#include "submit/jvm/java_launcher.h"
+#include "submit/native_launcher.h"
+#include "launch/remote_files.h"
+#include "rest/rest_client.h"
+#include "submit/prepare/submission.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+bool runner_is_special(int n, char *const *words)
+{
+        return n > 0 && java_command_is_special(words[0]);
+}
+
+int runner_exec(const char *what, int n, char *const *words, int *status, struct fst_error *error)
+{
+        *status = 1;
+        int r = java_launcher_check(what, error);
+        if (r < 0)
+                return r;
+        setenv("PYTHONHASHSEED", "0", 1);
+        return java_launch(JAVA_CLASS_SUBMIT, n, words, false, status, error);
+}
+
+/* What kind of application another process has to run, NULL for a native one. */
+static const char *foreign_kind(const char *resource)
+{
+        const char *home = getenv("SPARK_HOME");
+        if (submit_is_shell(resource))
+                return "a shell of Spark";
+        if (submit_is_internal(resource))
+                return "a class of Spark itself";
+        if (submit_language_of(resource, COMPAT_4_3) == LANGUAGE_PYTHON)
+                return "a Python program";
+        if (submit_language_of(resource, COMPAT_4_3) == LANGUAGE_R)
+                return "an R program";
+        if (native_application_is_at(resource))
+                return NULL;
+        if (text_ends_with(resource, ".jar"))
+                return "a Java archive";
+        return submit_is_native(resource) || !home || !home[0] ? NULL : "no native application";
+}
+
+static bool is_cluster_mode(const struct submit_arguments *a)
+{
+        const char *mode = a->value[SUBMIT_DEPLOY_MODE], *master = submit_arguments_master(a);
+        return (mode && strcmp(mode, "cluster") == 0) || strcmp(master, "yarn-cluster") == 0;
+}
+
+static int prepare(struct submit_arguments *a, struct submission *s, struct fst_error *error)
+{
+        int r = submission_prepare(a, s, error);
+        for (size_t i = 0; i < s->messages.len; i++)
+                fprintf(stderr, "%s\n", s->messages.data[i]);
+        if (r == 0 && a->verbose)
+                submission_print(s, stderr);
+        return r;
+}
+
+/* The driver runs in the cluster. A master that turns out to speak no REST is asked by its gateway. */
+static int run_in_cluster(struct submit_arguments *a, int *status, struct fst_error *error)
+{
+        bool without_rest = false;
+        for (;;) {
+                _cleanup_(submission_deinit) struct submission s = {
+                        .without_rest = without_rest, .only_built = true, .to_kubernetes = true, .progress = stderr};
+                int r = prepare(a, &s, error);
+                if (r < 0)
+                        return r;
+                if (s.main_class && strcmp(s.main_class, SUBMIT_CLASS_GATEWAY) == 0)
+                        return gateway_submit(&s, status, error);
+                if (s.main_class && strcmp(s.main_class, SUBMIT_CLASS_KUBERNETES) == 0)
+                        return kube_submit(&s, status, error);
+                r = rest_submit(&s, status, error);
+                if (r != FST_REST_E_NO_SERVER)
+                        return r;
+                error_deinit(error);
+                without_rest = true;
+        }
+}
+
+static const char *environment(const char *name)
+{
+        return getenv(name);
+}
+
+/* A native driver reads its files itself and knows no other file system than this machine's. */
+static int bring_files(struct submission *s, struct remote_files *files, struct fst_error *error)
+{
+        static const char *const lists[] = {"spark.files", "spark.archives"};
+        for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+                const char *set = strmap_get(&s->conf, lists[i]);
+                _cleanup_free_ char *list = set ? mem_strdup(set) : NULL;
+                _cleanup_(buf_deinit) struct buf all = BUF_INIT;
+                for (char *rest, *one = list ? strtok_r(list, ",", &rest) : NULL; one;
+                     one = strtok_r(NULL, ",", &rest)) {
+                        _cleanup_free_ char *here = NULL;
+                        char *alias = strrchr(one, '#');
+                        if (alias)
+                                *alias++ = '\0';
+                        int r = remote_files_download(files, one, &here, error);
+                        if (r < 0)
+                                return error_wrap(error, r, "%s", lists[i]);
+                        buf_printf(&all, "%s%s%s%s", all.len ? "," : "", here, alias ? "#" : "", alias ? alias : "");
+                }
+                if (all.len)
+                        strmap_set(&s->conf, lists[i], buf_text(&all));
+        }
+        return 0;
+}
+
+static int run_native(struct submit_arguments *a, int *status, struct fst_error *error)
+{
+        _cleanup_(submission_deinit) struct submission s = {.only_built = true, .progress = stderr};
+        struct remote_files *files = NULL;
+        int r = prepare(a, &s, error);
+        if (r == 0)
+                r = remote_files_new(&(struct remote_files_options){.conf = &s.conf, .env = environment}, &files,
+                                     error);
+        if (r == 0)
+                r = bring_files(&s, files, error);
+        /* Libraries of the application are to find the tickets; there is no other thread yet. */
+        if (r == 0 && s.ticket_cache)
+                setenv("KRB5CCNAME", s.ticket_cache, 1);
+        if (r == 0)
+                r = submit_launch(a, &s, status, error);
+        _cleanup_free_ char *directory = files ? remote_files_take_directory(files) : NULL;
+        scratch_remove(directory);
+        remote_files_free(files);
+        return r;
+}
+
+/* --kill and --status. */
+static int operate(const struct submit_arguments *a, int *status, struct fst_error *error)
+{
+        const char *master = submit_arguments_master(a);
+        bool kill = a->action == SUBMIT_ACTION_KILL;
+        if (rest_client_supports(master))
+                return (kill ? rest_kill : rest_status)(master, a->submission, &a->properties, status, error);
+        if (strncmp(master, "k8s", 3) == 0) {
+                int r = (kill ? kube_kill : kube_status)(master, a->submission, &a->properties, error);
+                *status = r < 0 ? 1 : 0;
+                return r;
+        }
+        return error_set(error, -ENOTSUP, "No external SparkSubmitOperations clients found for master url: '%s'",
+                         master);
+}
+
+bool runner_is_foreign(const struct submit_arguments *a)
+{
+        return a->action == SUBMIT_ACTION_SUBMIT && !a->dry_run && !is_cluster_mode(a) &&
+               foreign_kind(a->primary_resource);
+}
+
+int runner_run(struct submit_arguments *a, int n, char *const *words, int *status, struct fst_error *error)
+{
+        *status = 1;
+        if (a->action != SUBMIT_ACTION_SUBMIT)
+                return operate(a, status, error);
+        if (is_cluster_mode(a))
+                return run_in_cluster(a, status, error);
+        const char *kind = foreign_kind(a->primary_resource);
+        if (!kind)
+                return run_native(a, status, error);
+        _cleanup_free_ char *what = mem_printf("application %s is %s, which", a->application, kind);
+        return runner_exec(what, n, words, status, error);
+}

@@ -1,0 +1,86 @@
+/* See json_out.h. */
+#include "text/json_writer.h"
+
+#include "text/json_string.h"
+
+#include <stdlib.h>
+
+static void new_line(struct json_out *j)
+{
+        buf_putc(j->out, '\n');
+        for (int i = 0; i < j->depth; i++)
+                if (!j->level[i].list)
+                        buf_puts(j->out, "  ");
+}
+
+/* What comes before a value. */
+static void next(struct json_out *j, const char *name)
+{
+        if (j->depth == 0)
+                return;
+        bool list = j->level[j->depth - 1].list, first = j->level[j->depth - 1].n++ == 0;
+        buf_puts(j->out, first ? "" : ",");
+        if (list)
+                buf_putc(j->out, ' ');
+        else
+                new_line(j);
+        if (name) {
+                json_put_string(j->out, name);
+                buf_puts(j->out, " : ");
+        }
+}
+
+static void open(struct json_out *j, const char *name, bool list)
+{
+        next(j, name);
+        if (j->depth == JSON_OUT_DEEPEST)
+                abort();
+        buf_putc(j->out, list ? '[' : '{');
+        j->level[j->depth].list = list;
+        j->level[j->depth++].n = 0;
+}
+
+void json_begin_in(struct json_out *j, const char *name)
+{
+        open(j, name, false);
+}
+
+void json_begin(struct json_out *j)
+{
+        open(j, NULL, false);
+}
+
+void json_end(struct json_out *j)
+{
+        if (j->level[--j->depth].n)
+                new_line(j);
+        else
+                buf_putc(j->out, ' ');
+        buf_putc(j->out, '}');
+}
+
+void json_list(struct json_out *j, const char *name)
+{
+        open(j, name, true);
+}
+
+void json_list_end(struct json_out *j)
+{
+        j->depth--;
+        buf_puts(j->out, " ]");
+}
+
+void json_text(struct json_out *j, const char *name, const char *value)
+{
+        next(j, name);
+        if (value)
+                json_put_string(j->out, value);
+        else
+                buf_puts(j->out, "null");
+}
+
+void json_int(struct json_out *j, const char *name, int64_t value)
+{
+        next(j, name);
+        buf_printf(j->out, "%lld", (long long)value);
+}

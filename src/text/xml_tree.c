@@ -1,0 +1,153 @@
+/*
+ * See xml_tree.h. Text is gathered for each open element and copied into the arena when the element ends.
+ */
+#include "text/xml_tree.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <expat.h>
+
+struct open_element {
+        struct xml_node *node;
+        struct xml_node **end; /* where the next child is hung */
+        struct buf text;
+};
+
+struct reader {
+        XML_Parser parser;
+        struct arena *arena;
+        struct xml_node *root;
+        struct open_element open[XML_MAX_DEPTH];
+        size_t depth, taken; /* elements that are open, bytes of names and text */
+        const char *refused;
+};
+
+static const char *local_name(const char *name)
+{
+        const char *colon = strrchr(name, ':');
+        return colon ? colon + 1 : name;
+}
+
+static void refuse(struct reader *r, const char *why)
+{
+        r->refused = why;
+        XML_StopParser(r->parser, XML_FALSE);
+}
+
+/* Count what is about to be kept. */
+static void take(struct reader *r, size_t n)
+{
+        r->taken += n;
+        if (r->taken > XML_MAX_TEXT)
+                refuse(r, "its entities make it too large");
+}
+
+static char *copy(struct reader *r, const char *text)
+{
+        size_t n = strlen(text);
+        take(r, n);
+        return arena_copy(r->arena, text, n);
+}
+
+static void start_element(void *data, const XML_Char *name, const XML_Char **attributes)
+{
+        struct reader *r = data;
+        if (r->depth == XML_MAX_DEPTH) {
+                refuse(r, "elements are nested too deeply");
+                return;
+        }
+        struct xml_node *node = arena_alloc(r->arena, sizeof(*node));
+        *node = (struct xml_node){.name = copy(r, local_name(name)), .text = ""};
+        struct xml_attribute **end = &node->attributes;
+        for (size_t i = 0; attributes[i]; i += 2) {
+                struct xml_attribute *a = arena_alloc(r->arena, sizeof(*a));
+                *a = (struct xml_attribute){copy(r, local_name(attributes[i])), copy(r, attributes[i + 1]), NULL};
+                *end = a;
+                end = &a->next;
+        }
+        if (r->depth > 0) {
+                struct open_element *parent = &r->open[r->depth - 1];
+                *parent->end = node;
+                parent->end = &node->next;
+        } else {
+                r->root = node;
+        }
+        struct open_element *top = &r->open[r->depth++];
+        top->node = node;
+        top->end = &node->children;
+        buf_reset(&top->text);
+}
+
+static void end_element(void *data, const XML_Char *name)
+{
+        struct reader *r = data;
+        struct open_element *top = &r->open[--r->depth];
+        if (top->text.len > 0)
+                top->node->text = arena_copy(r->arena, top->text.data, top->text.len);
+}
+
+static void characters(void *data, const XML_Char *text, int length)
+{
+        struct reader *r = data;
+        take(r, (size_t)length);
+        if (r->depth > 0 && !r->refused)
+                buf_append(&r->open[r->depth - 1].text, text, (size_t)length);
+}
+
+/* With an external subset that is empty, entities that nobody defined are no error. */
+static int external_entity(XML_Parser parser, const XML_Char *context, const XML_Char *base, const XML_Char *system_id,
+                           const XML_Char *public_id)
+{
+        return XML_STATUS_OK;
+}
+
+static void reader_deinit(struct reader *r)
+{
+        for (size_t i = 0; i < XML_MAX_DEPTH; i++)
+                buf_deinit(&r->open[i].text);
+        if (r->parser)
+                XML_ParserFree(r->parser);
+}
+
+int xml_parse(struct arena *arena, const char *data, size_t len, struct xml_node **root, struct fst_error *error)
+{
+        if (len > XML_MAX_BYTES)
+                return error_set(error, -EFBIG, "it has more than %u MiB", XML_MAX_BYTES >> 20);
+        _cleanup_(reader_deinit) struct reader r = {.arena = arena, .parser = XML_ParserCreate(NULL)};
+        if (!r.parser)
+                return error_set(error, -ENOMEM, "no memory for an XML parser");
+        XML_SetUserData(r.parser, &r);
+        XML_UseForeignDTD(r.parser, XML_TRUE);
+        XML_SetParamEntityParsing(r.parser, XML_PARAM_ENTITY_PARSING_ALWAYS);
+        XML_SetExternalEntityRefHandler(r.parser, external_entity);
+        XML_SetElementHandler(r.parser, start_element, end_element);
+        XML_SetCharacterDataHandler(r.parser, characters);
+        if (XML_Parse(r.parser, data, (int)len, XML_TRUE) != XML_STATUS_OK)
+                return error_set(error, -EINVAL, "line %lu: %s", (unsigned long)XML_GetCurrentLineNumber(r.parser),
+                                 r.refused ? r.refused : XML_ErrorString(XML_GetErrorCode(r.parser)));
+        *root = r.root;
+        return 0;
+}
+
+struct xml_node *xml_child(const struct xml_node *node, const char *name)
+{
+        xml_each(child, node) if (strcmp(child->name, name) == 0) return child;
+        return NULL;
+}
+
+const char *xml_child_text(const struct xml_node *node, const char *name)
+{
+        const struct xml_node *child = xml_child(node, name);
+        return child ? child->text : NULL;
+}
+
+const char *xml_attribute(const struct xml_node *node, const char *name)
+{
+        for (const struct xml_attribute *a = node->attributes; a; a = a->next)
+                if (strcmp(a->name, name) == 0)
+                        return a->value;
+        return NULL;
+}

@@ -1,0 +1,434 @@
+/* Checkpoints: what is computed from is forgotten, what is read stays. */
+#include "base/mem.h"
+#include "base/remove_tree.h"
+#include "api/api_fixture.h"
+#include "rdd/rdd.h"
+
+static int setup(void **state)
+{
+        *state = api_context("local[2]", "spark.log.level", "ERROR", NULL);
+        return 0;
+}
+
+/* Counts how often it is called: local tasks run in this process. */
+static int calls;
+
+static int64_t counted(fst_task *task, int64_t x)
+{
+        __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+        return x + 1;
+}
+
+static int keyed(fst_task *task, int64_t x, fst_out *out)
+{
+        fst_emit(out, x % 10, x);
+        return 0;
+}
+
+static int64_t counted_value(fst_task *task, int64_t key, int64_t value)
+{
+        return value;
+}
+
+static int keyed_again(fst_task *task, int64_t key, int64_t value, fst_out *out)
+{
+        fst_emit(out, key + 100, value);
+        return 0;
+}
+
+static void computed_once(void **state)
+{
+        int64_t n, sum;
+        calls = 0;
+        fst_rdd *kept = fst_local_checkpoint(fst_map(fst_range_n(*state, 0, 1000, 4), counted, FST_I64));
+        fst_rdd *later = fst_map(kept, counted, FST_I64);
+        assert_false(fst_is_checkpointed(kept));
+        assert_int_equal(fst_count(kept, &n), 0);
+        assert_true(fst_is_checkpointed(kept));
+        assert_int_equal(calls, 1000);
+        assert_int_equal(fst_reduce(later, fst_sum, &sum), 0);
+        assert_int_equal(sum, 999 * 1000 / 2 + 2000);
+        assert_int_equal(calls, 2000);
+        /* What it was computed from is no dependency any more. */
+        assert_int_equal(kept->lineage.n_deps, 1);
+        assert_int_equal(kept->lineage.deps[0].parent->n_deps, 0);
+}
+
+static void all_partitions_are_there_after_take(void **state)
+{
+        fst_iter *rows;
+        int64_t n, x;
+        calls = 0;
+        fst_rdd *kept = fst_local_checkpoint(fst_map(fst_range_n(*state, 0, 1000, 8), counted, FST_I64));
+        assert_int_equal(fst_take(kept, 1, &rows), 0);
+        assert_true(fst_next(rows, &x));
+        assert_true(fst_is_checkpointed(kept));
+        assert_int_equal(fst_count(kept, &n), 0);
+        assert_int_equal(n, 1000);
+        assert_true(calls <= 1000 + 1024); /* the first partition may have been left early, and computed again */
+}
+
+static void behind_a_shuffle(void **state)
+{
+        int64_t n, sum;
+        fst_rdd *sums = fst_reduce_by_key(fst_map(fst_range_n(*state, 0, 1000, 4), keyed, FST_PAIR(I64, I64)), fst_sum);
+        assert_int_equal(fst_count(sums, &n), 0);
+        fst_local_checkpoint(sums);
+        /* A shuffle's reader, which others were built on before. */
+        fst_rdd *again = fst_reduce_by_key(sums, fst_max);
+        assert_int_equal(again->op, RDD_COMBINE);
+        assert_int_equal(fst_count(again, &n), 0);
+        assert_int_equal(n, 10);
+        assert_true(fst_is_checkpointed(sums));
+        assert_int_equal(fst_reduce(fst_map(again, counted_value, FST_I64), fst_sum, &sum), 0);
+        assert_int_equal(sum, 499500);
+}
+
+static void the_nearest_first(void **state)
+{
+        int64_t n;
+        fst_rdd *below = fst_local_checkpoint(fst_map(fst_range_n(*state, 0, 10, 2), counted, FST_I64));
+        fst_rdd *above = fst_local_checkpoint(fst_map(below, counted, FST_I64));
+        assert_int_equal(fst_count(fst_map(above, counted, FST_I64), &n), 0);
+        assert_true(fst_is_checkpointed(above));
+        assert_false(fst_is_checkpointed(below));
+
+        below = fst_local_checkpoint(fst_map(fst_range_n(*state, 0, 10, 2), counted, FST_I64));
+        above = fst_local_checkpoint(fst_map(below, counted, FST_I64));
+        fst_set_local_property(*state, "spark.checkpoint.checkpointAllMarkedAncestors", "true");
+        assert_int_equal(fst_count(above, &n), 0);
+        fst_set_local_property(*state, "spark.checkpoint.checkpointAllMarkedAncestors", NULL);
+        assert_true(fst_is_checkpointed(above));
+        assert_true(fst_is_checkpointed(below));
+}
+
+static void lost_blocks_are_told_of(void **state)
+{
+        int64_t n;
+        fst_rdd *kept = fst_local_checkpoint(fst_map(fst_range_n(*state, 0, 10, 2), counted, FST_I64));
+        assert_int_equal(fst_count(kept, &n), 0);
+        fst_unpersist(kept);
+        assert_refused(fst_count(kept, &n), -EIO, "Checkpoint block of partition");
+}
+
+/* ---------------------------------------------------------------------------------------- levels of what is kept */
+
+static int level_of(const fst_rdd *rdd)
+{
+        return rdd->lineage.storage_level;
+}
+
+/* LocalCheckpointSuite: whatever level is asked for, and whenever, what has to leave memory goes to disk. */
+static void levels_get_disk(void **state)
+{
+        static const int levels[][2] = {
+                {FST_STORAGE_NONE, FST_MEMORY_AND_DISK},
+                {FST_MEMORY_ONLY, FST_MEMORY_AND_DISK},
+                {FST_MEMORY_ONLY_2, FST_MEMORY_AND_DISK_2},
+                {FST_MEMORY_ONLY_SER, FST_MEMORY_AND_DISK_SER},
+                {FST_MEMORY_ONLY_SER_2, FST_MEMORY_AND_DISK_SER_2},
+                {FST_MEMORY_AND_DISK, FST_MEMORY_AND_DISK},
+                {FST_MEMORY_AND_DISK_2, FST_MEMORY_AND_DISK_2},
+                {FST_DISK_ONLY, FST_DISK_ONLY},
+                {FST_DISK_ONLY_3, FST_DISK_ONLY_3},
+                {FST_OFF_HEAP, FST_OFF_HEAP},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
+                for (int before = 0; before < 2; before++) {
+                        int64_t n;
+                        fst_rdd *kept = fst_map(fst_range_n(*state, 0, 1000, 4), counted, FST_I64);
+                        if (before)
+                                fst_persist(kept, levels[i][0]);
+                        fst_local_checkpoint(kept);
+                        if (!before)
+                                fst_persist(kept, levels[i][0]);
+                        assert_int_equal(level_of(kept), levels[i][1]);
+                        calls = 0;
+                        for (int k = 0; k < 3; k++) {
+                                assert_int_equal(fst_count(kept, &n), 0);
+                                assert_int_equal(n, 1000);
+                                assert_true(fst_is_checkpointed(kept));
+                        }
+                        assert_int_equal(calls, 1000);
+                }
+}
+
+static int64_t accumulated(fst_task *task, int64_t x)
+{
+        fst_accumulate(task, *(const fst_accumulator *)fst_captured(task), 1);
+        return x + 1;
+}
+
+static void outlives_memory(const char *isolation)
+{
+        fst_context *sc = api_context("local[2]", "spark.driver.memory", "32m", "spark.firesteel.task.isolation",
+                                      isolation, NULL);
+        int64_t n, x;
+        fst_accumulator computed = fst_accumulator_i64(sc, "computed");
+        fst_rdd *kept = fst_cache(fst_map(fst_range_n(sc, 0, 1000000, 4), FST_WITH(accumulated, computed), FST_I64));
+        assert_int_equal(fst_count(kept, &n), 0);
+        assert_int_equal(fst_accumulator_sum_i64(sc, computed), 1000000);
+        fst_local_checkpoint(kept);
+        assert_int_equal(fst_count(kept, &n), 0);
+        assert_true(fst_is_checkpointed(kept));
+        for (int i = 0; i < 3; i++) /* 40 MB each, where 19 MB fit */
+                assert_int_equal(fst_count(fst_cache(fst_range_n(sc, 0, 5000000, 10)), &n), 0);
+        assert_int_equal(fst_reduce(kept, fst_sum, &x), 0);
+        assert_int_equal(x, 1000000LL * 1000001 / 2);
+        assert_int_equal(fst_accumulator_sum_i64(sc, computed), 1000000);
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
+/* Partitions that were in memory alone, before anything was said of a checkpoint, have to stay as well. */
+static void what_was_cached_before_outlives_memory(void **state)
+{
+        outlives_memory("none");
+}
+
+static void what_workers_cached_before_outlives_memory(void **state)
+{
+        outlives_memory("process");
+}
+
+/* What was unpersisted before there was a checkpoint would be lost with it. */
+static void nothing_is_cut_off_that_is_not_kept(void **state)
+{
+        int64_t n;
+        fst_rdd *numbers = fst_local_checkpoint(fst_map(fst_range_n(*state, 0, 10, 2), counted, FST_I64));
+        fst_unpersist(numbers);
+        assert_refused(fst_count(numbers, &n), -EINVAL, "was unpersisted");
+        fst_persist(numbers, FST_MEMORY_ONLY);
+        assert_int_equal(fst_count(numbers, &n), 0);
+        assert_int_equal(n, 10);
+        assert_true(fst_is_checkpointed(numbers));
+}
+
+struct counting {
+        fst_rdd *rdd;
+        int64_t n;
+        int status;
+};
+
+static void *count_it(void *arg)
+{
+        struct counting *c = arg;
+        c->status = fst_count(c->rdd, &c->n);
+        return NULL;
+}
+
+/* Jobs that use an RDD while another thread's job has it checkpointed. */
+static void among_threads(void **state)
+{
+        for (int round = 0; round < 20; round++) {
+                fst_rdd *kept = fst_local_checkpoint(fst_reduce_by_key(
+                        fst_map(fst_range_n(*state, 0, 1000, 4), keyed, FST_PAIR(I64, I64)), fst_sum));
+                struct counting counts[4];
+                pthread_t threads[4];
+                for (int i = 0; i < 4; i++) {
+                        counts[i] = (struct counting){
+                                .rdd = fst_union(kept, fst_map(kept, keyed_again, FST_PAIR(I64, I64)))};
+                        pthread_create(&threads[i], NULL, count_it, &counts[i]);
+                }
+                for (int i = 0; i < 4; i++) {
+                        pthread_join(threads[i], NULL);
+                        assert_int_equal(counts[i].status, 0);
+                        assert_int_equal(counts[i].n, 20);
+                }
+                assert_true(fst_is_checkpointed(kept));
+        }
+}
+
+static int text_row(fst_task *task, int64_t x, fst_out *out)
+{
+        char text[64];
+        snprintf(text, sizeof(text), "%0*lld", (int)(x % 50 + 1), (long long)x);
+        fst_emit(out, text, x);
+        return 0;
+}
+
+static void reliably(void **state)
+{
+        char dir[] = "/tmp/firesteel-test-XXXXXX";
+        int64_t n, x = 0, want = 0;
+        fst_iter *rows;
+        fst_bytes text = {0};
+        assert_non_null(mkdtemp(dir));
+        fst_rdd *numbers = fst_range_n(*state, 0, 10, 3);
+        assert_refused(fst_count(fst_checkpoint(fst_map(numbers, counted, FST_I64)), &n), -EINVAL,
+                       "Checkpoint directory has not been set in the SparkContext");
+        assert_int_equal(fst_set_checkpoint_dir(*state, dir), 0);
+
+        calls = 0;
+        fst_rdd *written = fst_checkpoint(fst_map(fst_range_n(*state, 0, 100000, 4), counted, FST_I64));
+        assert_null(fst_checkpoint_file(written));
+        assert_int_equal(fst_count(written, &n), 0);
+        assert_int_equal(calls, 200000); /* for the action, and for the files */
+        assert_true(fst_is_checkpointed(written));
+        assert_non_null(strstr(fst_checkpoint_file(written), dir));
+        assert_int_equal(fst_collect(written, &rows), 0);
+        for (; fst_next(rows, &x); want++)
+                assert_int_equal(x, want + 1);
+        assert_int_equal(want, 100000);
+        assert_int_equal(calls, 200000);
+
+        /* Pairs with bytes; partitions without rows; a partitioner that stays known. */
+        fst_rdd *placed = fst_partition_by(fst_map(fst_range_n(*state, 0, 100, 2), text_row, FST_PAIR(BYTES, I64)), 8);
+        fst_checkpoint(placed);
+        assert_int_equal(fst_count(placed, &n), 0);
+        assert_int_equal(n, 100);
+        assert_int_equal(fst_count(placed, &n), 0);
+        assert_int_equal(n, 100);
+        assert_int_equal(fst_rdd_partitions(placed), 8);
+        assert_ptr_equal(fst_partition_by(placed, 8), placed);
+        assert_int_equal(fst_reduce_by_key_n(placed, fst_sum, 8)->op, RDD_COMBINE);
+        assert_int_equal(fst_take(placed, 1, &rows), 0);
+        assert_true(fst_next(rows, &text, &x));
+        assert_int_equal(text.len, MAX(x % 50 + 1, x > 9 ? 2 : 1));
+
+        /* Persisted, what is written is not computed again. */
+        calls = 0;
+        fst_rdd *kept = fst_checkpoint(fst_cache(fst_map(fst_range_n(*state, 0, 1000, 4), counted, FST_I64)));
+        assert_int_equal(fst_count(kept, &n), 0);
+        assert_int_equal(calls, 1000);
+        fst_unpersist(kept);
+        assert_int_equal(fst_count(kept, &n), 0);
+        assert_int_equal(n, 1000);
+        assert_int_equal(calls, 1000);
+        /* It stays where it is, whatever is asked for afterwards. */
+        assert_ptr_equal(fst_local_checkpoint(written), written);
+        assert_non_null(fst_checkpoint_file(written));
+        assert_string_equal(fst_checkpoint_file(fst_checkpoint(placed)), fst_checkpoint_file(placed));
+        assert_int_equal(fst_count(written, &n), 0);
+        assert_int_equal(n, 100000);
+        /* A local one that was asked for stays local, before it is made and after it. */
+        fst_rdd *local = fst_local_checkpoint(fst_map(fst_range_n(*state, 0, 1000, 4), counted, FST_I64));
+        for (int i = 0; i < 2; i++) {
+                assert_ptr_equal(fst_checkpoint(local), local);
+                assert_int_equal(fst_count(local, &n), 0);
+                assert_int_equal(n, 1000);
+                assert_true(fst_is_checkpointed(local));
+                assert_null(fst_checkpoint_file(local));
+        }
+        remove_tree(dir);
+        assert_refused(fst_count(kept, &n), -EIO, "part-0000");
+}
+
+/* Fails the first attempt of each partition of the job that writes, when it has written the whole of it. */
+static int fail_late(fst_task *task, fst_iter *rows, fst_out *out)
+{
+        int64_t x;
+        while (fst_next(rows, &x))
+                fst_emit(out, x);
+        if (fst_task_attempt(task) == 0 && __atomic_load_n(&calls, __ATOMIC_RELAXED) > 0)
+                return fst_fail(task, "partition %d is unlucky", fst_task_partition(task));
+        return fst_iter_status(rows);
+}
+
+/* SPARK-31484: what an attempt before has written is no hindrance. SPARK-48268: a setting says where files go. */
+static void attempts_that_failed_are_written_again(void **state)
+{
+        char dir[] = "/tmp/firesteel-test-XXXXXX";
+        assert_non_null(mkdtemp(dir));
+        fst_context *sc = api_context("local[2,4]", "spark.checkpoint.dir", dir, NULL);
+        int64_t n, sum = 0;
+        fst_rdd *written = fst_checkpoint(fst_map_partitions(fst_range_n(sc, 0, 1000, 4), fail_late, FST_I64));
+        calls = 1;
+        assert_int_equal(fst_count(written, &n), 0);
+        assert_int_equal(n, 1000);
+        assert_true(fst_is_checkpointed(written));
+        assert_non_null(strstr(fst_checkpoint_file(written), dir));
+        assert_int_equal(fst_reduce(written, fst_sum, &sum), 0);
+        assert_int_equal(sum, 999 * 1000 / 2);
+        assert_int_equal(fst_context_stop(sc), 0);
+        remove_tree(dir);
+}
+
+/* @text with no numbers of lines: "map at a.c:12" is "map at a.c:". Owned by the caller. */
+static char *without_lines(const char *text)
+{
+        char *copy = calloc(strlen(text) + 1, 1), *to = copy;
+        for (const char *p = text; *p;) {
+                *to++ = *p++;
+                if (to - copy >= 3 && memcmp(to - 3, ".c:", 3) == 0)
+                        while (*p >= '0' && *p <= '9')
+                                p++;
+        }
+        return copy;
+}
+
+static void assert_told(fst_rdd *rdd, const char *want)
+{
+        char *told = without_lines(fst_to_debug_string(rdd));
+        assert_string_equal(told, want);
+        free(told);
+}
+
+#define HERE " at checkpoint_api_test.c:"
+
+/* As Spark tells of such a lineage. */
+static void told_in_lines(void **state)
+{
+        int64_t n;
+        fst_rdd *pairs = fst_map(fst_range_n(*state, 0, 20, 12), keyed, FST_PAIR(I64, I64));
+        fst_rdd *placed = fst_partition_by(pairs, 3);
+        fst_rdd *both = fst_union(placed, fst_sort_by_key(pairs, FST_ASCENDING));
+        fst_rdd *dealt = fst_persist(fst_repartition(both, 2), FST_MEMORY_AND_DISK);
+        fst_rdd_set_name(both, "both");
+        assert_told(dealt, "(2) ShuffledRDD[5] at repartition" HERE " [Disk Memory Deserialized 1x Replicated]\n"
+                           " +-(15) both UnionRDD[4] at union" HERE " []\n"
+                           "    |   ShuffledRDD[2] at partition_by" HERE " []\n"
+                           "    +-(12) MapPartitionsRDD[1] at map" HERE " []\n"
+                           "       |   ParallelCollectionRDD[0] at range" HERE " []\n"
+                           "    |   ShuffledRDD[3] at sort_by_key" HERE " []\n"
+                           "    +-(12) MapPartitionsRDD[1] at map" HERE " []\n"
+                           "       |   ParallelCollectionRDD[0] at range" HERE " []");
+        fst_local_checkpoint(dealt);
+        assert_int_equal(fst_count(dealt, &n), 0);
+        char *told = without_lines(fst_to_debug_string(dealt));
+        assert_non_null(strstr(told, "\n |  LocalCheckpointRDD["));
+        assert_null(strstr(told, "UnionRDD"));
+        free(told);
+}
+
+static size_t lines_of(fst_rdd *rdd)
+{
+        size_t n = 1;
+        for (const char *p = fst_to_debug_string(rdd); *p; p++)
+                n += *p == '\n';
+        return n;
+}
+
+/* Lineage that doubles in each round is told in a time that anyone has. */
+static void told_of_diamonds(void **state)
+{
+        fst_rdd *rdd = fst_map(fst_range_n(*state, 0, 2, 1), keyed, FST_PAIR(I64, I64));
+        for (int round = 0; round < 3; round++)
+                rdd = fst_union(rdd, rdd);
+        assert_int_equal(lines_of(rdd), 1 + 2 + 4 + 2 * 8); /* all of it, as in Spark */
+        for (int round = 0; round < 60; round++)
+                rdd = fst_coalesce(fst_union(rdd, rdd), 1);
+        assert_in_range(lines_of(rdd), 10000, 10300);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test_setup_teardown(computed_once, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(all_partitions_are_there_after_take, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(behind_a_shuffle, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(the_nearest_first, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(lost_blocks_are_told_of, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(reliably, setup, api_teardown),
+                cmocka_unit_test(attempts_that_failed_are_written_again),
+                cmocka_unit_test_setup_teardown(levels_get_disk, setup, api_teardown),
+                cmocka_unit_test(what_was_cached_before_outlives_memory),
+                cmocka_unit_test_setup_teardown(nothing_is_cut_off_that_is_not_kept, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(told_in_lines, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(told_of_diamonds, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(among_threads, setup, api_teardown),
+        };
+        /* Processes are to be begun while there is no thread yet. */
+        const struct CMUnitTest in_processes[] = {cmocka_unit_test(what_workers_cached_before_outlives_memory)};
+        int failed = cmocka_run_group_tests(in_processes, NULL, NULL);
+        return failed + cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,254 @@
+/* What goes when RDDs are released: cached partitions, map outputs, checkpoints; and what stays. */
+#include "base/mem.h"
+#include "base/remove_tree.h"
+#include "api/api_fixture.h"
+#include "driver/context.h"
+#include "shuffle/shuffle_store.h"
+#include "store/block_store.h"
+
+static int keyed(fst_task *task, int64_t x, fst_out *out)
+{
+        fst_emit(out, x % 10, x);
+        return 0;
+}
+
+static size_t blocks(fst_context *sc)
+{
+        size_t n;
+        free(block_store_list(sc->env.blocks, &n));
+        return n;
+}
+
+static size_t outputs(fst_context *sc)
+{
+        size_t n;
+        free(shuffle_store_list(sc->env.shuffles, &n));
+        return n;
+}
+
+static fst_rdd *sums(fst_context *sc)
+{
+        return fst_reduce_by_key_n(fst_map(fst_range_n(sc, 0, 1000, 4), keyed, FST_PAIR(I64, I64)), fst_sum, 3);
+}
+
+static void what_nobody_needs_goes(void **state)
+{
+        fst_context *sc = *state;
+        int64_t n;
+        fst_rdd *kept = fst_cache(sums(sc)), *below = fst_sort_by_key(kept, FST_ASCENDING);
+        assert_int_equal(blocks(sc), 0);
+        assert_int_equal(outputs(sc), 0);
+        assert_int_equal(fst_count(below, &n), 0);
+        assert_int_equal(blocks(sc), 3);
+        size_t all = outputs(sc);
+        assert_true(all >= 4 + 3);
+        /* It is needed for what is computed from it. */
+        fst_release(kept);
+        assert_int_equal(blocks(sc), 3);
+        assert_int_equal(outputs(sc), all);
+        assert_int_equal(fst_count(below, &n), 0);
+        fst_release(below);
+        /* What it was computed from was not released: the rows of sums are nobody's, but its parents' are there. */
+        assert_int_equal(blocks(sc), 0);
+        assert_int_equal(outputs(sc), 0);
+}
+
+static int64_t minus(fst_task *task, int64_t x)
+{
+        return -x;
+}
+
+static int left_of(fst_task *task, int64_t key, int64_t left, int64_t right, fst_out *out)
+{
+        fst_emit(out, key, left);
+        return 0;
+}
+
+/* What a function makes on the way to what it returns goes with that. */
+static void what_was_made_on_the_way_goes(void **state)
+{
+        fst_context *sc = *state;
+        int64_t n;
+        fst_rdd *numbers = fst_range_n(sc, 0, 1000, 4), *pairs = fst_map(numbers, keyed, FST_PAIR(I64, I64));
+        fst_rdd *made[] = {
+                fst_sort_by(numbers, minus, FST_I64, FST_ASCENDING),
+                fst_distinct(pairs),
+                fst_group_by(numbers, minus, FST_I64),
+                fst_subtract(pairs, pairs),
+                fst_join(fst_reduce_by_key(pairs, fst_sum), pairs, left_of, FST_PAIR(I64, I64)),
+        };
+        for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
+                assert_int_equal(fst_count(made[i], &n), 0);
+                assert_true(outputs(sc) > 0);
+        }
+        for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
+                fst_release(made[i]);
+        /* But for what the application made itself. */
+        assert_int_equal(outputs(sc), 4);
+}
+
+static void rounds_leave_nothing_behind(void **state)
+{
+        fst_context *sc = *state;
+        int64_t n;
+        fst_rdd *ranks = fst_cache(sums(sc));
+        assert_int_equal(fst_count(ranks, &n), 0);
+        for (int round = 0; round < 50; round++) {
+                int scope = fst_scope_begin(sc);
+                fst_rdd *next = fst_cache(fst_reduce_by_key_n(fst_union(ranks, sums(sc)), fst_sum, 3));
+                assert_int_equal(fst_count(next, &n), 0);
+                assert_int_equal(n, 10);
+                fst_local_checkpoint(next);
+                assert_int_equal(fst_count(next, &n), 0);
+                fst_scope_end(sc, scope, next);
+                fst_release(ranks);
+                ranks = next;
+                assert_int_equal(blocks(sc), 3);
+                assert_int_equal(outputs(sc), 0);
+        }
+        fst_iter *rows;
+        int64_t key, value, sum = 0;
+        assert_int_equal(fst_collect(ranks, &rows), 0);
+        while (fst_next(rows, &key, &value))
+                sum += value;
+        assert_int_equal(sum, 51 * 499500);
+}
+
+static int both(fst_task *task, void *a, const void *b)
+{
+        *(int64_t *)a += *(const int64_t *)b;
+        return 0;
+}
+
+static int into(fst_task *task, void *a, int64_t x)
+{
+        *(int64_t *)a += x;
+        return 0;
+}
+
+static int refuses(fst_task *task, void *a, int64_t x)
+{
+        return fst_fail(task, "not this");
+}
+
+/* Actions that shuffle make RDDs of their own, which go with them, also when they fail. */
+static void actions_leave_nothing_behind(void **state)
+{
+        struct sum {
+                int64_t n;
+        } zero = {0}, sum;
+        fst_context *sc = *state;
+        fst_rdd *numbers = fst_range_n(sc, 0, 1000, 9), *pairs = fst_map(numbers, keyed, FST_PAIR(I64, I64));
+        fst_map *counts;
+        int64_t n;
+        size_t before = outputs(sc);
+        assert_int_equal(fst_count_by_value(numbers, &counts), 0);
+        assert_int_equal(fst_map_count(counts), 1000);
+        assert_int_equal(outputs(sc), before);
+        assert_int_equal(fst_count_by_key(pairs, &counts), 0);
+        assert_int_equal(fst_map_count(counts), 10);
+        assert_int_equal(outputs(sc), before);
+        assert_ptr_equal(sc->registry.rdds, pairs); /* the newest that is left */
+        assert_int_equal(fst_take_sample(numbers, false, 10, 1, &(fst_iter *){NULL}), 0);
+        assert_ptr_equal(sc->registry.rdds, pairs);
+        assert_int_equal(fst_tree_reduce(numbers, fst_sum, 3, &n), 0);
+        assert_int_equal(n, 499500);
+        assert_int_equal(fst_tree_aggregate(numbers, &zero, into, both, 2, &sum), 0);
+        assert_int_equal(sum.n, 499500);
+        assert_int_equal(outputs(sc), before);
+        assert_true(fst_tree_aggregate(numbers, &zero, refuses, both, 2, &sum) < 0);
+        assert_int_equal(outputs(sc), before);
+        /* What they were given is not theirs. */
+        fst_rdd *kept = fst_cache(sums(sc));
+        assert_int_equal(fst_count_by_key(kept, &counts), 0);
+        assert_int_equal(blocks(sc), 3);
+        assert_int_equal(outputs(sc), before + 4);
+        fst_release(kept);
+}
+
+static void not_without_tracking(void **state)
+{
+        fst_context *sc = api_context("local[2]", "spark.cleaner.referenceTracking", "false", NULL);
+        int64_t n;
+        fst_rdd *kept = fst_cache(sums(sc));
+        assert_int_equal(fst_count(kept, &n), 0);
+        int scope = fst_scope_begin(sc);
+        fst_scope_end(sc, scope, NULL);
+        fst_release(kept);
+        assert_int_equal(blocks(sc), 3);
+        assert_int_equal(outputs(sc), 4);
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
+static void checkpoints_if_it_is_said(void **state)
+{
+        for (int clean = 0; clean < 2; clean++) {
+                char dir[] = "/tmp/firesteel-test-XXXXXX";
+                assert_non_null(mkdtemp(dir));
+                fst_context *sc = api_context("local[2]", "spark.cleaner.referenceTracking.cleanCheckpoints",
+                                              clean ? "true" : "false", NULL);
+                int64_t n;
+                assert_int_equal(fst_set_checkpoint_dir(sc, dir), 0);
+                fst_rdd *kept = fst_checkpoint(fst_map(fst_range_n(sc, 0, 10, 2), keyed, FST_PAIR(I64, I64)));
+                fst_rdd *below = fst_reduce_by_key(kept, fst_sum);
+                assert_int_equal(fst_count(below, &n), 0);
+                char *file = strdup(fst_checkpoint_file(kept) + strlen("file:"));
+                fst_release(kept);
+                assert_int_equal(access(file, F_OK), 0);
+                fst_release(below);
+                assert_int_equal(access(file, F_OK), clean ? -1 : 0);
+                free(file);
+                assert_int_equal(fst_context_stop(sc), 0);
+                remove_tree(dir);
+        }
+}
+
+struct other {
+        fst_context *sc;
+        fst_rdd *rdd;
+        int status;
+        int64_t n;
+};
+
+static void *count_often(void *arg)
+{
+        struct other *o = arg;
+        for (int i = 0; i < 50 && !o->status; i++)
+                o->status = fst_count(o->rdd, &o->n);
+        return NULL;
+}
+
+/* Other threads' jobs lose nothing. */
+static void among_threads(void **state)
+{
+        fst_context *sc = *state;
+        struct other other = {.sc = sc, .rdd = fst_cache(sums(sc))};
+        pthread_t thread;
+        int64_t n;
+        pthread_create(&thread, NULL, count_often, &other);
+        for (int i = 0; i < 50; i++) {
+                fst_rdd *mine = fst_cache(sums(sc));
+                assert_int_equal(fst_count(mine, &n), 0);
+                assert_int_equal(n, 10);
+                fst_release(mine);
+        }
+        pthread_join(thread, NULL);
+        assert_int_equal(other.status, 0);
+        assert_int_equal(other.n, 10);
+        assert_int_equal(fst_count(other.rdd, &n), 0);
+        assert_int_equal(blocks(sc), 3);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test_setup_teardown(what_nobody_needs_goes, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(what_was_made_on_the_way_goes, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(rounds_leave_nothing_behind, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(actions_leave_nothing_behind, api_setup, api_teardown),
+                cmocka_unit_test(not_without_tracking),
+                cmocka_unit_test(checkpoints_if_it_is_said),
+                cmocka_unit_test_setup_teardown(among_threads, api_setup, api_teardown),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

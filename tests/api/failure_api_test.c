@@ -1,0 +1,214 @@
+/*
+ * What is left behind when tasks fail, jobs are cancelled and applications do what they should not: nothing that the
+ * next task, the retry or the next job would notice.
+ */
+#include "base/mem.h"
+#include "api/api_fixture.h"
+
+#include <limits.h>
+
+/* Fails one attempt of every partition in the middle, after rows were emitted, by fst_fail alone: it answers 0. */
+static int64_t fail_silently(fst_task *task, int64_t x)
+{
+        if (x % 1000 == 777 && fst_task_attempt(task) == 0)
+                fst_fail(task, "partition %d is unlucky", fst_task_partition(task));
+        return x;
+}
+
+static int fail_late(fst_task *task, fst_iter *rows, fst_out *out)
+{
+        int64_t x;
+        while (fst_next(rows, &x))
+                fst_emit(out, x);
+        if (fst_task_attempt(task) == 0)
+                fst_fail(task, "too late to be noticed by an operator");
+        return 0;
+}
+
+static int to_pair(fst_task *task, int64_t x, fst_out *out)
+{
+        fst_emit(out, x % 10, x);
+        return 0;
+}
+
+static int longer_and_fails_once(fst_task *task, fst_bytes a, fst_bytes b, fst_out *out)
+{
+        fst_emit(out, a.len >= b.len ? a : b);
+        if (b.len == 3 && fst_task_attempt(task) == 0 && fst_task_stage(task) >= 0)
+                return fst_fail(task, "after it emitted");
+        return 0;
+}
+
+static int text_of(fst_task *task, int64_t x, fst_out *out)
+{
+        char text[32];
+        snprintf(text, sizeof(text), "%lld", (long long)x);
+        fst_emit(out, text);
+        return 0;
+}
+
+static int into_wrong_variables(fst_task *task, fst_iter *rows, fst_out *out)
+{
+        double x, sum = 0;
+        while (fst_next(rows, &x))
+                sum += x;
+        fst_emit(out, sum);
+        return 0;
+}
+
+static fst_context *the_context;
+
+static int count_inside(fst_task *task, int64_t x)
+{
+        int64_t n;
+        return fst_count(fst_range_n(the_context, 0, 10, 1), &n) == -EDEADLK ? 0 : fst_fail(task, "it ran");
+}
+
+/* Leaves a row out where it fails, and answers 0. */
+static int fail_and_drop(fst_task *task, int64_t x, fst_out *out)
+{
+        if (x % 1000 == 777 && fst_task_attempt(task) == 0)
+                fst_fail(task, "row %lld is unlucky", (long long)x);
+        else
+                fst_emit(out, x);
+        return 0;
+}
+
+static void rows_of_failed_attempts_are_not_kept(void **state)
+{
+        fst_rdd *kept = fst_cache(fst_flat_map(fst_range_n(*state, 0, 10000, 5), fail_and_drop, FST_I64));
+        for (int i = 0; i < 2; i++) {
+                int64_t n;
+                assert_int_equal(fst_count(kept, &n), 0);
+                assert_int_equal(n, 10000);
+        }
+}
+
+static void rows_of_failed_attempts_do_not_count(void **state)
+{
+        fst_rdd *numbers = fst_range_n(*state, 0, 10000, 5);
+        fst_rdd *late = fst_map_partitions(numbers, fail_late, FST_I64);
+        fst_iter *rows;
+        int64_t x, n = 0;
+        assert_int_equal(fst_collect(fst_map(numbers, fail_silently, FST_I64), &rows), 0);
+        for (; fst_next(rows, &x); n++)
+                assert_int_equal(x, n);
+        assert_int_equal(n, 10000);
+        assert_int_equal(fst_collect(late, &rows), 0);
+        for (n = 0; fst_next(rows, &x); n++)
+                assert_int_equal(x, n);
+        assert_int_equal(n, 10000);
+        assert_int_equal(fst_count(late, &n), 0);
+        assert_int_equal(n, 10000);
+        assert_int_equal(fst_reduce(late, fst_sum, &x), 0);
+        assert_int_equal(x, 9999LL * 5000);
+}
+
+static void shuffles_of_failed_attempts_are_forgotten(void **state)
+{
+        fst_rdd *late = fst_map_partitions(fst_range_n(*state, 0, 10000, 5), fail_late, FST_I64);
+        fst_rdd *sums = fst_reduce_by_key_n(fst_map(late, to_pair, FST_PAIR(I64, I64)), fst_sum, 3);
+        fst_rdd *placed = fst_partition_by(fst_map(late, to_pair, FST_PAIR(I64, I64)), 3);
+        fst_iter *rows;
+        int64_t key, sum, n = 0, total = 0;
+        assert_int_equal(fst_collect(sums, &rows), 0);
+        for (; fst_next(rows, &key, &sum); n++)
+                total += sum;
+        assert_int_equal(n, 10);
+        assert_int_equal(total, 9999LL * 5000);
+        assert_int_equal(fst_count(placed, &n), 0);
+        assert_int_equal(n, 10000);
+}
+
+static void a_failed_attempt_commits_no_file(void **state)
+{
+        char dir[] = "/tmp/firesteel-test-XXXXXX";
+        assert_non_null(mkdtemp(dir));
+        _cleanup_free_ char *out = mem_printf("%s/out", dir), *clean = mem_printf("rm -rf %s", dir);
+        int64_t n;
+        fst_rdd *late = fst_map_partitions(fst_range_n(*state, 0, 1000, 4), fail_late, FST_I64);
+        assert_int_equal(fst_save_as_text_file(late, out), 0);
+        assert_int_equal(fst_count(fst_text_file(*state, out), &n), 0);
+        assert_int_equal(n, 1000);
+        assert_int_equal(system(clean), 0);
+}
+
+static void what_a_failed_call_emitted_is_forgotten(void **state)
+{
+        fst_rdd *texts = fst_map(fst_range_n(*state, 0, 2000, 2), text_of, FST_BYTES);
+        fst_bytes longest;
+        assert_int_equal(fst_reduce(texts, longer_and_fails_once, &longest), 0);
+        assert_int_equal(longest.len, 4);
+}
+
+static void reading_rows_as_another_type_fails_the_task(void **state)
+{
+        int64_t n;
+        fst_rdd *numbers = fst_range_n(*state, 0, 100, 2);
+        assert_int_not_equal(fst_count(fst_map_partitions(numbers, into_wrong_variables, FST_F64), &n), 0);
+}
+
+static void an_action_inside_of_a_task_is_refused(void **state)
+{
+        the_context = *state;
+        assert_int_equal(fst_foreach(fst_range_n(*state, 0, 4, 4), count_inside), 0);
+}
+
+static void everything_can_be_taken(void **state)
+{
+        fst_iter *rows;
+        int64_t x = 0, n = 0;
+        assert_int_equal(fst_take(fst_range_n(*state, 0, 1000, 16), INT64_MAX, &rows), 0);
+        for (; fst_next(rows, &x); n++)
+                assert_int_equal(x, n);
+        assert_int_equal(n, 1000);
+        assert_int_equal(fst_take(fst_range_n(*state, INT64_MIN, INT64_MAX, 3), 2, &rows), 0);
+        assert_true(fst_next(rows, &x));
+        assert_true(x == INT64_MIN);
+}
+
+static void tasks_that_need_more_cores_than_there_are_are_refused(void **state)
+{
+        int64_t n;
+        fst_context *sc = api_context("local[2]", "spark.task.cpus", "3", NULL);
+        assert_int_equal(fst_count(fst_range_n(sc, 0, 10, 2), &n), -EINVAL);
+        assert_int_equal(fst_context_stop(sc), -EINVAL);
+}
+
+static void broken_settings_stop_the_context_cleanly(void **state)
+{
+        static const char *const settings[][2] = {
+                {"spark.eventLog.dir", "/nowhere/at/all"},
+                {"spark.scheduler.mode", "LIFO"},
+                {"spark.driver.memory", "1m"},
+                {"spark.io.compression.codec", "zip"},
+                {"spark.local.dir", "/proc/1/nowhere"},
+                {"spark.memory.fraction", "x"},
+                {"spark.task.cpus", "0.5"},
+                {"spark.default.parallelism", "7x"},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+                int64_t n;
+                fst_context *sc = api_context("local[2]", "spark.eventLog.enabled", i ? "false" : "true",
+                                              settings[i][0], settings[i][1], NULL);
+                assert_true(fst_count(fst_range_n(sc, 0, 10, 2), &n) < 0);
+                assert_true(fst_context_stop(sc) < 0);
+        }
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(rows_of_failed_attempts_do_not_count),
+                cmocka_unit_test(rows_of_failed_attempts_are_not_kept),
+                cmocka_unit_test(shuffles_of_failed_attempts_are_forgotten),
+                cmocka_unit_test(a_failed_attempt_commits_no_file),
+                cmocka_unit_test(what_a_failed_call_emitted_is_forgotten),
+                cmocka_unit_test(reading_rows_as_another_type_fails_the_task),
+                cmocka_unit_test(an_action_inside_of_a_task_is_refused),
+                cmocka_unit_test(everything_can_be_taken),
+                cmocka_unit_test(tasks_that_need_more_cores_than_there_are_are_refused),
+                cmocka_unit_test(broken_settings_stop_the_context_cleanly),
+        };
+        return cmocka_run_group_tests(tests, api_setup, api_teardown);
+}

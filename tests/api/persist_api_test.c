@@ -1,0 +1,260 @@
+/* Persisted RDDs between threads, evictions and early ends; applications that stop while others still wait. */
+#include "base/mem.h"
+#include "api/api_fixture.h"
+
+/* Functions of tasks count their calls here, which works because this process is the only executor. */
+static int calls;
+static fst_rdd *dropped;
+
+static int64_t counted(fst_task *task, int64_t x)
+{
+        __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+        return x;
+}
+
+static int called(void)
+{
+        return __atomic_exchange_n(&calls, 0, __ATOMIC_RELAXED);
+}
+
+static int to_pair(fst_task *task, int64_t x, fst_out *out)
+{
+        fst_emit(out, x % 1000, x);
+        return 0;
+}
+
+static int64_t drop(fst_task *task, int64_t key, int64_t value)
+{
+        if (key == *(const int64_t *)fst_captured(task))
+                fst_unpersist(dropped);
+        return value;
+}
+
+static int pass(fst_task *task, fst_iter *rows, fst_out *out)
+{
+        int64_t x;
+        while (fst_next(rows, &x))
+                fst_emit(out, x);
+        return 0;
+}
+
+static int first_of_each(fst_task *task, fst_iter *rows, fst_out *out)
+{
+        int64_t x;
+        if (fst_next(rows, &x))
+                fst_emit(out, x);
+        return 0;
+}
+
+static void is_computed_once(void **state)
+{
+        int64_t n;
+        fst_rdd *kept = fst_cache(fst_map(fst_range_n(*state, 0, 50000, 8), counted, FST_I64));
+        called();
+        for (int i = 0; i < 3; i++) {
+                assert_int_equal(fst_count(kept, &n), 0);
+                assert_int_equal(n, 50000);
+        }
+        assert_int_equal(called(), 50000);
+        fst_unpersist(kept);
+        assert_int_equal(fst_count(kept, &n), 0);
+        assert_int_equal(called(), 50000);
+}
+
+static void what_is_not_read_to_its_end_is_not_kept(void **state)
+{
+        int64_t n, x;
+        fst_iter *rows;
+        fst_rdd *kept = fst_cache(fst_map(fst_range_n(*state, 0, 50000, 2), counted, FST_I64));
+        called();
+        assert_int_equal(fst_take(kept, 3000, &rows), 0);
+        assert_int_equal(fst_count(fst_map_partitions(kept, first_of_each, FST_I64), &n), 0);
+        assert_int_equal(n, 2);
+        assert_int_equal(fst_reduce(kept, fst_sum, &x), 0);
+        assert_int_equal(x, 49999LL * 25000);
+        called();
+        assert_int_equal(fst_take(kept, 3000, &rows), 0);
+        for (n = 0; fst_next(rows, &x); n++)
+                assert_int_equal(x, n);
+        assert_int_equal(n, 3000);
+        assert_int_equal(called(), 0);
+}
+
+static void rows_of_iterators_are_kept(void **state)
+{
+        int64_t n, x;
+        fst_rdd *numbers = fst_map(fst_range_n(*state, 0, 50000, 8), counted, FST_I64);
+        fst_rdd *kept = fst_cache(fst_map_partitions(numbers, pass, FST_I64));
+        fst_rdd *fewer = fst_coalesce(fst_map_partitions(kept, pass, FST_I64), 3);
+        called();
+        for (int i = 0; i < 2; i++) {
+                assert_int_equal(fst_count(fewer, &n), 0);
+                assert_int_equal(n, 50000);
+                assert_int_equal(fst_reduce(fewer, fst_sum, &x), 0);
+                assert_int_equal(x, 49999LL * 25000);
+        }
+        assert_int_equal(called(), 50000);
+}
+
+/* Blocks that were there when the job began may be gone when its tasks come to them. */
+static void what_goes_during_a_job_is_computed_again(void **state)
+{
+        int64_t n, key = 500;
+        for (int order = 0; order < 2; order++) {
+                fst_rdd *pairs = fst_map(fst_range_n(*state, 0, 20000, 4), to_pair, FST_PAIR(I64, I64));
+                fst_rdd *kept = fst_cache(fst_reduce_by_key_n(pairs, fst_sum, 16));
+                if (order)
+                        assert_int_equal(fst_count(kept, &n), 0);
+                dropped = kept;
+                assert_int_equal(fst_count(fst_map(kept, FST_WITH(drop, key), FST_I64), &n), 0);
+                assert_int_equal(n, 1000);
+        }
+}
+
+struct counting {
+        fst_rdd *rdd;
+        int64_t n;
+        int status;
+};
+
+static void *count_it(void *arg)
+{
+        struct counting *c = arg;
+        for (int i = 0; i < 10 && !c->status; i++) {
+                int64_t n;
+                c->status = fst_count(c->rdd, &n);
+                c->n += n;
+        }
+        return NULL;
+}
+
+static void jobs_of_two_threads_share_it(void **state)
+{
+        fst_rdd *pairs = fst_map(fst_range_n(*state, 0, 50000, 6), to_pair, FST_PAIR(I64, I64));
+        fst_rdd *kept = fst_cache(fst_reduce_by_key_n(pairs, fst_sum, 7));
+        struct counting all[3] = {{.rdd = kept}, {.rdd = fst_coalesce(kept, 2)}};
+        int64_t never = -1;
+        pthread_t threads[3];
+        all[2].rdd = fst_map(kept, FST_WITH(drop, never), FST_I64);
+        for (int i = 0; i < 3; i++)
+                assert_int_equal(pthread_create(&threads[i], NULL, count_it, &all[i]), 0);
+        for (int i = 0; i < 20; i++) {
+                usleep(200);
+                fst_unpersist(kept);
+                fst_rdd_set_name(kept, i % 2 ? "kept" : "dropped");
+                fst_cache(kept);
+        }
+        for (int i = 0; i < 3; i++) {
+                pthread_join(threads[i], NULL);
+                assert_int_equal(all[i].status, 0);
+                assert_int_equal(all[i].n, 10000);
+        }
+}
+
+/* 40 MB of rows where 19 MB fit. */
+static void more_than_there_is_memory_for_is_kept_or_computed(void **state)
+{
+        static const enum fst_storage_level levels[] = {FST_MEMORY_ONLY, FST_MEMORY_AND_DISK, FST_DISK_ONLY,
+                                                        FST_OFF_HEAP};
+        fst_context *sc = api_context("local[2]", "spark.driver.memory", "32m", NULL);
+        for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
+                int64_t n, x;
+                fst_rdd *kept = fst_persist(fst_map(fst_range_n(sc, 0, 5000000, 10), counted, FST_I64), levels[i]);
+                called();
+                assert_int_equal(fst_count(kept, &n), 0);
+                assert_int_equal(n, 5000000);
+                assert_int_equal(fst_reduce(kept, fst_sum, &x), 0);
+                assert_int_equal(x, 4999999LL * 2500000);
+                if (levels[i] == FST_MEMORY_ONLY)
+                        assert_in_range(called(), 5000001, 10000000);
+                else
+                        assert_int_equal(called(), 5000000);
+        }
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
+/* Every level that there is: computed once, read as it was, gone when it is not wanted any more. */
+static void every_level_keeps_it(void **state)
+{
+        for (int level = FST_MEMORY_ONLY; level <= FST_OFF_HEAP; level++) {
+                int64_t n, x;
+                fst_rdd *kept = fst_persist(fst_map(fst_range_n(*state, 0, 300000, 4), counted, FST_I64), level);
+                called();
+                for (int i = 0; i < 2; i++) {
+                        assert_int_equal(fst_count(kept, &n), 0);
+                        assert_int_equal(n, 300000);
+                        assert_int_equal(fst_reduce(kept, fst_sum, &x), 0);
+                        assert_int_equal(x, 299999LL * 150000);
+                }
+                assert_int_equal(called(), 300000);
+                fst_unpersist(kept);
+                assert_int_equal(fst_count(kept, &n), 0);
+                assert_int_equal(called(), 300000);
+        }
+}
+
+static void a_level_is_kept(void **state)
+{
+        int64_t n;
+        fst_rdd *numbers = fst_range_n(*state, 0, 10, 2);
+        fst_persist(numbers, FST_STORAGE_NONE); /* none is not a level that it has */
+        fst_persist(numbers, FST_MEMORY_ONLY_SER);
+        fst_persist(numbers, FST_MEMORY_ONLY_SER);
+        fst_unpersist(numbers);
+        fst_persist(numbers, FST_DISK_ONLY);
+        assert_int_equal(fst_count(numbers, &n), 0);
+        static const int refused[] = {FST_STORAGE_NONE, FST_MEMORY_ONLY, FST_DISK_ONLY_2, FST_OFF_HEAP, 77, -1};
+        for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+                fst_rdd *kept = fst_persist(fst_range_n(*state, 0, 10, 2), FST_DISK_ONLY);
+                assert_int_equal(fst_count(fst_persist(kept, refused[i]), &n), -EINVAL);
+        }
+}
+
+static int wait_for_stop(fst_task *task, int64_t x)
+{
+        __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+        while (!fst_task_interrupted(task))
+                usleep(1000);
+        return 0;
+}
+
+static void *run_for_ever(void *arg)
+{
+        struct counting *c = arg;
+        c->status = fst_foreach(c->rdd, wait_for_stop);
+        return NULL;
+}
+
+static void stopping_cancels_the_jobs_of_other_threads(void **state)
+{
+        fst_context *sc = api_context("local[2]", NULL);
+        struct counting all[2] = {{.rdd = fst_range_n(sc, 0, 4, 4)}, {.rdd = fst_range_n(sc, 0, 4, 4)}};
+        pthread_t threads[2];
+        called();
+        for (int i = 0; i < 2; i++)
+                assert_int_equal(pthread_create(&threads[i], NULL, run_for_ever, &all[i]), 0);
+        while (__atomic_load_n(&calls, __ATOMIC_RELAXED) < 2)
+                usleep(1000);
+        usleep(5000);
+        fst_context_stop(sc);
+        for (int i = 0; i < 2; i++) {
+                pthread_join(threads[i], NULL);
+                assert_true(all[i].status < 0);
+        }
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(is_computed_once),
+                cmocka_unit_test(what_is_not_read_to_its_end_is_not_kept),
+                cmocka_unit_test(rows_of_iterators_are_kept),
+                cmocka_unit_test(what_goes_during_a_job_is_computed_again),
+                cmocka_unit_test(jobs_of_two_threads_share_it),
+                cmocka_unit_test(more_than_there_is_memory_for_is_kept_or_computed),
+                cmocka_unit_test(every_level_keeps_it),
+                cmocka_unit_test(a_level_is_kept),
+                cmocka_unit_test(stopping_cancels_the_jobs_of_other_threads),
+        };
+        return cmocka_run_group_tests(tests, api_setup, api_teardown);
+}
