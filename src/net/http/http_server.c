@@ -256,6 +256,14 @@ static enum http_step take_head(struct http_server *s, struct call *call, const 
 {
         call->has_head = true;
         snprintf(call->method, sizeof(call->method), "%s", strcmp(method, "HEAD") == 0 ? "GET" : method);
+        if (!s->ops->has_clear_framing(call->handle)) {
+                /* What follows may be the body of this request or another request: do not read it. */
+                struct buf text = BUF_INIT;
+                buf_puts(&text, "The length of this request's body is ambiguous.\n");
+                http_call_set_header(&call->call, "Connection", "close");
+                set_answer(call, 400, "text/plain;charset=utf-8", &text);
+                return send_answer(s, call);
+        }
         const char *length = s->ops->header(call->handle, "Content-Length");
         if (!length || body_fits(s, strtoull(length, NULL, 10)))
                 return HTTP_STEP_ON;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define HEADER_POOL (32u << 10) /* of a connection: request line, headers, buffers */
@@ -262,6 +263,30 @@ static const char *header(void *handle, const char *name)
         return MHD_lookup_connection_value(handle, MHD_HEADER_KIND, name);
 }
 
+struct framing {
+        int lengths, encodings;
+        bool invalid;
+};
+
+static enum MHD_Result framing_add_header(void *cls, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+        struct framing *f = cls;
+        f->lengths += strcasecmp(name, "Content-Length") == 0;
+        if (strcasecmp(name, "Transfer-Encoding") == 0) {
+                f->encodings++;
+                f->invalid |= !value || strcasecmp(value, "chunked") != 0;
+        }
+        f->invalid |= name[strcspn(name, " \t")] != '\0';
+        return MHD_YES;
+}
+
+static bool has_clear_framing(void *handle)
+{
+        struct framing f = {0};
+        MHD_get_connection_values(handle, MHD_HEADER_KIND, framing_add_header, &f);
+        return !f.invalid && f.lengths + f.encodings <= 1;
+}
+
 static int answer(void *handle, int status, const struct http_header *headers, size_t n_headers, char *body,
                   size_t size)
 {
@@ -287,6 +312,7 @@ static const struct http_server_ops ops = {
         .run = run,
         .resume = resume,
         .header = header,
+        .has_clear_framing = has_clear_framing,
         .answer = answer,
 };
 

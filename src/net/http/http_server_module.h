@@ -8,7 +8,7 @@
 
 #include <sys/socket.h>
 
-#define HTTP_SERVER_ABI 1
+#define HTTP_SERVER_ABI 2
 #define HTTP_SERVER_MODULE_SYMBOL "firesteel_http_server_module" /* const struct http_server_ops *f(void) */
 
 struct http_daemon;
@@ -55,6 +55,12 @@ struct http_server_ops {
         int64_t (*run)(struct http_daemon *d);
         void (*resume)(void *handle);
         const char *(*header)(void *handle, const char *name);
+        /*
+         * False if the headers do not say without doubt where the body ends: several Content-Length or Transfer-Encoding
+         * headers, both of them, another encoding than chunked, or white space in a header's name. A proxy may read
+         * such a request in another way (RFC 9112, section 6.3).
+         */
+        bool (*has_clear_framing)(void *handle);
         /* Within `step` only. Takes @body, from malloc. Negative: close the connection. */
         int (*answer)(void *handle, int status, const struct http_header *headers, size_t n_headers, char *body,
                       size_t size);

@@ -160,6 +160,36 @@ static void handlers_see_what_was_asked(void **state)
         assert_non_null(strstr(a, "POST /c||-|abcde"));
 }
 
+static void rejects_ambiguous_body_length(void **state)
+{
+        static const struct {
+                const char *label, *headers;
+        } cases[] = {
+                {"two lengths", "Content-Length: 4\r\nContent-Length: 44\r\n"},
+                {"the same length twice", "Content-Length: 4\r\nContent-Length: 4\r\n"},
+                {"length, then encoding", "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n"},
+                {"encoding, then length", "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n"},
+                {"encoding with a blank", "Transfer-Encoding : chunked\r\nContent-Length: 4\r\n"},
+                {"encoding with a blank alone", "Transfer-Encoding : chunked\r\n"},
+                {"length with a blank", "Content-Length : 4\r\n"},
+                {"two encodings", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"},
+                {"encoding that is not chunked", "Transfer-Encoding: identity\r\n"},
+                {"list of encodings", "Transfer-Encoding: gzip, chunked\r\n"},
+                {"list of lengths", "Content-Length: 4, 4\r\n"},
+                {"signed length", "Content-Length: +4\r\n"},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_free_ char *request =
+                        mem_printf("POST /p HTTP/1.1\r\nHost: h\r\n%s\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n",
+                                   cases[i].headers);
+                const char *a = ask(request, NULL); /* until the server closes the connection */
+                if (strncmp(a, "HTTP/1.1 400 ", 13) != 0)
+                        fail_msg("%s: the answer is '%s'", cases[i].label, a);
+                if (strstr(a, "HTTP/1.1 200") || strstr(a, "/smuggled"))
+                        fail_msg("%s: the second request was answered: '%s'", cases[i].label, a);
+        }
+}
+
 static void one_answer_after_another(void **state)
 {
         int fd = client();
@@ -421,6 +451,7 @@ int main(void)
 #define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
         const struct CMUnitTest tests[] = {
                 CASE(handlers_see_what_was_asked),
+                CASE(rejects_ambiguous_body_length),
                 CASE(one_answer_after_another),
                 CASE(an_answer_may_come_later),
                 CASE(a_client_may_go_before_its_answer),
