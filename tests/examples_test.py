@@ -57,6 +57,22 @@ def test_wordcount(submit, tmp_path, master):
     assert found == counts
 
 
+@pytest.mark.parametrize("master", ["local[2]", "local-cluster[2,1,1024]"])
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (1, 2), (0, 1, 2)], ids=str)
+def test_closed_standard_streams_change_no_result(tmp_path, master, closed):
+    (tmp_path / "in.txt").write_text("a b a\nb a\n")
+    redirections = " ".join(f"{fd}>&-" if fd else "0<&-" for fd in closed)
+    command = [os.path.join(BIN, "spark-submit"), "--master", master, os.path.join(TOP, "examples/wordcount.c"),
+               "in.txt", "out"]
+    done = subprocess.run(["bash", "-c", f'"$@" {redirections}', "bash", *command], cwd=tmp_path, timeout=50, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(
+                              os.environ, XDG_CACHE_HOME=str(tmp_path / "cache"), SPARK_CONF_DIR=str(tmp_path)))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out/_SUCCESS").exists()
+    lines = [line for part in (tmp_path / "out").glob("part-*") for line in part.read_text().splitlines()]
+    assert sorted(lines) == ["(a,3)", "(b,2)"]
+
+
 def test_output_that_exists_is_refused_and_kept(submit, tmp_path):
     (tmp_path / "in.txt").write_text("a b\n")
     (tmp_path / "out").mkdir()

@@ -2,6 +2,7 @@
 #include "cmd/command.h"
 
 #include "base/mem.h"
+#include "process/standard_streams.h"
 
 #include <stdio.h>
 
@@ -84,6 +85,7 @@ static int help(int argc, char **argv)
 
 int firesteel_main(int argc, char **argv)
 {
+        standard_streams_open();
         const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
         const char *called = argc > 0 ? (slash ? slash + 1 : argv[0]) : "firesteel";
         if (strcmp(called, "spark-submit") == 0)
