@@ -255,6 +255,15 @@ def test_what_gangs_cannot_do(gang, master):
     assert "The coordinator didn't get all barrier sync requests for barrier epoch 0" in late.stderr
 
 
+def test_barrier_stage_with_dynamic_allocation_is_refused_at_once(gang):
+    dynamic = ["spark.dynamicAllocation.enabled=true", "spark.dynamicAllocation.shuffleTracking.enabled=true"]
+    done = gang("crash", conf=dynamic, status=1)
+    assert "[SPARK-24942]: Barrier execution mode does not support dynamic resource allocation" in done.stderr
+    assert "Will retry later" not in done.stderr
+    # As in Spark, local mode has no dynamic allocation, whatever the key says.
+    gang("meet", master="local[2]", conf=dynamic)
+
+
 def gpus(tmp_path, n):
     script = tmp_path / "gpus.sh"
     addresses = ", ".join(f'"g{i}"' for i in range(n))

@@ -72,9 +72,8 @@ static int refuse_job(struct job_runner *r, const struct job_request *request, s
 {
         if (r->stopping)
                 return error_set(error, -ESHUTDOWN, "%s", r->abort_reason ? r->abort_reason : "the context is stopped");
-        if (!barrier_chain_possible(request->rdd, request->n))
-                return error_set(error, -EINVAL, "%s", barrier_chain_refusal);
-        return 0;
+        const char *refusal = barrier_chain_refusal(request->rdd, request->n, r->allocation != NULL);
+        return refusal ? error_set(error, -EINVAL, "%s", refusal) : 0;
 }
 
 void job_runner_gang_ask(struct job_runner *r, const void *question, size_t len, const struct gang_asker *asker)

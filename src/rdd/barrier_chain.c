@@ -4,11 +4,15 @@
 #include "base/mem.h"
 #include "rdd/rdd_visit.h"
 
-const char barrier_chain_refusal[] =
+static const char chain_refusal[] =
         "[SPARK-24820][SPARK-24821]: Barrier execution mode does not allow the following pattern of RDD chain within a "
         "barrier stage: 1. Ancestor RDDs that have different number of partitions from the resulting RDD (union, "
         "coalesce, take): collect the rows instead of taking some, or write them to a shuffle first. 2. An RDD that "
         "depends on multiple barrier RDDs.";
+
+static const char allocation_refusal[] =
+        "[SPARK-24942]: Barrier execution mode does not support dynamic resource allocation for now. You can disable "
+        "dynamic resource allocation by setting Spark conf \"spark.dynamicAllocation.enabled\" to \"false\".";
 
 static bool reads_shuffle(const struct rdd_walk *walk, uint32_t i)
 {
@@ -45,9 +49,18 @@ static bool stage_possible(const struct rdd_walk *all, const bool *barrier, fst_
         return possible;
 }
 
-bool barrier_chain_possible(fst_rdd *final, int tasks)
+static bool any_barrier(const struct rdd_walk *walk, const bool *barrier)
+{
+        for (uint32_t i = 0; i < walk->n; i++)
+                if (barrier[i])
+                        return true;
+        return false;
+}
+
+const char *barrier_chain_refusal(fst_rdd *final, int tasks, bool dynamic_allocation)
 {
         struct rdd_walk walk;
+        const char *refusal = NULL;
         bool any = false, possible = true;
         rdd_walk_init(&walk, final, RDD_WALK_ALL);
         for (uint32_t i = 0; i < walk.n; i++)
@@ -56,6 +69,8 @@ bool barrier_chain_possible(fst_rdd *final, int tasks)
         if (any) {
                 mark(&walk, barrier);
                 possible = stage_possible(&walk, barrier, final, tasks);
+                if (dynamic_allocation && any_barrier(&walk, barrier))
+                        refusal = allocation_refusal;
         }
         for (uint32_t i = 0; any && i < walk.n && possible; i++) {
                 fst_rdd *parent = rdd_parent(walk.rdds[i]);
@@ -64,5 +79,7 @@ bool barrier_chain_possible(fst_rdd *final, int tasks)
         }
         free(barrier);
         rdd_walk_deinit(&walk);
-        return possible;
+        if (!refusal && !possible)
+                refusal = chain_refusal;
+        return refusal;
 }

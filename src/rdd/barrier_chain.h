@@ -1,4 +1,4 @@
-/* Which chains of RDDs a barrier stage may compute: Spark's rules of SPARK-24820 and SPARK-24821. */
+/* Which barrier stages a job may have: Spark's rules of SPARK-24820, SPARK-24821 and SPARK-24942. */
 #pragma once
 
 #include <stdbool.h>
@@ -6,9 +6,8 @@
 struct fst_rdd;
 
 /*
- * Whether all stages of a job on @tasks partitions of @final can be: in a barrier stage every RDD has as many
- * partitions as the stage has tasks, and none depends on two barrier RDDs. Partitions are planned. Any thread.
+ * Check all stages of a job on @tasks partitions of @final. In a barrier stage every RDD must have as many partitions as
+ * the stage has tasks, and none may depend on two barrier RDDs. With @dynamic_allocation no stage may be a barrier stage.
+ * Returns NULL, or the message (static) that refuses the job. Partitions must be planned. Any thread.
  */
-bool barrier_chain_possible(struct fst_rdd *final, int tasks);
-
-extern const char barrier_chain_refusal[];
+const char *barrier_chain_refusal(struct fst_rdd *final, int tasks, bool dynamic_allocation);
