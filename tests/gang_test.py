@@ -255,6 +255,14 @@ def test_what_gangs_cannot_do(gang, master):
     assert "The coordinator didn't get all barrier sync requests for barrier epoch 0" in late.stderr
 
 
+def test_exclusion_needs_more_task_failures_than_attempts_on_a_node(gang):
+    conf = ["spark.excludeOnFailure.enabled=true", "spark.excludeOnFailure.task.maxTaskAttemptsPerNode=3",
+            "spark.task.maxFailures=3"]
+    done = gang("meet", conf=conf, status=1)
+    assert ("spark.excludeOnFailure.task.maxTaskAttemptsPerNode ( = 3) was >= spark.task.maxFailures ( = 3 )."
+            in done.stderr)
+
+
 def test_barrier_stage_with_dynamic_allocation_is_refused_at_once(gang):
     dynamic = ["spark.dynamicAllocation.enabled=true", "spark.dynamicAllocation.shuffleTracking.enabled=true"]
     done = gang("crash", conf=dynamic, status=1)
@@ -373,6 +381,7 @@ def test_an_executor_that_fails_is_excluded_and_replaced(gang, tmp_path, prefix,
                 "application.maxFailedExecutorsPerNode=5", "stage.maxFailedExecutorsPerNode=5",
                 "task.maxTaskAttemptsPerNode=5", *more]
     conf = logged(folder) + [f"spark.{prefix}.{setting}" for setting in settings] + traced(tmp_path)
+    conf += ["spark.task.maxFailures=6"]  # more than attempts on a node, or the settings are refused
     gang("bad", conf=conf, env=[("GANG_BAD", str(tmp_path / "bad"))])
     assert_replays(tmp_path)
     seen = events(folder)

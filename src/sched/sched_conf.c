@@ -194,6 +194,21 @@ static int read_resources(const struct fst_conf *conf, struct resource_request *
         return 0;
 }
 
+/* Spark: HealthTracker.validateExcludeOnFailureConfs. */
+static int check_exclusion(const struct sched_config *config, struct fst_error *error)
+{
+        if (!config->exclusion.application && !config->exclusion.stage)
+                return 0;
+        if (config->exclusion.max_task_attempts_per_node < config->max_failures)
+                return 0;
+        return error_set(error, -EINVAL,
+                         "spark.excludeOnFailure.task.maxTaskAttemptsPerNode ( = %d) was >= spark.task.maxFailures "
+                         "( = %d ). Though excludeOnFailure is enabled, with this configuration, Spark will not be "
+                         "robust to one bad node. Decrease spark.excludeOnFailure.task.maxTaskAttemptsPerNode, increase "
+                         "spark.task.maxFailures, or disable excludeOnFailure with spark.excludeOnFailure.enabled",
+                         config->exclusion.max_task_attempts_per_node, config->max_failures);
+}
+
 int sched_config_read(const struct fst_conf *conf, struct sched_config *config, struct fst_error *error)
 {
         struct sched_config read = SCHED_CONFIG_DEFAULT;
@@ -205,6 +220,8 @@ int sched_config_read(const struct fst_conf *conf, struct sched_config *config, 
         if (r == 0 && !(read.speculation.quantile >= 0 && read.speculation.quantile <= 1))
                 r = error_set(error, -EINVAL, "spark.speculation.quantile is %g, but must be from 0.0 to 1.0",
                               read.speculation.quantile);
+        if (r == 0)
+                r = check_exclusion(&read, error);
         if (r == 0)
                 r = read_resources(conf, &requests, &read.n_resources, error);
         if (r)
