@@ -18,6 +18,8 @@
         "Raise spark.executor.memoryOverhead or spark.executor.memory, or run fewer tasks at a time (spark.executor."  \
         "cores)."
 
+#define EXIT_CODE_OUT_OF_MEMORY 52 /* Spark: SparkExitCode.OOM */
+
 const char *exit_code_describe(int code, char *text, size_t size)
 {
         const char *words = "(unexpected)";
@@ -36,7 +38,7 @@ const char *exit_code_describe(int code, char *text, size_t size)
         case 50:
                 words = "(Uncaught exception)";
                 break;
-        case 52:
+        case EXIT_CODE_OUT_OF_MEMORY:
                 words = "(JVM OOM)";
                 break;
         case 53:
@@ -171,7 +173,7 @@ static bool explain_disruption(const struct pod_state *pod, struct buf *out)
 static void explain_code(int code, struct buf *out)
 {
         switch (code) {
-        case 52:
+        case EXIT_CODE_OUT_OF_MEMORY:
                 buf_puts(out,
                          "the executor itself ran out of memory. Raise spark.executor.memory, or cut the data into "
                          "more partitions.");
@@ -262,7 +264,8 @@ struct exit_reason exit_reason_of(const struct pod_state *pod, const struct pod_
                 r.message = buf_steal(&out);
         } else
                 r.message = failure_message(pod, spark, r.code, &r.caused_by_app);
-        r.out_of_memory = strstr(r.message, "OOM") != NULL;
+        /* The message cannot tell: Spark's words for exit code 137 mention OOM, whatever sent the SIGKILL. */
+        r.out_of_memory = pod->kind != POD_DELETED && (ended_for(pod, "OOMKilled") || r.code == EXIT_CODE_OUT_OF_MEMORY);
         return r;
 }
 

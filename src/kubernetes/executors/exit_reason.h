@@ -12,7 +12,7 @@
 struct exit_reason {
         int code;           /* of the Spark container; EXIT_CODE_UNKNOWN */
         bool caused_by_app; /* false: its tasks' failures do not count against the application */
-        bool out_of_memory; /* Spark looks for "OOM" in the message */
+        bool out_of_memory; /* a container was OOMKilled, or the executor said so by its exit code */
         char *message;      /* owned */
 };
 

@@ -126,7 +126,7 @@ static void what_happened_and_what_to_do(void **state)
                  true,
                  {"container proxy on node n1 used more memory than its limit of 64Mi",
                   "Raise that container's limit where it is defined", "exit code -1(unexpected)"}},
-                {SPARK_ENDED(137, "Error"), true, true, {"killed (SIGKILL) without being over its own memory limit"}},
+                {SPARK_ENDED(137, "Error"), true, false, {"killed (SIGKILL) without being over its own memory limit"}},
                 {SPARK_ENDED(143, "Error"), true, false, {"asked to end (SIGTERM)"}},
                 {SPARK_ENDED(52, "Error"), true, true, {"ran out of memory. Raise spark.executor.memory"}},
                 {SPARK_ENDED(53, "Error"), true, false, {"the volume behind spark.local.dir is full"}},
