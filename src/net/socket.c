@@ -19,6 +19,15 @@
 
 #define STOP_LOOK_NS (20 * 1000000L) /* how often a waiting thread looks at its stop flag */
 
+/* Characters that neither a host name nor an address has: blanks, control characters, the delimiters of a URI. */
+static bool host_has_bad_character(const char *host, size_t length)
+{
+        for (size_t i = 0; i < length; i++)
+                if ((unsigned char)host[i] <= ' ' || host[i] == 127 || strchr("/?#@\"<>\\^`{|}", host[i]))
+                        return true;
+        return false;
+}
+
 int host_port_parse(const char *text, struct host_port *out, struct fst_error *error)
 {
         const char *host = text, *end, *colon;
@@ -35,6 +44,9 @@ int host_port_parse(const char *text, struct host_port *out, struct fst_error *e
         if (!colon || *colon != ':' || end == host)
                 return error_set(error, -EINVAL, "\"%s\" is not of the form host:port", text);
         size_t len = (size_t)(end - host);
+        if (host_has_bad_character(host, len))
+                return error_set(error, -EINVAL, "\"%s\": the name of the host has a character that it cannot have",
+                                 text);
         if (len >= sizeof(out->host))
                 return error_set(error, -EINVAL, "\"%.64s…\": the name of the host is too long", text);
         int port = 0, digits = 0;
@@ -84,7 +96,8 @@ const char *socket_name(int fd, bool peer, char *text, size_t size)
 
 static int resolve(const char *host, int port, int flags, struct addrinfo **out, struct fst_error *error)
 {
-        struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = flags | AI_NUMERICSERV};
+        struct addrinfo hints = {
+                .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = flags | AI_NUMERICSERV};
         char service[8];
         snprintf(service, sizeof(service), "%d", port);
         int r = getaddrinfo(host, service, &hints, out);
@@ -176,7 +189,8 @@ int socket_listen(const struct listen_options *options, int *port, struct fst_er
         struct addrinfo *addresses = NULL;
         struct sockaddr_in6 any6 = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT};
         struct sockaddr_in any4 = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
-        struct addrinfo second = {.ai_family = AF_INET, .ai_addr = (struct sockaddr *)&any4, .ai_addrlen = sizeof(any4)};
+        struct addrinfo second = {
+                .ai_family = AF_INET, .ai_addr = (struct sockaddr *)&any4, .ai_addrlen = sizeof(any4)};
         struct addrinfo first = {.ai_family = AF_INET6,
                                  .ai_addr = (struct sockaddr *)&any6,
                                  .ai_addrlen = sizeof(any6),
@@ -306,8 +320,9 @@ static bool is_loopback(const struct sockaddr *address)
 static char *address_text(const struct sockaddr *address)
 {
         char text[INET6_ADDRSTRLEN];
-        const void *at = address->sa_family == AF_INET ? (const void *)&((const struct sockaddr_in *)address)->sin_addr
-                                                       : (const void *)&((const struct sockaddr_in6 *)address)->sin6_addr;
+        const void *at = address->sa_family == AF_INET
+                                 ? (const void *)&((const struct sockaddr_in *)address)->sin_addr
+                                 : (const void *)&((const struct sockaddr_in6 *)address)->sin6_addr;
         return mem_strdup(inet_ntop(address->sa_family, at, text, sizeof(text)) ? text : "127.0.0.1");
 }
 

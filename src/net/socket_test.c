@@ -24,8 +24,26 @@ static void hosts_and_ports(void **state)
                 {"[::1]:65535", "::1", 65535},
                 {"[2001:db8::7]:7077", "2001:db8::7", 7077},
         };
-        static const char *const bad[] = {"", "node7", ":7077", "node7:", "node7:x", "node7:65536", "node7:70770000000",
-                                          "::1:7077", "[::1]", "[::1", "[]:7077", "[::1]7077", "node7:-1", "node7:+1"};
+        static const char *const bad[] = {"",
+                                          "node7",
+                                          ":7077",
+                                          "node7:",
+                                          "node7:x",
+                                          "node7:65536",
+                                          "node7:70770000000",
+                                          "::1:7077",
+                                          "[::1]",
+                                          "[::1",
+                                          "[]:7077",
+                                          "[::1]7077",
+                                          "node7:-1",
+                                          "node7:+1",
+                                          "1.2. 3.4:1234",
+                                          "node7 :1",
+                                          "a/b:1",
+                                          "user@node7:1",
+                                          "node7?x:1",
+                                          "node\t7:1"};
         for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
                 struct host_port hp;
                 char text[300];
@@ -67,7 +85,8 @@ static void connect_and_accept(const char *host)
         assert_int_equal(socket_wait(fd, POLLIN, 1000000000, NULL), 1);
         int served = socket_accept(fd);
         assert_true(served >= 0);
-        assert_string_equal(socket_name(client, false, own, sizeof(own)), socket_name(served, true, text, sizeof(text)));
+        assert_string_equal(socket_name(client, false, own, sizeof(own)),
+                            socket_name(served, true, text, sizeof(text)));
         close(client);
         close(served);
         close(fd);

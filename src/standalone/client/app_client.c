@@ -18,8 +18,8 @@
 #include "base/vec.h"
 #include "conf/conf.h"
 #include "net/security.h"
-#include "net/socket.h"
 #include "rpc/rpc.h"
+#include "standalone/wire/master_addresses.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -379,21 +379,15 @@ static const struct registration_ops registration_ops = {
 /* spark://a:1,b:2 as spark://a:1 and spark://b:2. */
 static int read_masters(struct app_client *c, const char *masters, struct fst_error *error)
 {
-        VEC(struct master_link) links = {0};
-        bool valid = text_starts_with(masters, "spark://");
-        for (const char *at = masters + (valid ? strlen("spark://") : 0); valid;) {
-                size_t n = strcspn(at, ",");
-                struct master_link l = {.client = c, .url = mem_printf("spark://%.*s", (int)n, at)};
-                struct host_port address;
-                valid = host_port_parse(l.url + strlen("spark://"), &address, NULL) == 0 && address.port != 0;
-                vec_push(&links, l);
-                if (!at[n])
-                        break;
-                at += n + 1;
-        }
-        c->links = links.data;
-        c->n_links = links.len;
-        return valid ? 0 : error_set(error, -EINVAL, "Invalid master URL: %s (write spark://host:port)", masters);
+        _cleanup_(word_list_deinit) struct word_list list = {0};
+        int r = master_addresses_parse(masters, &list, error);
+        if (r < 0)
+                return r;
+        c->links = new_array(struct master_link, list.len);
+        c->n_links = list.len;
+        for (size_t i = 0; i < list.len; i++)
+                c->links[i] = (struct master_link){.client = c, .url = mem_printf("spark://%s", list.data[i])};
+        return 0;
 }
 
 static void start(struct app_client *c, int64_t patience_ms)

@@ -7,8 +7,8 @@
 #include "conf/units.h"
 #include "standalone/wire/daemon_conf.h"
 #include "text/id_format.h"
-#include "net/socket.h"
 #include "store/disk_dirs.h"
+#include "standalone/wire/master_addresses.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -56,27 +56,6 @@ static int read_number(const char *option, const char *word, const char *variabl
                                  most);
         *out = (int)value;
         return 0;
-}
-
-/* "spark://a:7077,b:7077" */
-static int read_masters(struct worker_conf *c, const char *text, struct fst_error *error)
-{
-        if (strncmp(text, "spark://", 8) != 0)
-                return error_set(error, -EINVAL, "Invalid master URL: %s (write spark://host:port)", text);
-        for (const char *at = text + 8; *at; at += strspn(at, ",")) {
-                struct host_port address;
-                size_t n = strcspn(at, ",");
-                _cleanup_free_ char *one = mem_strndup(at, n);
-                int r = host_port_parse(one, &address, error);
-                if (r)
-                        return error_wrap(error, r, "Invalid master URL: %s", text);
-                if (address.port == 0)
-                        return error_set(error, -EINVAL, "Invalid master URL: %s: nobody listens on port 0", text);
-                word_list_take(&c->masters, steal(one));
-                at += n;
-        }
-        return c->masters.len > 0 ? 0
-                                  : error_set(error, -EINVAL, "Invalid master URL: %s (write spark://host:port)", text);
 }
 
 /* All that this process may use. */
@@ -240,7 +219,7 @@ int worker_conf_read(struct worker_conf *c, int argc, char *const *argv, struct 
                              error)) ||
             (r = read_memory(c, words.memory, error)) ||
             (r = daemon_host(words.host, &c->host, &c->public_host, error)) ||
-            (r = read_masters(c, words.masters, error)))
+            (r = master_addresses_parse(words.masters, &c->masters, error)))
                 return r;
         read_work_dir(c, words.work_dir);
         if ((r = daemon_conf_load(&c->conf, "SPARK_WORKER_OPTS", words.properties_file, error)) ||

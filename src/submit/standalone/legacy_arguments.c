@@ -25,15 +25,18 @@ static bool is(const char *word, const char *name, const char *short_name)
         return strcmp(word, name) == 0 || strcmp(word, short_name) == 0;
 }
 
-/* A scheme, and a file that a driver can be. */
+/* Whether @url has a scheme and the path of a .jar or .so; file: URLs have no host, all others need one. */
 static bool is_file_url(const char *url)
 {
         const char *colon = strchr(url, ':');
         if (!colon || colon == url)
                 return false;
         bool remote = !text_starts_with(url, "file:");
-        const char *host = text_starts_with(colon, "://") ? colon + 3 : "";
-        return (!remote || (*host && *host != '/')) && (text_ends_with(url, ".jar") || text_ends_with(url, ".so"));
+        bool has_authority = text_starts_with(colon, "://");
+        const char *host = has_authority ? colon + 3 : "";
+        if (has_authority ? !strchr(host, '/') || remote == (*host == '/') : remote)
+                return false;
+        return text_ends_with(url, ".jar") || text_ends_with(url, ".so");
 }
 
 static int usage(struct fst_error *error)

@@ -66,6 +66,8 @@ static void what_cannot_be_is_refused(void **state)
         refused(PARSE(&w, &e, "launch", "spark://a:1", "/x/app.so", "main"), &e, "is not in valid format");
         refused(PARSE(&w, &e, "launch", "spark://a:1", "file:/x/app.py", "main"), &e, "is not in valid format");
         refused(PARSE(&w, &e, "launch", "spark://a:1", "hdfs:///x.jar", "main"), &e, "is not in valid format");
+        refused(PARSE(&w, &e, "launch", "spark://a:1", "hdfs://x.jar", "main"), &e, "is not in valid format");
+        refused(PARSE(&w, &e, "launch", "spark://a:1", "file://jarFile.jar", "main"), &e, "is not in valid format");
         refused(PARSE(&w, &e, "--cores", "no", "launch"), &e, "--cores needs a number");
         refused(PARSE(&w, &e, "--memory", "much", "launch"), &e, "much");
         refused(PARSE(&w, &e, "launch", "spark://a:1"), &e, "");

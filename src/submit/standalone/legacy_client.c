@@ -18,8 +18,8 @@
 #include "submit/standalone/legacy_arguments.h"
 #include "rest/rest_messages.h"
 #include "net/security.h"
-#include "net/socket.h"
 #include "rpc/rpc.h"
+#include "standalone/wire/master_addresses.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -309,21 +309,15 @@ int gateway_client_status(struct gateway_client *c, const char *id, struct gatew
 
 static int read_masters(struct gateway_client *c, const char *masters, struct fst_error *error)
 {
-        VEC(struct gateway_master) list = {0};
-        bool valid = text_starts_with(masters, "spark://");
-        for (const char *at = masters + strlen("spark://"); valid;) {
-                size_t n = strcspn(at, ",");
-                struct gateway_master m = {.address = mem_strndup(at, n)};
-                struct host_port parts;
-                valid = host_port_parse(m.address, &parts, NULL) == 0 && parts.port != 0;
-                vec_push(&list, m);
-                if (!at[n])
-                        break;
-                at += n + 1;
-        }
-        c->masters = list.data;
+        _cleanup_(word_list_deinit) struct word_list list = {0};
+        int r = master_addresses_parse(masters, &list, error);
+        if (r < 0)
+                return r;
+        c->masters = new_array(struct gateway_master, list.len);
         c->n = list.len;
-        return valid ? 0 : error_set(error, -EINVAL, "Invalid master URL: %s (write spark://host:port)", masters);
+        for (size_t i = 0; i < c->n; i++)
+                c->masters[i] = (struct gateway_master){.address = steal(list.data[i])};
+        return 0;
 }
 
 static int connect_masters(struct gateway_client *c, const struct fst_conf *conf, struct fst_error *error)
