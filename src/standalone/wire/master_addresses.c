@@ -17,9 +17,9 @@ int master_addresses_parse(const char *url, struct word_list *out, struct fst_er
                 struct host_port address;
                 int r = host_port_parse(one, &address, error);
                 if (r == 0 && address.port == 0)
-                        r = error_set(error, -EINVAL, "a master has a port from 1 to 65535");
+                        r = error_set(error, -EINVAL, "the port must be from 1 to 65535");
                 if (r < 0)
-                        return error_wrap(error, r, "Invalid master URL: %s", url);
+                        return error_wrap(error, r, "Invalid master URL: %s (write spark://host:port)", url);
                 word_list_take(&list, steal(one));
                 at += n;
                 if (!*at)
