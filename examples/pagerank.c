@@ -1,8 +1,8 @@
 /*
  * The rank of each page, from its links.                               spark-submit pagerank.c FILE|LINKS [ROUNDS]
  *
- * Of lines "PAGE LINKED_PAGE" in FILE, or so many made-up ones. Each page gives its rank in equal parts to those that it
- * links to; 15 % of all rank is spread over everyone. The lists of links stay in memory, placed by page as the sums
+ * Of lines "PAGE LINKED_PAGE" in FILE, or so many made-up ones. Each page gives its rank in equal parts to those that
+ * it links to; 15 % of all rank is spread over everyone. The lists of links stay in memory, placed by page as the sums
  * are: their join moves nothing. As in Spark's SparkPageRank a page that nobody links to drops out after a round.
  */
 #include <firesteel/firesteel.h>
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
         fst_rdd *links = fst_cache(fst_group_by_key(fst_distinct(fst_map(lines, link_of, FST_PAIR(BYTES, BYTES)))));
         fst_rdd *sums = fst_map_values(links, one, FST_F64);
         while (rounds-- > 0)
-                sums = fst_reduce_by_key(fst_join(links, sums, contribute, FST_PAIR(BYTES, F64)), fst_sum);
+                sums = fst_reduce_by_key(fst_join(links, sums, contribute, FST_PAIR(BYTES, F64)), fst_fn_sum);
         fst_iter *rows;
         double sum;
         if (fst_collect(sums, &rows) == 0)

@@ -18,6 +18,6 @@ int main(int argc, char **argv)
         int partitions = argc > 3 ? atoi(argv[3]) : 0;
         fst_rdd *lines = fst_text_file(sc, argv[1]);
 
-        fst_save_as_text_file(fst_sort_by_n(lines, fst_identity, FST_BYTES, FST_ASCENDING, partitions), argv[2]);
+        fst_save_as_text_file(fst_sort_by_n(lines, fst_fn_identity, FST_BYTES, FST_ASCENDING, partitions), argv[2]);
         return fst_context_stop(sc);
 }

@@ -26,7 +26,7 @@ int main(int argc, char **argv)
         fst_context *sc = fst_context_new("Spark Pi");
         int64_t n = 100000LL * slices, inside;
 
-        if (fst_reduce(fst_map(fst_range_n(sc, 0, n, slices), dart, FST_I64), fst_sum, &inside) == 0)
+        if (fst_reduce(fst_map(fst_range_n(sc, 0, n, slices), dart, FST_I64), fst_fn_sum, &inside) == 0)
                 printf("Pi is roughly %.6f\n", 4.0 * (double)inside / (double)n);
         return fst_context_stop(sc);
 }

@@ -19,7 +19,7 @@ int main(int argc, char **argv)
         fst_rdd *records = fst_binary_records(sc, argv[1], RECORD);
         int partitions = argc > 3 ? atoi(argv[3]) : 0;
 
-        fst_save_as_binary_records(fst_sort_by_n(records, fst_identity, FST_FIXED(RECORD), FST_ASCENDING, partitions),
-                                   argv[2]);
+        fst_save_as_binary_records(
+                fst_sort_by_n(records, fst_fn_identity, FST_FIXED(RECORD), FST_ASCENDING, partitions), argv[2]);
         return fst_context_stop(sc);
 }

@@ -25,6 +25,6 @@ int main(int argc, char **argv)
         fst_context *sc = fst_context_new("wordcount");
         fst_rdd *words = fst_flat_map(fst_text_file(sc, argv[1]), split, FST_PAIR(BYTES, I64));
 
-        fst_save_as_text_file(fst_reduce_by_key(words, fst_sum), argv[2]);
+        fst_save_as_text_file(fst_reduce_by_key(words, fst_fn_sum), argv[2]);
         return fst_context_stop(sc);
 }

@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct transfer_sink *sink;
         Firesteel__PutBlock put = FIRESTEEL__PUT_BLOCK__INIT;
         put.name = (char *)"rdd_1_2";
-        put.storage_level = FST_MEMORY_ONLY_2;
+        put.storage_level = FST_STORAGE_MEMORY_ONLY_2;
         if (block_manager_put_block(m, &put, &sink, &error))
                 abort();
         int r = 0;

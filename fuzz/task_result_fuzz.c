@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const fst_type types[] = {
                 FST_I64, FST_F64, FST_BYTES, FST_FIXED(6), FST_PAIR(BYTES, I64), FST_PAIR(I64, BYTES)};
         struct action count = {.class = &count_action_class}, foreach = {.class = &foreach_action_class};
-        struct reduce_action reduce = {{.class = &reduce_action_class}, .fn = fst_first};
+        struct reduce_action reduce = {{.class = &reduce_action_class}, .fn = fst_fn_first};
         struct rows_action rows = {{.class = &rows_action_class}, 1000};
         struct sample_action sample = {{.class = &sample_action_class}, 1000};
         struct stats_action stats = {{.class = &stats_action_class}, false};

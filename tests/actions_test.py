@@ -95,12 +95,12 @@ int main(void)
         fst_bytes nothing = fst_bytes_of(""), text = nothing;
         fst_iter *rows;
         fst_map *map;
-        struct fst_stats stats;
-        struct fst_histogram h;
+        struct fst_statistics stats;
+        struct fst_buckets h;
 
         if (fst_count(rdd, &n))
                 return fst_context_stop(sc);
-        fst_fold(rdd, &ten, fst_sum, &n);
+        fst_fold(rdd, &ten, fst_fn_sum, &n);
         printf("fold %lld\n", (long long)n);
         fst_aggregate(rdd, &none, take_row, join, &all);
         printf("aggregate %lld %g\n", (long long)all.rows, all.sum);
@@ -108,7 +108,7 @@ int main(void)
         printf("tree_aggregate %lld %g\n", (long long)all.rows, all.sum);
         fst_tree_aggregate(few, &nothing, append, concat, 3, &text);
         printf("in order %.*s\n", (int)text.len, text.data);
-        fst_tree_reduce(rdd, fst_max, 3, &n);
+        fst_tree_reduce(rdd, fst_fn_max, 3, &n);
         printf("tree_reduce %lld\n", (long long)n);
         fst_first(fst_map(rdd, minus, FST_I64), &n);
         fst_is_empty(rdd, &empty);
@@ -139,7 +139,7 @@ int main(void)
         fst_count_by_value(fst_map(rdd, word, FST_BYTES), &map);
         found = fst_map_get(map, "odd", &n);
         printf("by value %d %lld\n", found, (long long)n);
-        fst_reduce_by_key_locally(pairs, fst_sum, &map);
+        fst_reduce_by_key_locally(pairs, fst_fn_sum, &map);
         found = fst_map_get(map, 7, &n);
         printf("locally %d %lld\n", found, (long long)n);
         fst_collect_as_map(pairs, &map);
@@ -248,9 +248,9 @@ int main(void)
                         printf("distinct %lld %d\n", (long long)n, m > 100 && m < 170);
         fst_max(fst_map(fst_range_n(sc, 0, 10, 7), stage_of, FST_I64), &n);
         printf("stage %lld\n", (long long)n);
-        kept = fst_persist(pairs, FST_MEMORY_AND_DISK);
+        kept = fst_persist(pairs, FST_STORAGE_MEMORY_AND_DISK);
         fst_count(kept, &n);
-        struct fst_rdd_storage storage = fst_rdd_storage(kept);
+        struct fst_storage_info storage = fst_get_storage_info(kept);
         printf("kept %d %d %d\n", fst_persisted_rdds(sc, &kept, 1), storage.cached_partitions,
                storage.memory_bytes >= 400 * 16);
         return fst_context_stop(sc);

@@ -32,7 +32,7 @@ int main(int argc, char **argv)
         for (int round = 1;; round++) {
                 int64_t keys = 0;
                 if (fst_count(fst_reduce_by_key(fst_flat_map(fst_range_n(sc, 0, 1000, 4), place, FST_PAIR(I64, I64)),
-                                                fst_sum), &keys) || keys != 7)
+                                                fst_fn_sum), &keys) || keys != 7)
                         return 3;
                 printf("%d\\n", round);
                 fflush(stdout);

@@ -78,7 +78,7 @@ static void values(fst_context *sc)
         struct shared shared = {.table = fst_broadcast_bytes(sc, table, 20 * MIB),
                                 .seen = fst_accumulator_i64(sc, "seen")};
         int64_t sum = 0, expected = 0;
-        fst_reduce(fst_map(fst_range_n(sc, 0, 8000, 8), FST_WITH(look, shared), FST_I64), fst_sum, &sum);
+        fst_reduce(fst_map(fst_range_n(sc, 0, 8000, 8), FST_WITH(look, shared), FST_I64), fst_fn_sum, &sum);
         for (int64_t x = 0; x < 8000; x++)
                 expected += x + table[(size_t)x * 7919 % (20 * MIB)];
         printf("broadcast %s, accumulated %lld\n", sum == expected ? "right" : "wrong",
@@ -102,7 +102,7 @@ static void slices(fst_context *sc)
         double sum = 0;
         for (int i = 0; i < MIB; i++)
                 numbers[i] = i;
-        fst_reduce(fst_parallelize_n(sc, numbers, MIB, 5), fst_sum, &sum);
+        fst_reduce(fst_parallelize_n(sc, numbers, MIB, 5), fst_fn_sum, &sum);
         printf("parallelized %s\n", sum == (double)MIB * (MIB - 1) / 2 ? "right" : "wrong");
 }
 
@@ -113,7 +113,7 @@ static void remote(fst_context *sc)
         fst_rdd *kept = fst_cache(fst_map(fst_range_n(sc, 0, 100000, 8), FST_WITH(computed, shared), FST_I64));
         int64_t n = 0, sum = 0;
         fst_count(kept, &n);
-        fst_reduce(fst_coalesce(kept, 1), fst_sum, &sum);
+        fst_reduce(fst_coalesce(kept, 1), fst_fn_sum, &sum);
         printf("remote reads %s, computed %lld\n", sum == 4999950000 ? "right" : "wrong",
                (long long)fst_accumulator_sum_i64(sc, shared.computed));
 }
@@ -129,7 +129,7 @@ static void replicas(fst_context *sc, int level)
         if (fst_collect(fst_map(fst_range_n(sc, 0, 1, 1), pid_of, FST_I64), &pids) == 0)
                 for (int64_t pid; fst_next(pids, &pid);)
                         kill((pid_t)pid, SIGKILL);
-        fst_reduce(kept, fst_sum, &sum);
+        fst_reduce(kept, fst_fn_sum, &sum);
         printf("replicas %s, computed %lld\n", sum == 4999950000 ? "right" : "wrong",
                (long long)fst_accumulator_sum_i64(sc, shared.computed));
 }
@@ -175,7 +175,7 @@ static int needle(fst_task *task, int64_t x, fst_out *out)
 
 static void encrypted(fst_context *sc)
 {
-        fst_rdd *kept = fst_persist(fst_map(fst_range_n(sc, 0, 20000, 4), needle, FST_BYTES), FST_DISK_ONLY);
+        fst_rdd *kept = fst_persist(fst_map(fst_range_n(sc, 0, 20000, 4), needle, FST_BYTES), FST_STORAGE_DISK_ONLY);
         int64_t n = 0;
         fst_count(kept, &n);
         printf("kept %lld\n", (long long)n);
@@ -202,10 +202,10 @@ int main(int argc, char **argv)
                 remote(sc);
                 break;
         case '2':
-                replicas(sc, FST_MEMORY_ONLY_2);
+                replicas(sc, FST_STORAGE_MEMORY_ONLY_2);
                 break;
         case 'd':
-                replicas(sc, FST_DISK_ONLY_2);
+                replicas(sc, FST_STORAGE_DISK_ONLY_2);
                 break;
         case 'f':
                 files(sc);

@@ -53,7 +53,7 @@ static int sort(fst_context *sc)
 {
         fst_rdd *pairs = fst_map(fst_range_n(sc, 0, ROWS, 4), scattered, FST_PAIR(I64, I64));
         int64_t sum = 0;
-        int r = fst_reduce(fst_map_partitions(fst_sort_by_key_n(pairs, FST_ASCENDING, 3), disorder, FST_I64), fst_sum, &sum);
+        int r = fst_reduce(fst_map_partitions(fst_sort_by_key_n(pairs, FST_ASCENDING, 3), disorder, FST_I64), fst_fn_sum, &sum);
         printf("sorted %lld\n", (long long)sum);
         return r;
 }
@@ -67,7 +67,7 @@ static int keep(fst_context *sc, int level)
         for (int i = 0; i < 3 && r == 0; i++) {
                 r = fst_count(kept, &n);
                 if (r == 0)
-                        r = fst_reduce(kept, fst_sum, &sum);
+                        r = fst_reduce(kept, fst_fn_sum, &sum);
         }
         int64_t before = fst_accumulator_sum_i64(sc, computed);
         fst_count(kept, &n);
@@ -84,7 +84,7 @@ static int broadcast(fst_context *sc)
         for (size_t i = 0; i < size; i++)
                 bytes[i] = (unsigned char)(i * 2654435761u >> 11);
         fst_broadcast value = fst_broadcast_bytes(sc, bytes, size);
-        int r = fst_reduce(fst_map(fst_range_n(sc, 0, 8000, 4), FST_WITH(byte_at, value), FST_I64), fst_sum, &sum);
+        int r = fst_reduce(fst_map(fst_range_n(sc, 0, 8000, 4), FST_WITH(byte_at, value), FST_I64), fst_fn_sum, &sum);
         for (int64_t x = 0; x < 8000; x++)
                 right += bytes[(size_t)x * 7919 % size];
         printf("broadcast %s\n", sum == right ? "right" : "wrong");

@@ -63,9 +63,9 @@ int main(int argc, char **argv)
                 if (strcmp(argv[1], modes[i].name) == 0)
                         lines = fst_flat_map(lines, modes[i].f, FST_BYTES);
         if (strcmp(argv[1], "sort") == 0)
-                lines = fst_sort_by(lines, fst_identity, FST_BYTES, FST_ASCENDING);
+                lines = fst_sort_by(lines, fst_fn_identity, FST_BYTES, FST_ASCENDING);
         if (strcmp(argv[1], "huge") == 0)
-                lines = fst_reduce_by_key(fst_flat_map(lines, huge, FST_PAIR(BYTES, I64)), fst_sum);
+                lines = fst_reduce_by_key(fst_flat_map(lines, huge, FST_PAIR(BYTES, I64)), fst_fn_sum);
         fst_save_as_text_file(lines, argv[3]);
         return fst_context_stop(sc);
 }

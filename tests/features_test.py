@@ -54,7 +54,7 @@ static void pools(void)
 static void skip(void)
 {
         int64_t n;
-        fst_rdd *counts = fst_reduce_by_key(fst_map(fst_range_n(sc, 0, 100, 3), by_seven, FST_PAIR(I64, I64)), fst_sum);
+        fst_rdd *counts = fst_reduce_by_key(fst_map(fst_range_n(sc, 0, 100, 3), by_seven, FST_PAIR(I64, I64)), fst_fn_sum);
         fst_count(counts, &n);
         fst_count(counts, &n);
         printf("%lld\n", (long long)n);
@@ -66,7 +66,7 @@ static void persist(const char *path, bool keep)
         int64_t a = 0, b = 0;
         fst_rdd *lines = fst_flat_map(fst_text_file(sc, path), same, FST_BYTES);
         if (keep)
-                fst_persist(lines, FST_MEMORY_AND_DISK);
+                fst_persist(lines, FST_STORAGE_MEMORY_AND_DISK);
         fst_count(lines, &a);
         unlink(path);
         fst_count(lines, &b);
@@ -102,9 +102,9 @@ static void spill(bool sort)
         int64_t n = 0;
         fst_rdd *rows = fst_map(fst_range_n(sc, 0, 1000000, 2), scattered, FST_PAIR(BYTES, I64));
         if (sort)
-                fst_reduce(fst_map_partitions(fst_sort_by_key_n(rows, FST_ASCENDING, 2), in_order, FST_I64), fst_sum, &n);
+                fst_reduce(fst_map_partitions(fst_sort_by_key_n(rows, FST_ASCENDING, 2), in_order, FST_I64), fst_fn_sum, &n);
         else
-                fst_reduce(fst_map(fst_reduce_by_key_n(rows, fst_sum, 2), value, FST_I64), fst_sum, &n);
+                fst_reduce(fst_map(fst_reduce_by_key_n(rows, fst_fn_sum, 2), value, FST_I64), fst_fn_sum, &n);
         printf("%lld\n", (long long)n);
 }
 

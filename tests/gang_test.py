@@ -162,7 +162,7 @@ int main(int argc, char **argv)
                 fst_iter *rows;
                 fst_count(rdd, &n);
                 printf("%lld", (long long)n);
-                fst_reduce(rdd, fst_sum, &n);
+                fst_reduce(rdd, fst_fn_sum, &n);
                 printf(" %lld", (long long)n);
                 if (fst_collect(rdd, &rows) == 0)
                         while (fst_next(rows, &n))

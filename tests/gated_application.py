@@ -58,11 +58,11 @@ int main(int argc, char **argv)
                         fst_count(fst_map(fst_range_n(sc, 0, n, n), FST_WITH(gated, gate), FST_I64), &result);
                 else if (strcmp(word, "cache") == 0)
                         fst_reduce(kept = fst_cache(fst_map(fst_range_n(sc, 0, 1000 * n, n), FST_WITH(gated, gate), FST_I64)),
-                                   fst_sum, &result);
+                                   fst_fn_sum, &result);
                 else if (strcmp(word, "uncache") == 0)
                         result = fst_unpersist(kept) ? 0 : -1;
                 else if (strcmp(word, "cached") == 0)
-                        fst_reduce(kept, fst_sum, &result);
+                        fst_reduce(kept, fst_fn_sum, &result);
                 else if (strcmp(word, "total") == 0)
                         result = fst_request_total_executors(sc, n);
                 else if (strcmp(word, "more") == 0)
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
                         result = fst_kill_executors(sc, (const char *const[]){gate.path, "no such"}, 2);
                 else if (strcmp(word, "shuffle") == 0)
                         summed = fst_reduce_by_key_n(fst_flat_map(fst_range_n(sc, 0, n, n), FST_WITH(spread, gate),
-                                                                 FST_PAIR(I64, I64)), fst_sum, 3);
+                                                                 FST_PAIR(I64, I64)), fst_fn_sum, 3);
                 if (strncmp(word, "shuffle", 7) == 0 && fst_collect(summed, &rows) == 0) {
                         result = 0;
                         for (int64_t key, value; fst_next(rows, &key, &value);)

@@ -40,7 +40,7 @@ static void records(fst_context *sc, const char *in, const char *out)
         fst_save_as_object_file(fst_map(records, number, type), out);
         fst_rdd *again = fst_object_file(sc, out, type);
         fst_count(again, &objects);
-        fst_reduce(fst_map(again, key, FST_I64), fst_sum, &sum);
+        fst_reduce(fst_map(again, key, FST_I64), fst_fn_sum, &sum);
         printf("%d partitions, %lld records, %lld objects, sum %lld\n", fst_rdd_partitions(records), (long long)n,
                (long long)objects, (long long)sum);
 }

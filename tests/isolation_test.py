@@ -181,10 +181,10 @@ static void everything(fst_context *sc, const char *file, const struct how *how)
                                 .seen = fst_accumulator_i64(sc, "seen")};
         fst_add_file(sc, file);
         fst_rdd *rows = fst_map(fst_parallelize_n(sc, numbers, 2 * TABLE, 4), FST_WITH(look, shared), FST_I64);
-        fst_reduce(rows, fst_sum, &sum);
+        fst_reduce(rows, fst_fn_sum, &sum);
         fst_rdd *kept = fst_cache(fst_map(fst_range_n(sc, 0, 40, 4), FST_WITH(announce, *how), FST_I64));
-        fst_count(fst_reduce_by_key(fst_map(kept, by_rest, FST_PAIR(I64, I64)), fst_sum), &pairs);
-        fst_reduce(kept, fst_sum, &again);
+        fst_count(fst_reduce_by_key(fst_map(kept, by_rest, FST_PAIR(I64, I64)), fst_fn_sum), &pairs);
+        fst_reduce(kept, fst_fn_sum, &again);
         printf("%lld %lld %lld %lld\\n", (long long)sum, (long long)fst_accumulator_totals_i64(sc, shared.seen).sum,
                (long long)pairs, (long long)again);
 }
@@ -213,13 +213,13 @@ int main(int argc, char **argv)
         if (how.mode[0] == 'B') {
                 fst_rdd *rows = fst_flat_map(fst_range_n(sc, 0, 200000, 4), with_text, FST_PAIR(I64, BYTES));
                 fst_rdd *lengths = fst_flat_map(fst_partition_by(rows, 3), length_of, FST_I64);
-                fst_reduce(lengths, fst_sum, &n);
+                fst_reduce(lengths, fst_fn_sum, &n);
                 printf("%lld\\n", (long long)n);
                 return fst_context_stop(sc);
         }
         if (how.mode[0] == 'O') {
-                fst_rdd *sums = fst_reduce_by_key(fst_map(fst_range_n(sc, 0, 1000, 8), by_rest, FST_PAIR(I64, I64)), fst_sum);
-                fst_reduce(fst_map(sums, FST_WITH(stumble, how), FST_I64), fst_sum, &n);
+                fst_rdd *sums = fst_reduce_by_key(fst_map(fst_range_n(sc, 0, 1000, 8), by_rest, FST_PAIR(I64, I64)), fst_fn_sum);
+                fst_reduce(fst_map(sums, FST_WITH(stumble, how), FST_I64), fst_fn_sum, &n);
                 printf("%lld\\n", (long long)n);
                 return fst_context_stop(sc);
         }

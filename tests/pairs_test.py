@@ -82,7 +82,7 @@ static int if_named(fst_task *task, int64_t key, int64_t x, const fst_bytes *tex
 static void print_sum(const char *what, fst_rdd *rdd)
 {
         int64_t sum = 0, n = 0;
-        fst_reduce(rdd, fst_sum, &sum);
+        fst_reduce(rdd, fst_fn_sum, &sum);
         fst_count(rdd, &n);
         printf("%s: %lld of %lld\n", what, (long long)sum, (long long)n);
 }
@@ -100,12 +100,12 @@ int main(void)
         print_sum("outer", fst_left_outer_join(pairs, names, if_named, FST_I64));
         print_sum("subtract", fst_values(fst_subtract_by_key(pairs, names)));
         print_sum("distinct", fst_distinct(fst_keys(pairs)));
-        fst_reduce(fst_map(fst_aggregate_by_key(pairs, &none, add, both), average, FST_F64), fst_sum, &sum);
+        fst_reduce(fst_map(fst_aggregate_by_key(pairs, &none, add, both), average, FST_F64), fst_fn_sum, &sum);
         printf("aggregate: %.3f\n", sum);
         fst_rdd *placed = fst_partition_by(pairs, 3);
         sum = 0;
         fst_reduce(fst_map(fst_combine_by_key(placed, first, add, both, FST_FIXED(sizeof(none))), average, FST_F64),
-                   fst_sum, &sum);
+                   fst_fn_sum, &sum);
         printf("combine in place: %.3f\n", sum);
         return fst_context_stop(sc);
 }

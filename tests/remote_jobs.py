@@ -46,7 +46,7 @@ static int others(const char *in, const char *out)
         snprintf(objects, sizeof(objects), "%s-objects", out);
         snprintf(packed, sizeof(packed), "%s-packed", out);
         snprintf(copies, sizeof(copies), "%s-copies", out);
-        fst_reduce(fst_map(fst_whole_text_files(sc, in), length, FST_I64), fst_sum, &bytes);
+        fst_reduce(fst_map(fst_whole_text_files(sc, in), length, FST_I64), fst_fn_sum, &bytes);
         fst_count(records, &n);
         fst_save_as_object_file(records, objects);
         fst_count(fst_object_file_n(sc, objects, FST_FIXED(7), 5), &again);
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
         struct plan plan = {.failing = 1, .attempts = atoi(argv[3])};
         fst_context *sc = fst_context_new("words");
         fst_rdd *lines = fst_text_file_n(sc, argv[1], 1);
-        fst_rdd *words = fst_reduce_by_key_n(fst_flat_map(lines, split, FST_PAIR(BYTES, I64)), fst_sum, 3);
+        fst_rdd *words = fst_reduce_by_key_n(fst_flat_map(lines, split, FST_PAIR(BYTES, I64)), fst_fn_sum, 3);
         int r = fst_save_as_text_file(fst_filter(words, FST_WITH(keep, plan)), argv[2]);
         int64_t rows = 0;
         if (r == 0)

@@ -43,8 +43,8 @@ int main(int argc, char **argv)
 
         sc = fst_context_new("traced");
         fst_rdd *numbers = fst_persist(fst_map(fst_range_n(sc, 0, 4000, 16), by_seven, FST_PAIR(I64, I64)),
-                                       FST_MEMORY_ONLY);
-        fst_rdd *counts = fst_reduce_by_key(numbers, fst_sum);
+                                       FST_STORAGE_MEMORY_ONLY);
+        fst_rdd *counts = fst_reduce_by_key(numbers, fst_fn_sum);
         pthread_create(&thread, NULL, in_background, NULL);
         fst_count(counts, &n);
         fst_count(counts, &m);

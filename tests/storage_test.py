@@ -30,7 +30,7 @@ static void keep(fst_context *sc, int level)
         fst_rdd *kept = fst_persist(fst_map(fst_range_n(sc, 0, 400000, 4), FST_WITH(seen, computed), FST_I64), level);
         int64_t n = 0, sum = 0;
         fst_count(kept, &n);
-        fst_reduce(kept, fst_sum, &sum);
+        fst_reduce(kept, fst_fn_sum, &sum);
         printf("%d: %lld %s, computed %lld\n", level, (long long)n, sum == 399999LL * 200000 ? "right" : "wrong",
                (long long)fst_accumulator_sum_i64(sc, computed));
         fst_unpersist(kept);
@@ -51,7 +51,7 @@ static int files_of(const char *dir, int rdd)
 static void forget(fst_context *sc, const char *dir)
 {
         for (int i = 0; i < 20; i++) {
-                fst_rdd *kept = fst_persist(fst_range_n(sc, 0, 10000, 6), FST_DISK_ONLY_2);
+                fst_rdd *kept = fst_persist(fst_range_n(sc, 0, 10000, 6), FST_STORAGE_DISK_ONLY_2);
                 int64_t n = 0;
                 fst_count(kept, &n);
                 int before = files_of(dir, fst_rdd_id(kept));
@@ -86,7 +86,7 @@ static int is_whole(const char *dir, int rdd, const glob_t *before)
 static void lose(fst_context *sc, const char *dir)
 {
         fst_accumulator computed = fst_accumulator_i64(sc, "computed");
-        fst_rdd *kept = fst_persist(fst_map(fst_range_n(sc, 0, 10000, 6), FST_WITH(seen, computed), FST_I64), FST_DISK_ONLY_2);
+        fst_rdd *kept = fst_persist(fst_map(fst_range_n(sc, 0, 10000, 6), FST_WITH(seen, computed), FST_I64), FST_STORAGE_DISK_ONLY_2);
         int64_t n = 0, sum = 0;
         char pattern[4096];
         glob_t before;
@@ -100,7 +100,7 @@ static void lose(fst_context *sc, const char *dir)
                 usleep(10000);
         globfree(&before);
         kill_one(sc);
-        fst_reduce(kept, fst_sum, &sum);
+        fst_reduce(kept, fst_fn_sum, &sum);
         printf("%s, %s, computed %lld\n", waits < 3000 ? "whole again" : "not whole", sum == 49995000 ? "right" : "wrong",
                (long long)fst_accumulator_sum_i64(sc, computed));
 }

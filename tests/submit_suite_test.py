@@ -434,7 +434,7 @@ int main(void)
         printf("%s %s ", fst_conf_get(conf, "spark.master"), fst_conf_get(conf, "spark.app.name"));
         fst_context *sc = fst_context_new_conf(conf);
         int64_t sum = 0;
-        if (fst_reduce(fst_range_n(sc, 1, 101, 10), fst_sum, &sum) == 0)
+        if (fst_reduce(fst_range_n(sc, 1, 101, 10), fst_fn_sum, &sum) == 0)
                 printf("%d\n", (int)sum);
         return fst_context_stop(sc);
 }

@@ -1,7 +1,7 @@
 /*
  * Sums of an RDD that is kept in memory.   spark-submit cached_sum.c NUMBERS SLICES ROUNDS
  *
- * NUMBERS 64-bit numbers in SLICES partitions, kept and filled by a first job, then summed ROUNDS times by fst_sum.
+ * NUMBERS 64-bit numbers in SLICES partitions, kept and filled by a first job, then summed ROUNDS times by fst_fn_sum.
  * Each line "read: SECONDS" is one job that reads all of them.
  */
 #include <firesteel/firesteel.h>
@@ -29,7 +29,7 @@ int main(int argc, char **argv)
 
         for (int i = 0; i < atoi(argv[3]) && r == 0; i++) {
                 double start = now();
-                r = fst_reduce(kept, fst_sum, &sum);
+                r = fst_reduce(kept, fst_fn_sum, &sum);
                 printf("read: %.6f\n", now() - start);
         }
         printf("sum %lld of %lld\n", (long long)sum, (long long)count);

@@ -71,7 +71,7 @@ int main(int argc, char **argv)
         fst_rdd *ranks = fst_map_values(links, one, FST_F64);
         for (int round = 0; round < atoi(argv[3]); round++)
                 ranks = fst_map_values(
-                        fst_reduce_by_key(fst_join(links, ranks, contribute, FST_PAIR(I64, F64)), fst_sum), damp,
+                        fst_reduce_by_key(fst_join(links, ranks, contribute, FST_PAIR(I64, F64)), fst_fn_sum), damp,
                         FST_F64);
         struct ranks none = {0}, all = {0};
         start = now();

@@ -80,7 +80,7 @@ static void measure(const char *name, fst_type type, const fst_column *keys, siz
                 struct aggregate_options options = {
                         .memory = task,
                         .type = type,
-                        .combine = {.shape = FST_SHAPE(FST_FORM_BUILTIN, FST_BUILTIN_SUM, 0), .name = "fst_sum"},
+                        .combine = {.shape = FST_SHAPE(FST_FORM_BUILTIN, FST_BUILTIN_SUM, 0), .name = "fst_fn_sum"},
                 };
                 double start = bench_now(), adding = 0;
                 if (aggregate_start(a, &options, NULL))

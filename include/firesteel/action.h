@@ -97,7 +97,7 @@ FST_API int fst_take_at(fst_rdd *rdd, int64_t count, fst_iter **rows, fst_site s
  * int fst_first(fst_rdd *pairs, K *key, V *value)
  *
  * The first row; types as in reduce. -ENODATA ("empty collection") if there is none. It looks at no more partitions
- * than that takes. (Without arguments, fst_first is the engine's function for reduce_by_key.)
+ * than that takes.
  */
 #define fst_first(rdd, ...) FST_FIRST_PICK(__VA_ARGS__, FST_FIRST_2, FST_FIRST_1, )(rdd, __VA_ARGS__)
 FST_API int fst_first_at(fst_rdd *rdd, fst_variable key, fst_variable value, fst_site site);
@@ -110,8 +110,7 @@ FST_API int fst_is_empty_at(fst_rdd *rdd, bool *empty, fst_site site);
  * int fst_min(fst_rdd *rdd, T *row), int fst_max(fst_rdd *rdd, T *row)
  *
  * The least and the greatest row in the order of sort_by: numbers by value with NaN as the greatest, BYTES as unsigned
- * bytes, structs as bytes. Not of pairs. As in reduce, -ENODATA if there are none. (Without arguments, these and
- * fst_sum are the engine's functions for reduce and reduce_by_key.)
+ * bytes, structs as bytes. Not of pairs. As in reduce, -ENODATA if there are none.
  */
 #define fst_min(rdd, row) fst_min_at((rdd), FST_VARIABLE(row), FST_HERE("min"))
 #define fst_max(rdd, row) fst_max_at((rdd), FST_VARIABLE(row), FST_HERE("max"))
@@ -130,23 +129,23 @@ FST_API int fst_sum_at(fst_rdd *numbers, fst_variable sum, fst_site site);
 FST_API int fst_mean_at(fst_rdd *numbers, double *mean, fst_site site);
 
 /*
- * int fst_stats(fst_rdd *numbers, struct fst_stats *stats): all of it in one go over I64 or F64.
+ * int fst_stats(fst_rdd *numbers, struct fst_statistics *stats): all of it in one go over I64 or F64.
  *
  * Without rows: 0, but the least is +infinity, the greatest -infinity, variances and deviations NaN. One row has no
  * sample variance: NaN. A NaN among the rows makes everything but the count NaN.
  */
-struct fst_stats {
+struct fst_statistics {
         int64_t count;
         double sum, mean, min, max;
         double variance, stdev;               /* of the rows as all there is: divided by count */
         double sample_variance, sample_stdev; /* of the rows as a sample: divided by count - 1 */
 };
 #define fst_stats(numbers, stats) fst_stats_at((numbers), (stats), FST_HERE("stats"))
-FST_API int fst_stats_at(fst_rdd *numbers, struct fst_stats *stats, fst_site site);
+FST_API int fst_stats_at(fst_rdd *numbers, struct fst_statistics *stats, fst_site site);
 
 /*
- * int fst_histogram(fst_rdd *numbers, int buckets, struct fst_histogram *histogram)
- * int fst_histogram_by(fst_rdd *numbers, const double *bounds, int n, struct fst_histogram *histogram)
+ * int fst_histogram(fst_rdd *numbers, int buckets, struct fst_buckets *histogram)
+ * int fst_histogram_by(fst_rdd *numbers, const double *bounds, int n, struct fst_buckets *histogram)
  *
  * How many rows, of I64 or F64, are in each of @buckets equally wide buckets from the least row to the greatest, or
  * between each two of @n ascending bounds. A bucket includes its lower bound and not its upper one; the last includes
@@ -154,7 +153,7 @@ FST_API int fst_stats_at(fst_rdd *numbers, struct fst_stats *stats, fst_site sit
  * first form; the second counts no row that is outside, or NaN. -EINVAL for fewer than two bounds. The arrays are valid
  * until the context stops.
  */
-struct fst_histogram {
+struct fst_buckets {
         int buckets;
         const double *bounds; /* buckets + 1 */
         const int64_t *counts;
@@ -163,7 +162,7 @@ struct fst_histogram {
         fst_histogram_at((numbers), NULL, (buckets) + 1, (histogram), FST_HERE("histogram"))
 #define fst_histogram_by(numbers, bounds, n, histogram)                                                                \
         fst_histogram_at((numbers), (bounds), (n), (histogram), FST_HERE("histogram"))
-FST_API int fst_histogram_at(fst_rdd *numbers, const double *bounds, int n, struct fst_histogram *histogram,
+FST_API int fst_histogram_at(fst_rdd *numbers, const double *bounds, int n, struct fst_buckets *histogram,
                              fst_site site);
 
 /* int fst_foreach(fst_rdd *rdd, FUNCTION f): call @f for each row, on the executors. */
@@ -299,8 +298,8 @@ FST_API int fst_save_as_object_file_at(fst_rdd *rdd, const char *path, fst_site 
  * int fst_save_as_binary_records(fst_rdd *rdd, const char *path)
  *
  * The rows one behind the other and nothing else, for fst_binary_records or any other program: FIXED as it is, I64 and
- * F64 as 8 bytes in the order of this machine, of a pair the key and then the value. @path/part-00000, … and _SUCCESS as
- * of save_as_text_file, but never packed. -EINVAL for rows with BYTES, which have no one length.
+ * F64 as 8 bytes in the order of this machine, of a pair the key and then the value. @path/part-00000, … and _SUCCESS
+ * as of save_as_text_file, but never packed. -EINVAL for rows with BYTES, which have no one length.
  */
 #define fst_save_as_binary_records(rdd, path)                                                                          \
         fst_save_as_binary_records_at((rdd), (path), FST_HERE("save_as_binary_records"))

@@ -20,7 +20,7 @@
  *              fst_context *sc = fst_context_new("wordcount");
  *              fst_rdd *words = fst_flat_map(fst_text_file(sc, argv[1]), split, FST_PAIR(BYTES, I64));
  *
- *              fst_save_as_text_file(fst_reduce_by_key(words, fst_sum), argv[2]);
+ *              fst_save_as_text_file(fst_reduce_by_key(words, fst_fn_sum), argv[2]);
  *              return fst_context_stop(sc);    // 0, or the first error, already told to the user
  *      }
  *
@@ -33,7 +33,7 @@
  *      emit.h          how it gives rows back
  *      iter.h          how rows are read one after another
  *      list.h          several rows as one value, as grouping makes them
- *      function.h      how functions are handed to operators; the engine's own (fst_sum, …)
+ *      function.h      how functions are handed to operators; the engine's own (fst_fn_sum, …)
  *      context.h       configuration and context
  *      rdd.h           RDDs: what they are, how they are kept
  *      source.h        where they come from

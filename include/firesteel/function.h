@@ -75,12 +75,12 @@ typedef struct fst_fn {
  */
 #define FST_WITH(function, variable) fst_fn_with(FST_FN(function), &(variable), sizeof(variable))
 
-/* The engine's own functions. They combine I64 and F64; fst_first keeps either of two values of any kind. */
-FST_API extern const fst_fn fst_sum, fst_min, fst_max, fst_first;
+/* The engine's own functions. They combine I64 and F64; fst_fn_first keeps either of two values of any kind. */
+FST_API extern const fst_fn fst_fn_sum, fst_fn_min, fst_fn_max, fst_fn_first;
 
 /*
- * Combines FIXED rows that are arrays of doubles, by adding each to its like. It is told how many those are, for rows of
- * D of them:
+ * Combines FIXED rows that are arrays of doubles, by adding each to its like. It is told how many those are, for rows
+ * of D of them:
  *
  *      int64_t n = D;
  *      fst_reduce(rows, FST_WITH(fst_sum_vectors, n), &sum);
@@ -95,7 +95,7 @@ static inline int fst_sum_vectors(fst_task *task, void *into, const void *from)
         return 0;
 }
 
-/* The row itself as sort key: fst_sort_by(rdd, fst_identity, …). */
-FST_API extern const fst_fn fst_identity;
+/* The row itself as sort key: fst_sort_by(rdd, fst_fn_identity, …). */
+FST_API extern const fst_fn fst_fn_identity;
 
 #include <firesteel/detail/function.h>

@@ -6,7 +6,7 @@
  * is computed before an action (action.h). These are macros only to note the source line for error messages and to
  * check functions; each is used as the call that its comment shows. Names ending in _n take the number of partitions
  * that the short form chooses as Spark does. A type that cannot be (a FIXED of no bytes, or of more than
- * FST_FIXED_MOST) is reported by the action.
+ * FST_FIXED_MAX) is reported by the action.
  */
 #pragma once
 
@@ -31,18 +31,19 @@ enum fst_order { FST_ASCENDING, FST_DESCENDING };
  */
 enum fst_storage_level {
         FST_STORAGE_NONE,
-        FST_MEMORY_ONLY,
-        FST_MEMORY_AND_DISK,
-        FST_DISK_ONLY,
-        FST_MEMORY_ONLY_2, /* the same, with a copy on a second executor: one may be lost */
-        FST_MEMORY_AND_DISK_2,
-        FST_DISK_ONLY_2,
-        FST_DISK_ONLY_3,     /* on three executors */
-        FST_MEMORY_ONLY_SER, /* compressed, if spark.rdd.compress: less memory, slower to read */
-        FST_MEMORY_ONLY_SER_2,
-        FST_MEMORY_AND_DISK_SER,
-        FST_MEMORY_AND_DISK_SER_2,
-        FST_OFF_HEAP, /* the same, but in memory of spark.memory.offHeap.size, if spark.memory.offHeap.enabled */
+        FST_STORAGE_MEMORY_ONLY,
+        FST_STORAGE_MEMORY_AND_DISK,
+        FST_STORAGE_DISK_ONLY,
+        FST_STORAGE_MEMORY_ONLY_2, /* the same, with a copy on a second executor: one may be lost */
+        FST_STORAGE_MEMORY_AND_DISK_2,
+        FST_STORAGE_DISK_ONLY_2,
+        FST_STORAGE_DISK_ONLY_3,     /* on three executors */
+        FST_STORAGE_MEMORY_ONLY_SER, /* compressed, if spark.rdd.compress: less memory, slower to read */
+        FST_STORAGE_MEMORY_ONLY_SER_2,
+        FST_STORAGE_MEMORY_AND_DISK_SER,
+        FST_STORAGE_MEMORY_AND_DISK_SER_2,
+        FST_STORAGE_OFF_HEAP, /* the same, but in memory of spark.memory.offHeap.size, if spark.memory.offHeap.enabled
+                               */
 };
 
 FST_API fst_rdd *fst_persist(fst_rdd *rdd, enum fst_storage_level level);
@@ -51,7 +52,7 @@ FST_API fst_rdd *fst_unpersist(fst_rdd *rdd);
 FST_API fst_rdd *fst_unpersist_blocking(fst_rdd *rdd);
 static inline fst_rdd *fst_cache(fst_rdd *rdd)
 {
-        return fst_persist(rdd, FST_MEMORY_ONLY);
+        return fst_persist(rdd, FST_STORAGE_MEMORY_ONLY);
 }
 
 /* The level that it has: FST_STORAGE_NONE if it is not persisted. */
@@ -61,12 +62,12 @@ FST_API enum fst_storage_level fst_rdd_storage_level(const fst_rdd *rdd);
  * What is kept of an RDD at the moment, and which RDDs are persisted: up to @most of them into @rdds, the oldest first;
  * how many there are. Any thread of the driver.
  */
-struct fst_rdd_storage {
+struct fst_storage_info {
         enum fst_storage_level level;
         int cached_partitions;            /* of which there is a copy */
         int64_t memory_bytes, disk_bytes; /* of all copies */
 };
-FST_API struct fst_rdd_storage fst_rdd_storage(const fst_rdd *rdd);
+FST_API struct fst_storage_info fst_get_storage_info(const fst_rdd *rdd);
 FST_API int fst_persisted_rdds(fst_context *sc, fst_rdd **rdds, int most);
 
 /*
@@ -116,8 +117,8 @@ FST_API int fst_scope_begin(fst_context *sc);
 FST_API void fst_scope_end(fst_context *sc, int scope, const fst_rdd *keep);
 
 /*
- * Its number in the application, or -EINVAL for NULL. Of NULL all functions that only look answer what an RDD would that
- * has nothing of what they look for, and say in the log that it is none.
+ * Its number in the application, or -EINVAL for NULL. Of NULL all functions that only look answer what an RDD would
+ * that has nothing of what they look for, and say in the log that it is none.
  */
 FST_API int fst_rdd_id(const fst_rdd *rdd);
 
@@ -136,8 +137,8 @@ FST_API fst_type fst_rdd_type(const fst_rdd *rdd);
 FST_API fst_rdd *fst_rdd_set_name(fst_rdd *rdd, const char *name);
 
 /*
- * By what keys are placed, so that equal ones are in one of its fst_rdd_partitions, and whether two RDDs place every key
- * alike: then a join or cogroup of both shuffles nothing.
+ * By what keys are placed, so that equal ones are in one of its fst_rdd_partitions, and whether two RDDs place every
+ * key alike: then a join or cogroup of both shuffles nothing.
  */
 enum fst_partitioner { FST_NO_PARTITIONER, FST_HASH_PARTITIONER, FST_RANGE_PARTITIONER, FST_FUNCTION_PARTITIONER };
 FST_API enum fst_partitioner fst_rdd_partitioner(const fst_rdd *rdd);

@@ -73,7 +73,7 @@ FST_API void fst_broadcast_destroy(fst_context *sc, fst_broadcast variable);
 enum fst_accumulator_kind { FST_ACCUMULATOR_NONE, FST_ACCUMULATOR_I64, FST_ACCUMULATOR_F64, FST_ACCUMULATOR_OWN };
 
 /* The largest state of an accumulator of one's own. */
-#define FST_ACCUMULATOR_MOST 65536
+#define FST_ACCUMULATOR_MAX 65536
 
 typedef struct fst_accumulator {
         int64_t id;    /* 1, 2, … in the context; 0: there is none */
@@ -141,7 +141,7 @@ FST_API const char *fst_accumulator_name(fst_context *sc, fst_accumulator a);
 /*
  * fst_accumulator fst_accumulator_own(fst_context *sc, const char *name, const T *zero, MERGE merge)
  *
- * One of one's own: its state is a plain struct without pointers, of FST_ACCUMULATOR_MOST bytes at most; @zero (copied)
+ * One of one's own: its state is a plain struct without pointers, of FST_ACCUMULATOR_MAX bytes at most; @zero (copied)
  * is the state to which nothing was added. Tasks change their own state through fst_accumulator_state; the driver puts
  * them together, one task after another in no particular order, with
  *

@@ -35,5 +35,5 @@ struct fst_stage_info {
 };
 
 /* false: there is no such job, or stage, or it ended long ago. */
-FST_API bool fst_job_info(fst_context *sc, int job, struct fst_job_info *info);
-FST_API bool fst_stage_info(fst_context *sc, int stage, struct fst_stage_info *info);
+FST_API bool fst_get_job_info(fst_context *sc, int job, struct fst_job_info *info);
+FST_API bool fst_get_stage_info(fst_context *sc, int stage, struct fst_stage_info *info);

@@ -30,7 +30,7 @@ FST_API fst_rdd *fst_map_partitions_at(fst_rdd *rdd, fst_fn f, fst_type type, fs
  * fst_rdd *fst_sort_by_n(fst_rdd *rdd, FUNCTION key, fst_type key_type, enum fst_order order, int partitions)
  *
  * Rows of any type in the order of a key computed from each, in as many partitions as @rdd has; @key has a form of map,
- * or is fst_identity for rows that are no pairs.
+ * or is fst_fn_identity for rows that are no pairs.
  */
 #define fst_sort_by(rdd, key, key_type, order) fst_sort_by_n(rdd, key, key_type, order, 0)
 #define fst_sort_by_n(rdd, key, key_type, order, partitions)                                                           \

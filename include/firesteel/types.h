@@ -6,7 +6,7 @@
  *      I64             int64_t
  *      F64             double
  *      BYTES           fst_bytes: a run of bytes of any length, text or not
- *      FIXED(size)     a plain struct of that size (1 … FST_FIXED_MOST bytes), without pointers
+ *      FIXED(size)     a plain struct of that size (1 … FST_FIXED_MAX bytes), without pointers
  *
  * A type is written FST_I64, FST_BYTES, FST_FIXED(sizeof(struct point)), or FST_PAIR(BYTES, I64). Because an
  * RDD knows its type, the engine hashes, sorts, compares and prints rows without calling back.
@@ -22,7 +22,7 @@
 #define fst_likely(x) __builtin_expect(!!(x), 1)
 
 /* The interface of this header. A module built against another number is refused when it is loaded. */
-#define FST_ABI 3
+#define FST_ABI 4
 
 typedef struct fst_context fst_context;
 typedef struct fst_rdd fst_rdd;
@@ -36,7 +36,7 @@ enum fst_kind {
 };
 
 /* The largest struct of FIXED: so that a pair of two, as a record, fits into a page of the engine. */
-#define FST_FIXED_MOST 65536
+#define FST_FIXED_MAX 65536
 
 /* A row's type. Rows that are no pairs have only a key: `value` is FST_KIND_NONE. Sizes are in bytes, 0 for BYTES. */
 typedef struct fst_type {

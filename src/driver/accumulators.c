@@ -196,9 +196,9 @@ FST_API fst_accumulator fst_accumulator_own_of(fst_context *sc, const char *name
 {
         struct fst_error error = FST_ERROR_INIT;
         int r = 0;
-        if (size < 1 || size > FST_ACCUMULATOR_MOST)
+        if (size < 1 || size > FST_ACCUMULATOR_MAX)
                 r = error_set(&error, -EINVAL, "the state of an accumulator has 1 to %d bytes, not %zu",
-                              FST_ACCUMULATOR_MOST, size);
+                              FST_ACCUMULATOR_MAX, size);
         else if (!merge.code || merge.shape != FST_SHAPE(FST_FORM_INTO, FST_KIND_FIXED, FST_KIND_NONE))
                 r = error_set(&error, -EINVAL,
                               "%s does not combine states: it must be int f(fst_task *, void *into, "

@@ -26,7 +26,7 @@ struct fst_error;
 
 struct exec_env {
         struct memory_manager *memory;
-        struct memory_manager *off_heap; /* of blocks of FST_OFF_HEAP; NULL: there is none */
+        struct memory_manager *off_heap; /* of blocks of FST_STORAGE_OFF_HEAP; NULL: there is none */
         struct disk_dirs *dirs;
         struct shuffle_store *shuffles;
         struct block_store *blocks;
@@ -36,16 +36,17 @@ struct exec_env {
         struct transfer_client *service_transfers; /* and from shuffle services; NULL: there are none */
         struct shuffle_fetch_limits fetch_limits;  /* of a reduce task */
         const struct remote_blocks *remote;        /* block_manager_remote; NULL: there are no other executors */
-        const struct task_services *services;      /* rdd/pipeline/task_services.h; set before the first slot. NULL: none */
-        int task_cpus;                             /* spark.task.cpus */
-        const char *app_id;                        /* borrowed */
-        const char *executor_id;                   /* borrowed; NULL: it is the driver's own */
-        uint64_t seed;                             /* of the application's random numbers */
+        const struct task_services *services; /* rdd/pipeline/task_services.h; set before the first slot. NULL: none */
+        int task_cpus;                        /* spark.task.cpus */
+        const char *app_id;                   /* borrowed */
+        const char *executor_id;              /* borrowed; NULL: it is the driver's own */
+        uint64_t seed;                        /* of the application's random numbers */
         const void *io_secret; /* of the application's file keys, for exec_env_init; borrowed. NULL: a new one */
         size_t io_secret_len;
         uint8_t own_io_secret[FILE_SECRET_MOST]; /* that one; wiped by exec_env_deinit */
-        bool passes_blocks;          /* a worker process, whose blocks go to the executor: set before exec_env_init */
-        struct isolation *isolation; /* how tasks run in processes of their own (exec/isolation/isolation.h); NULL: none do */
+        bool passes_blocks; /* a worker process, whose blocks go to the executor: set before exec_env_init */
+        struct isolation
+                *isolation; /* how tasks run in processes of their own (exec/isolation/isolation.h); NULL: none do */
 
         /*
          * Whether task @task_id may commit its output of @partition, of which other processes may run attempts: 0;

@@ -21,7 +21,7 @@
 #define BUFFER_SIZE ((size_t)1 << 20)
 #define RUN_LEAST ((size_t)64 << 10) /* of records that are written from where they are */
 
-static_assert(BUFFER_SIZE >= 2 * FST_FIXED_MOST, "a record fits into the buffer");
+static_assert(BUFFER_SIZE >= 2 * FST_FIXED_MAX, "a record fits into the buffer");
 
 struct part_writer {
         char *buffer;

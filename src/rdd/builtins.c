@@ -8,15 +8,15 @@
                 .shape = FST_SHAPE(FST_FORM_BUILTIN, number, 0), .name = text                                          \
         }
 
-FST_API const fst_fn fst_sum = BUILTIN(FST_BUILTIN_SUM, "fst_sum");
-FST_API const fst_fn fst_min = BUILTIN(FST_BUILTIN_MIN, "fst_min");
-FST_API const fst_fn fst_max = BUILTIN(FST_BUILTIN_MAX, "fst_max");
-FST_API const fst_fn fst_first = BUILTIN(FST_BUILTIN_FIRST, "fst_first");
-FST_API const fst_fn fst_identity = BUILTIN(FST_BUILTIN_IDENTITY, "fst_identity");
+FST_API const fst_fn fst_fn_sum = BUILTIN(FST_BUILTIN_SUM, "fst_fn_sum");
+FST_API const fst_fn fst_fn_min = BUILTIN(FST_BUILTIN_MIN, "fst_fn_min");
+FST_API const fst_fn fst_fn_max = BUILTIN(FST_BUILTIN_MAX, "fst_fn_max");
+FST_API const fst_fn fst_fn_first = BUILTIN(FST_BUILTIN_FIRST, "fst_fn_first");
+FST_API const fst_fn fst_fn_identity = BUILTIN(FST_BUILTIN_IDENTITY, "fst_fn_identity");
 
 const fst_fn *builtin_find(const char *name, uint32_t shape)
 {
-        const fst_fn *const numbered[] = {&fst_sum, &fst_min, &fst_max, &fst_first, &fst_identity};
+        const fst_fn *const numbered[] = {&fst_fn_sum, &fst_fn_min, &fst_fn_max, &fst_fn_first, &fst_fn_identity};
         for (size_t i = 0; i < ARRAY_SIZE(numbered); i++)
                 if (strcmp(numbered[i]->name, name) == 0 && numbered[i]->shape == shape)
                         return numbered[i];

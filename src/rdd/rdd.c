@@ -293,7 +293,8 @@ FST_API fst_rdd *fst_persist(fst_rdd *rdd, enum fst_storage_level level)
         rdd = rdd_given(rdd, rdd_site("persist"));
         int before = __atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED);
         if (!storage_level_valid((int)level))
-                return rdd_fail(rdd, -EINVAL, "there is no such storage level: use FST_MEMORY_ONLY and its like");
+                return rdd_fail(rdd, -EINVAL,
+                                "there is no such storage level: use FST_STORAGE_MEMORY_ONLY and its like");
         if (rdd_wants_local_checkpoint(rdd))
                 return rdd_set_level(rdd, storage_level_with_disk(level));
         if (before && before != (int)level)

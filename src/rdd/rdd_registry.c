@@ -201,7 +201,7 @@ void rdd_registry_unlock(fst_context *sc)
 
 /* ------------------------------------------------------------------------------------------------- what is kept */
 
-static void kept_here(struct block_store *blocks, int rdd, struct fst_rdd_storage *storage)
+static void kept_here(struct block_store *blocks, int rdd, struct fst_storage_info *storage)
 {
         size_t n;
         _cleanup_free_ struct block_id *ids = block_store_list(blocks, &n);
@@ -215,9 +215,9 @@ static void kept_here(struct block_store *blocks, int rdd, struct fst_rdd_storag
         }
 }
 
-FST_API struct fst_rdd_storage fst_rdd_storage(const fst_rdd *rdd)
+FST_API struct fst_storage_info fst_get_storage_info(const fst_rdd *rdd)
 {
-        struct fst_rdd_storage storage = {.level = fst_rdd_storage_level(rdd)};
+        struct fst_storage_info storage = {.level = fst_rdd_storage_level(rdd)};
         if (!rdd)
                 return storage;
         const struct rdd_registry *r = registry_of(rdd->sc);

@@ -24,7 +24,7 @@ struct rdd_block_places {
         bool (*cached)(void *owner, int rdd, int partition);
         /* The RDD is not to be kept any more: @blocking waits until nobody does. */
         void (*unpersisted)(void *owner, int rdd, bool blocking);
-        void (*kept)(void *owner, int rdd, struct fst_rdd_storage *storage); /* all but the level */
+        void (*kept)(void *owner, int rdd, struct fst_storage_info *storage); /* all but the level */
         void *owner;
 };
 

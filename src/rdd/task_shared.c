@@ -58,7 +58,7 @@ FST_API void fst_accumulate_f64(fst_task *task, fst_accumulator a, double x)
 
 FST_API void *fst_accumulator_state(fst_task *task, fst_accumulator a)
 {
-        if (a.id > 0 && a.kind == FST_ACCUMULATOR_OWN && a.size >= 1 && a.size <= FST_ACCUMULATOR_MOST) {
+        if (a.id > 0 && a.kind == FST_ACCUMULATOR_OWN && a.size >= 1 && a.size <= FST_ACCUMULATOR_MAX) {
                 struct accumulator_update *u = update_of(task, a);
                 return u ? u->own : NULL;
         }

@@ -23,7 +23,7 @@
  * written without locks held.
  *
  * Serialized levels keep pages compressed, if the store has a codec: as the frames that they would be on disk, which is
- * also how they go there. FST_OFF_HEAP is memory of a manager of its own; without one, it is on disk.
+ * also how they go there. FST_STORAGE_OFF_HEAP is memory of a manager of its own; without one, it is on disk.
  */
 #pragma once
 

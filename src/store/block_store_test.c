@@ -149,11 +149,11 @@ static struct block_status status(int rdd, int partition)
 static void a_block_is_read_as_it_was_written(void **state)
 {
         start(16 * MIB, 0.5);
-        put(1, 0, FST_MEMORY_ONLY, 5);
-        put(1, 1, FST_MEMORY_AND_DISK, MIB_ROWS);
-        put(1, 2, FST_DISK_ONLY, MIB_ROWS);
-        put(1, 3, FST_DISK_ONLY, 0);
-        put(1, 4, FST_MEMORY_ONLY, 0);
+        put(1, 0, FST_STORAGE_MEMORY_ONLY, 5);
+        put(1, 1, FST_STORAGE_MEMORY_AND_DISK, MIB_ROWS);
+        put(1, 2, FST_STORAGE_DISK_ONLY, MIB_ROWS);
+        put(1, 3, FST_STORAGE_DISK_ONLY, 0);
+        put(1, 4, FST_STORAGE_MEMORY_ONLY, 0);
         assert_int_equal(get(1, 0), 5);
         assert_int_equal(get(1, 1), MIB_ROWS);
         assert_int_equal(get(1, 2), MIB_ROWS);
@@ -171,7 +171,8 @@ static void a_block_is_read_as_it_was_written(void **state)
         struct block *block = NULL;
         struct block_writer *w = NULL;
         assert_int_equal(
-                block_store_acquire(store, &task_b, (struct block_id){1, 0}, FST_MEMORY_ONLY, TYPE, &block, &w), 0);
+                block_store_acquire(store, &task_b, (struct block_id){1, 0}, FST_STORAGE_MEMORY_ONLY, TYPE, &block, &w),
+                0);
         block_release(block);
         assert_int_equal(block_store_remove_rdd(store, 1), 5);
         assert_int_equal(get(1, 0), -ENOENT);
@@ -186,13 +187,13 @@ static void what_does_not_fit_is_given_up_or_goes_to_disk(void **state)
         struct block_id id = {1, 0};
         struct block *block = NULL;
         struct block_writer *w = NULL;
-        block_store_acquire(store, &task_a, id, FST_MEMORY_ONLY, TYPE, &block, &w);
+        block_store_acquire(store, &task_a, id, FST_STORAGE_MEMORY_ONLY, TYPE, &block, &w);
         assert_int_equal(append_rows(w, id, 4 * MIB_ROWS), FST_BLOCK_E_GIVEN_UP);
         assert_int_equal(memory_manager_storage_used(memory), 0);
         assert_int_equal(append_rows(w, id, 10), 0);
         assert_int_equal(block_writer_commit(w, NULL), FST_BLOCK_E_GIVEN_UP);
         assert_false(block_store_contains(store, id));
-        put(1, 1, FST_MEMORY_AND_DISK, 4 * MIB_ROWS);
+        put(1, 1, FST_STORAGE_MEMORY_AND_DISK, 4 * MIB_ROWS);
         assert_int_equal(status(1, 1).memory_bytes, 0);
         assert_int_equal(memory_manager_storage_used(memory), 0);
         assert_int_equal(get(1, 1), 4 * MIB_ROWS);
@@ -212,16 +213,16 @@ static void acquire_again(int rdd, int partition, enum fst_storage_level level)
 static void blocks_get_disk_with_their_rdd(void **state)
 {
         start(4 * MIB, 0.5);
-        put(1, 0, FST_MEMORY_ONLY, MIB_ROWS);
-        put(2, 0, FST_MEMORY_ONLY_SER, MIB_ROWS);
-        put(3, 0, FST_MEMORY_ONLY, MIB_ROWS);
-        acquire_again(1, 0, FST_MEMORY_AND_DISK);
-        acquire_again(2, 0, FST_MEMORY_AND_DISK_SER);
-        acquire_again(3, 0, FST_MEMORY_ONLY);
-        assert_int_equal(status(1, 0).level, FST_MEMORY_AND_DISK);
-        assert_int_equal(status(2, 0).level, FST_MEMORY_AND_DISK_SER);
-        assert_int_equal(status(3, 0).level, FST_MEMORY_ONLY);
-        put(4, 0, FST_MEMORY_ONLY, 4 * MIB_ROWS - 20000);
+        put(1, 0, FST_STORAGE_MEMORY_ONLY, MIB_ROWS);
+        put(2, 0, FST_STORAGE_MEMORY_ONLY_SER, MIB_ROWS);
+        put(3, 0, FST_STORAGE_MEMORY_ONLY, MIB_ROWS);
+        acquire_again(1, 0, FST_STORAGE_MEMORY_AND_DISK);
+        acquire_again(2, 0, FST_STORAGE_MEMORY_AND_DISK_SER);
+        acquire_again(3, 0, FST_STORAGE_MEMORY_ONLY);
+        assert_int_equal(status(1, 0).level, FST_STORAGE_MEMORY_AND_DISK);
+        assert_int_equal(status(2, 0).level, FST_STORAGE_MEMORY_AND_DISK_SER);
+        assert_int_equal(status(3, 0).level, FST_STORAGE_MEMORY_ONLY);
+        put(4, 0, FST_STORAGE_MEMORY_ONLY, 4 * MIB_ROWS - 20000);
         assert_int_equal(status(1, 0).memory_bytes, 0);
         assert_int_equal(get(1, 0), MIB_ROWS);
         assert_int_equal(get(2, 0), MIB_ROWS);
@@ -232,10 +233,10 @@ static void blocks_get_disk_with_their_rdd(void **state)
 static void serialized_levels_take_less_memory(void **state)
 {
         start(8 * MIB, 0.5);
-        put(1, 0, FST_MEMORY_ONLY, 2 * MIB_ROWS);
-        put(2, 0, FST_MEMORY_ONLY_SER, 2 * MIB_ROWS);
-        put(3, 0, FST_MEMORY_AND_DISK_SER_2, 100);
-        put(4, 0, FST_MEMORY_ONLY_SER, 0);
+        put(1, 0, FST_STORAGE_MEMORY_ONLY, 2 * MIB_ROWS);
+        put(2, 0, FST_STORAGE_MEMORY_ONLY_SER, 2 * MIB_ROWS);
+        put(3, 0, FST_STORAGE_MEMORY_AND_DISK_SER_2, 100);
+        put(4, 0, FST_STORAGE_MEMORY_ONLY_SER, 0);
         assert_true(status(1, 0).memory_bytes > 2 * status(2, 0).memory_bytes);
         assert_true(status(2, 0).memory_bytes > MIB / 4);
         assert_true(status(3, 0).memory_bytes < 8192);
@@ -253,20 +254,20 @@ static void serialized_levels_take_less_memory(void **state)
 static void what_is_packed_goes_to_disk_as_it_is(void **state)
 {
         start(4 * MIB, 0.5);
-        put(1, 0, FST_MEMORY_AND_DISK_SER, 4 * MIB_ROWS);
+        put(1, 0, FST_STORAGE_MEMORY_AND_DISK_SER, 4 * MIB_ROWS);
         size_t packed = status(1, 0).memory_bytes;
-        put(2, 0, FST_MEMORY_ONLY, 4 * MIB_ROWS - 20000);
+        put(2, 0, FST_STORAGE_MEMORY_ONLY, 4 * MIB_ROWS - 20000);
         assert_int_equal(status(1, 0).memory_bytes, 0);
         assert_in_range(status(1, 0).disk_bytes, packed - PAGE_BLOCK, packed);
         assert_int_equal(get(1, 0), 4 * MIB_ROWS);
         /* One that grows beyond memory goes on on disk, or is given up. */
-        put(3, 0, FST_MEMORY_AND_DISK_SER, 30 * MIB_ROWS);
+        put(3, 0, FST_STORAGE_MEMORY_AND_DISK_SER, 30 * MIB_ROWS);
         assert_true(status(3, 0).disk_bytes > 4 * MIB);
         assert_int_equal(get(3, 0), 30 * MIB_ROWS);
         struct block_id id = {4, 0};
         struct block *block = NULL;
         struct block_writer *w = NULL;
-        assert_int_equal(block_store_acquire(store, &task_a, id, FST_MEMORY_ONLY_SER, TYPE, &block, &w),
+        assert_int_equal(block_store_acquire(store, &task_a, id, FST_STORAGE_MEMORY_ONLY_SER, TYPE, &block, &w),
                          FST_BLOCK_E_COMPUTE);
         assert_int_equal(append_rows(w, id, 30 * MIB_ROWS), FST_BLOCK_E_GIVEN_UP);
         assert_int_equal(block_writer_commit(w, NULL), FST_BLOCK_E_GIVEN_UP);
@@ -285,9 +286,10 @@ static void large_records_are_packed(void **state)
         char *bytes = mem_alloc(LONG);
         for (int i = 0; i < LONG; i++)
                 bytes[i] = (char)(i * 2654435761u >> 13);
-        assert_int_equal(block_store_acquire(store, &task_a, id, FST_OFF_HEAP, TYPE, &block, &w), FST_BLOCK_E_COMPUTE);
+        assert_int_equal(block_store_acquire(store, &task_a, id, FST_STORAGE_OFF_HEAP, TYPE, &block, &w),
+                         FST_BLOCK_E_COMPUTE);
         block_writer_abort(w);
-        assert_int_equal(block_store_acquire(store, &task_a, id, FST_MEMORY_AND_DISK_SER, TYPE, &block, &w),
+        assert_int_equal(block_store_acquire(store, &task_a, id, FST_STORAGE_MEMORY_AND_DISK_SER, TYPE, &block, &w),
                          FST_BLOCK_E_COMPUTE);
         for (int64_t i = 0; i < 5; i++) {
                 fst_bytes key = {bytes, i == 3 ? 10 : LONG - (size_t)i};
@@ -321,17 +323,18 @@ static void large_records_are_packed(void **state)
 static void memory_off_the_heap_is_for_itself(void **state)
 {
         start_with_off_heap(4 * MIB, 2 * MIB);
-        put(1, 0, FST_MEMORY_ONLY, 3 * MIB_ROWS);
-        put(2, 0, FST_OFF_HEAP, 3 * MIB_ROWS);
+        put(1, 0, FST_STORAGE_MEMORY_ONLY, 3 * MIB_ROWS);
+        put(2, 0, FST_STORAGE_OFF_HEAP, 3 * MIB_ROWS);
         size_t first = status(2, 0).memory_bytes;
         assert_true(first > 0);
         assert_int_equal(memory_manager_storage_used(off_heap), first);
         assert_int_equal(memory_manager_storage_used(memory), status(1, 0).memory_bytes);
-        put(3, 0, FST_OFF_HEAP, 6 * MIB_ROWS); /* (2, 0) goes to disk for it, (1, 0) has nothing to do with it */
+        put(3, 0, FST_STORAGE_OFF_HEAP,
+            6 * MIB_ROWS); /* (2, 0) goes to disk for it, (1, 0) has nothing to do with it */
         assert_int_equal(status(2, 0).memory_bytes, 0);
         assert_true(status(3, 0).memory_bytes > 0);
         assert_int_equal(get(1, 0), 3 * MIB_ROWS);
-        put(4, 0, FST_MEMORY_ONLY, 3 * MIB_ROWS); /* and the other way round */
+        put(4, 0, FST_STORAGE_MEMORY_ONLY, 3 * MIB_ROWS); /* and the other way round */
         assert_int_equal(get(1, 0), -ENOENT);
         assert_true(status(3, 0).memory_bytes > 0);
         assert_int_equal(get(2, 0), 3 * MIB_ROWS);
@@ -339,7 +342,7 @@ static void memory_off_the_heap_is_for_itself(void **state)
         stop();
         /* Without any, such blocks are on disk: Spark's are, too. */
         start(4 * MIB, 0.5);
-        put(2, 0, FST_OFF_HEAP, MIB_ROWS);
+        put(2, 0, FST_STORAGE_OFF_HEAP, MIB_ROWS);
         assert_int_equal(status(2, 0).memory_bytes, 0);
         assert_true(status(2, 0).disk_bytes > 0);
         assert_int_equal(get(2, 0), MIB_ROWS);
@@ -349,19 +352,19 @@ static void memory_off_the_heap_is_for_itself(void **state)
 static void the_least_recently_used_of_other_rdds_goes(void **state)
 {
         start(4 * MIB, 0.5);
-        put(1, 0, FST_MEMORY_ONLY, MIB_ROWS);
-        put(2, 0, FST_MEMORY_AND_DISK, MIB_ROWS);
-        put(3, 0, FST_MEMORY_ONLY, MIB_ROWS);
+        put(1, 0, FST_STORAGE_MEMORY_ONLY, MIB_ROWS);
+        put(2, 0, FST_STORAGE_MEMORY_AND_DISK, MIB_ROWS);
+        put(3, 0, FST_STORAGE_MEMORY_ONLY, MIB_ROWS);
         assert_int_equal(get(1, 0), MIB_ROWS); /* used: 2, 3, 1 */
         struct block *held = block_store_find(store, (struct block_id){3, 0});
-        put(4, 0, FST_MEMORY_ONLY, 2 * MIB_ROWS);
+        put(4, 0, FST_STORAGE_MEMORY_ONLY, 2 * MIB_ROWS);
         assert_true(status(2, 0).disk_bytes > 0 && status(2, 0).memory_bytes == 0);
         assert_int_equal(get(2, 0), MIB_ROWS);
         /* Blocks of the same RDD and those being read stay, so the next one has only (1, 0) to take from. */
         struct block_id id = {4, 1};
         struct block *block = NULL;
         struct block_writer *w = NULL;
-        block_store_acquire(store, &task_a, id, FST_MEMORY_ONLY, TYPE, &block, &w);
+        block_store_acquire(store, &task_a, id, FST_STORAGE_MEMORY_ONLY, TYPE, &block, &w);
         assert_int_equal(append_rows(w, id, 3 * MIB_ROWS), FST_BLOCK_E_GIVEN_UP);
         block_writer_abort(w);
         assert_false(block_store_contains(store, (struct block_id){1, 0}));
@@ -384,9 +387,9 @@ static void execution_takes_memory_from_blocks(void **state)
         start(4 * MIB, 0.25);
         n_heard = 0;
         block_store_set_observer(store, hear, NULL);
-        put(1, 0, FST_MEMORY_AND_DISK, MIB_ROWS);
-        put(1, 1, FST_MEMORY_ONLY, MIB_ROWS);
-        put(1, 2, FST_MEMORY_ONLY, MIB_ROWS / 2);
+        put(1, 0, FST_STORAGE_MEMORY_AND_DISK, MIB_ROWS);
+        put(1, 1, FST_STORAGE_MEMORY_ONLY, MIB_ROWS);
+        put(1, 2, FST_STORAGE_MEMORY_ONLY, MIB_ROWS / 2);
         assert_int_equal(n_heard, 3);
         struct memory_task *task = memory_task_new(memory);
         struct memory_consumer c;
@@ -419,7 +422,7 @@ struct second {
 static void *second_run(void *argument)
 {
         struct second *s = argument;
-        int r = block_store_acquire(store, &task_b, s->id, FST_MEMORY_ONLY, TYPE, &s->block, &s->writer);
+        int r = block_store_acquire(store, &task_b, s->id, FST_STORAGE_MEMORY_ONLY, TYPE, &s->block, &s->writer);
         atomic_store(&s->result, 1 + r);
         return NULL;
 }
@@ -432,10 +435,11 @@ static void a_second_task_waits_and_then_reads_or_computes(void **state)
                 struct block *block = NULL;
                 struct block_writer *w = NULL, *again = NULL;
                 pthread_t thread;
-                assert_int_equal(block_store_acquire(store, &task_a, s.id, FST_MEMORY_ONLY, TYPE, &block, &w),
+                assert_int_equal(block_store_acquire(store, &task_a, s.id, FST_STORAGE_MEMORY_ONLY, TYPE, &block, &w),
                                  FST_BLOCK_E_COMPUTE);
-                assert_int_equal(block_store_acquire(store, &task_a, s.id, FST_MEMORY_ONLY, TYPE, &block, &again),
-                                 FST_BLOCK_E_BYPASS);
+                assert_int_equal(
+                        block_store_acquire(store, &task_a, s.id, FST_STORAGE_MEMORY_ONLY, TYPE, &block, &again),
+                        FST_BLOCK_E_BYPASS);
                 assert_int_equal(pthread_create(&thread, NULL, second_run, &s), 0);
                 assert_int_equal(append_rows(w, s.id, 100), 0);
                 usleep(20000);
@@ -465,14 +469,14 @@ static void who_holds_memory_does_not_wait_for_a_writer(void **state)
         struct block_asker holder = {.task = &holder, .holds_memory = true};
         struct block *block = NULL;
         struct block_writer *w = NULL, *none = NULL;
-        assert_int_equal(block_store_acquire(store, &task_a, id, FST_MEMORY_ONLY, TYPE, &block, &w),
+        assert_int_equal(block_store_acquire(store, &task_a, id, FST_STORAGE_MEMORY_ONLY, TYPE, &block, &w),
                          FST_BLOCK_E_COMPUTE);
-        assert_int_equal(block_store_acquire(store, &holder, id, FST_MEMORY_ONLY, TYPE, &block, &none),
+        assert_int_equal(block_store_acquire(store, &holder, id, FST_STORAGE_MEMORY_ONLY, TYPE, &block, &none),
                          FST_BLOCK_E_BYPASS);
         assert_null(none);
         assert_int_equal(append_rows(w, id, 10), 0);
         assert_int_equal(block_writer_commit(w, NULL), 0);
-        assert_int_equal(block_store_acquire(store, &holder, id, FST_MEMORY_ONLY, TYPE, &block, &none), 0);
+        assert_int_equal(block_store_acquire(store, &holder, id, FST_STORAGE_MEMORY_ONLY, TYPE, &block, &none), 0);
         block_release(block);
         stop();
 }
@@ -493,10 +497,11 @@ static void a_stopped_task_waits_no_longer(void **state)
         struct block *block = NULL;
         struct block_writer *w = NULL, *none = NULL;
         pthread_t thread;
-        assert_int_equal(block_store_acquire(store, &task_a, id, FST_MEMORY_ONLY, TYPE, &block, &w),
+        assert_int_equal(block_store_acquire(store, &task_a, id, FST_STORAGE_MEMORY_ONLY, TYPE, &block, &w),
                          FST_BLOCK_E_COMPUTE);
         assert_int_equal(pthread_create(&thread, NULL, stop_soon, &flag), 0);
-        assert_int_equal(block_store_acquire(store, &stopped, id, FST_MEMORY_ONLY, TYPE, &block, &none), -ECANCELED);
+        assert_int_equal(block_store_acquire(store, &stopped, id, FST_STORAGE_MEMORY_ONLY, TYPE, &block, &none),
+                         -ECANCELED);
         pthread_join(thread, NULL);
         block_writer_abort(w);
         stop();
@@ -508,16 +513,16 @@ static void unpersist_lets_readers_and_writers_end(void **state)
         struct block_id id = {1, 0};
         struct block *block = NULL;
         struct block_writer *w = NULL;
-        put(1, 0, FST_DISK_ONLY, MIB_ROWS);
+        put(1, 0, FST_STORAGE_DISK_ONLY, MIB_ROWS);
         struct block *held = block_store_find(store, id);
         assert_int_equal(block_store_remove_rdd(store, 1), 1);
-        put(1, 0, FST_DISK_ONLY, 10); /* beside the old one, whose file is still there */
+        put(1, 0, FST_STORAGE_DISK_ONLY, 10); /* beside the old one, whose file is still there */
         assert_int_equal(read_rows(held, id), MIB_ROWS);
         assert_int_equal(get(1, 0), 10);
         block_release(held);
         assert_int_equal(get(1, 0), 10);
         id.partition = 1;
-        block_store_acquire(store, &task_a, id, FST_MEMORY_ONLY, TYPE, &block, &w);
+        block_store_acquire(store, &task_a, id, FST_STORAGE_MEMORY_ONLY, TYPE, &block, &w);
         assert_int_equal(append_rows(w, id, 10), 0);
         assert_int_equal(block_store_remove_rdd(store, 1), 1);
         assert_int_equal(append_rows(w, id, 10), 0);
@@ -529,7 +534,7 @@ static void unpersist_lets_readers_and_writers_end(void **state)
 static void a_damaged_block_is_found_and_removed(void **state)
 {
         start(4 * MIB, 0.5);
-        put(7, 3, FST_DISK_ONLY, MIB_ROWS);
+        put(7, 3, FST_STORAGE_DISK_ONLY, MIB_ROWS);
         _cleanup_free_ char *pattern = mem_printf("%s/*/*/rdd_7_3", base);
         glob_t found;
         assert_int_equal(glob(pattern, 0, NULL, &found), 0);
@@ -539,7 +544,7 @@ static void a_damaged_block_is_found_and_removed(void **state)
         globfree(&found);
         assert_int_equal(get(7, 3), -EBADMSG);
         assert_int_equal(get(7, 3), -ENOENT);
-        put(7, 3, FST_DISK_ONLY, 10);
+        put(7, 3, FST_STORAGE_DISK_ONLY, 10);
         assert_int_equal(get(7, 3), 10);
         stop();
 }
@@ -547,12 +552,12 @@ static void a_damaged_block_is_found_and_removed(void **state)
 static void a_block_whose_file_is_gone_is_removed(void **state)
 {
         start(4 * MIB, 0.5);
-        put(7, 3, FST_DISK_ONLY, MIB_ROWS);
+        put(7, 3, FST_STORAGE_DISK_ONLY, MIB_ROWS);
         _cleanup_free_ char *command = mem_printf("rm -f %s/blockmgr-*/*/rdd_7_3", base);
         assert_int_equal(system(command), 0);
         assert_int_equal(get(7, 3), -ENOENT); /* opening fails */
         assert_false(block_store_contains(store, (struct block_id){7, 3}));
-        put(7, 3, FST_DISK_ONLY, 10);
+        put(7, 3, FST_STORAGE_DISK_ONLY, 10);
         assert_int_equal(get(7, 3), 10);
         stop();
 }
@@ -563,20 +568,20 @@ static void partitions_of_one_rdd_stay(void **state)
         enum { ROWS = MIB_ROWS / 4 * 5 };
         start(4 * MIB, 0.5);
         for (int p = 0; p < 3; p++)
-                put(1, p, FST_MEMORY_ONLY, ROWS);
+                put(1, p, FST_STORAGE_MEMORY_ONLY, ROWS);
         struct block_id id = {1, 3};
         struct block *block = NULL;
         struct block_writer *w = NULL;
-        block_store_acquire(store, &task_a, id, FST_MEMORY_ONLY, TYPE, &block, &w);
+        block_store_acquire(store, &task_a, id, FST_STORAGE_MEMORY_ONLY, TYPE, &block, &w);
         assert_int_equal(append_rows(w, id, ROWS), FST_BLOCK_E_GIVEN_UP);
         assert_int_equal(block_writer_commit(w, NULL), FST_BLOCK_E_GIVEN_UP);
-        put(1, 4, FST_MEMORY_AND_DISK, ROWS); /* beside them, on disk */
+        put(1, 4, FST_STORAGE_MEMORY_AND_DISK, ROWS); /* beside them, on disk */
         assert_int_equal(status(1, 4).memory_bytes, 0);
         for (int p = 0; p < 5; p++)
                 assert_int_equal(get(1, p), p == 3 ? -ENOENT : (int64_t)ROWS);
         /* For another one they go in the order of their use, which was just that of their numbers; (1, 0) again: */
         assert_int_equal(get(1, 0), ROWS);
-        put(2, 0, FST_MEMORY_ONLY, ROWS);
+        put(2, 0, FST_STORAGE_MEMORY_ONLY, ROWS);
         assert_int_equal(get(1, 1), -ENOENT);
         assert_int_equal(get(1, 0), ROWS);
         assert_int_equal(get(1, 2), ROWS);
@@ -587,17 +592,17 @@ static void partitions_of_one_rdd_stay(void **state)
 static void an_overly_large_block_is_not_kept(void **state)
 {
         start(4 * MIB, 0.5);
-        put(1, 0, FST_MEMORY_ONLY, MIB_ROWS);
+        put(1, 0, FST_STORAGE_MEMORY_ONLY, MIB_ROWS);
         struct block *held = block_store_find(store, (struct block_id){1, 0});
         struct block_id id = {2, 0};
         struct block *block = NULL;
         struct block_writer *w = NULL;
-        block_store_acquire(store, &task_a, id, FST_MEMORY_ONLY, TYPE, &block, &w);
+        block_store_acquire(store, &task_a, id, FST_STORAGE_MEMORY_ONLY, TYPE, &block, &w);
         assert_int_equal(append_rows(w, id, 5 * MIB_ROWS), FST_BLOCK_E_GIVEN_UP);
         assert_int_equal(memory_manager_storage_used(memory), status(1, 0).memory_bytes); /* at once */
         assert_int_equal(block_writer_commit(w, NULL), FST_BLOCK_E_GIVEN_UP);
         block_release(held);
-        put(2, 0, FST_MEMORY_AND_DISK, 5 * MIB_ROWS);
+        put(2, 0, FST_STORAGE_MEMORY_AND_DISK, 5 * MIB_ROWS);
         assert_int_equal(status(2, 0).memory_bytes, 0);
         assert_int_equal(get(2, 0), 5 * MIB_ROWS);
         stop();
@@ -612,15 +617,15 @@ static void a_full_disk_loses_only_the_block(void **state)
         limit = before;
         limit.rlim_cur = 10000;
         setrlimit(RLIMIT_FSIZE, &limit);
-        put(1, 0, FST_MEMORY_AND_DISK, 2 * MIB_ROWS);
-        put(2, 0, FST_MEMORY_ONLY, 3 * MIB_ROWS); /* (1, 0) must go and cannot: it is dropped */
+        put(1, 0, FST_STORAGE_MEMORY_AND_DISK, 2 * MIB_ROWS);
+        put(2, 0, FST_STORAGE_MEMORY_ONLY, 3 * MIB_ROWS); /* (1, 0) must go and cannot: it is dropped */
         assert_int_equal(get(1, 0), -ENOENT);
         assert_int_equal(get(2, 0), 3 * MIB_ROWS);
         struct block_id id = {3, 0};
         struct block *block = NULL;
         struct block_writer *w = NULL;
         struct fst_error error = FST_ERROR_INIT;
-        block_store_acquire(store, &task_a, id, FST_DISK_ONLY, TYPE, &block, &w);
+        block_store_acquire(store, &task_a, id, FST_STORAGE_DISK_ONLY, TYPE, &block, &w);
         assert_int_equal(append_rows(w, id, 100 * MIB_ROWS), -EFBIG);
         assert_int_equal(block_writer_commit(w, &error), -EIO);
         assert_false(block_store_contains(store, id));

@@ -101,7 +101,7 @@ static bool kind_valid(uint8_t kind, uint32_t size)
         case FST_KIND_F64:
                 return size == 8;
         case FST_KIND_FIXED:
-                return size > 0 && size <= FST_FIXED_MOST;
+                return size > 0 && size <= FST_FIXED_MAX;
         default:
                 return kind <= FST_KIND_FIXED && size == 0;
         }

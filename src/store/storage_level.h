@@ -15,12 +15,12 @@ struct storage_level {
 };
 
 /* By level; FST_STORAGE_NONE has no copy. */
-extern const struct storage_level storage_levels[FST_OFF_HEAP + 1];
+extern const struct storage_level storage_levels[FST_STORAGE_OFF_HEAP + 1];
 
 /* Whether @level, a number from somewhere else, is one. */
 static inline bool storage_level_valid(int level)
 {
-        return level >= FST_STORAGE_NONE && level <= FST_OFF_HEAP;
+        return level >= FST_STORAGE_NONE && level <= FST_STORAGE_OFF_HEAP;
 }
 
 static inline bool storage_level_uses_memory(enum fst_storage_level level)

@@ -24,20 +24,20 @@ static void levels_are_sparks(void **state)
                 enum fst_storage_level level;
                 const char *description;
         } table[] = {
-                {FST_DISK_ONLY, "Disk Serialized 1x Replicated"},
-                {FST_DISK_ONLY_2, "Disk Serialized 2x Replicated"},
-                {FST_DISK_ONLY_3, "Disk Serialized 3x Replicated"},
-                {FST_MEMORY_ONLY, "Memory Deserialized 1x Replicated"},
-                {FST_MEMORY_ONLY_2, "Memory Deserialized 2x Replicated"},
-                {FST_MEMORY_ONLY_SER, "Memory Serialized 1x Replicated"},
-                {FST_MEMORY_ONLY_SER_2, "Memory Serialized 2x Replicated"},
-                {FST_MEMORY_AND_DISK, "Disk Memory Deserialized 1x Replicated"},
-                {FST_MEMORY_AND_DISK_2, "Disk Memory Deserialized 2x Replicated"},
-                {FST_MEMORY_AND_DISK_SER, "Disk Memory Serialized 1x Replicated"},
-                {FST_MEMORY_AND_DISK_SER_2, "Disk Memory Serialized 2x Replicated"},
-                {FST_OFF_HEAP, "Disk Memory (off heap) Serialized 1x Replicated"},
+                {FST_STORAGE_DISK_ONLY, "Disk Serialized 1x Replicated"},
+                {FST_STORAGE_DISK_ONLY_2, "Disk Serialized 2x Replicated"},
+                {FST_STORAGE_DISK_ONLY_3, "Disk Serialized 3x Replicated"},
+                {FST_STORAGE_MEMORY_ONLY, "Memory Deserialized 1x Replicated"},
+                {FST_STORAGE_MEMORY_ONLY_2, "Memory Deserialized 2x Replicated"},
+                {FST_STORAGE_MEMORY_ONLY_SER, "Memory Serialized 1x Replicated"},
+                {FST_STORAGE_MEMORY_ONLY_SER_2, "Memory Serialized 2x Replicated"},
+                {FST_STORAGE_MEMORY_AND_DISK, "Disk Memory Deserialized 1x Replicated"},
+                {FST_STORAGE_MEMORY_AND_DISK_2, "Disk Memory Deserialized 2x Replicated"},
+                {FST_STORAGE_MEMORY_AND_DISK_SER, "Disk Memory Serialized 1x Replicated"},
+                {FST_STORAGE_MEMORY_AND_DISK_SER_2, "Disk Memory Serialized 2x Replicated"},
+                {FST_STORAGE_OFF_HEAP, "Disk Memory (off heap) Serialized 1x Replicated"},
         };
-        assert_int_equal(ARRAY_SIZE(table), FST_OFF_HEAP);
+        assert_int_equal(ARRAY_SIZE(table), FST_STORAGE_OFF_HEAP);
         for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
                 char text[64];
                 assert_true(storage_level_valid(table[i].level));
@@ -46,7 +46,7 @@ static void levels_are_sparks(void **state)
         }
         assert_true(storage_level_valid(FST_STORAGE_NONE));
         assert_false(storage_level_valid(-1));
-        assert_false(storage_level_valid(FST_OFF_HEAP + 1));
+        assert_false(storage_level_valid(FST_STORAGE_OFF_HEAP + 1));
         assert_int_equal(storage_level_replicas(FST_STORAGE_NONE), 0);
 }
 
@@ -57,12 +57,12 @@ static void a_block_has_the_level_of_its_place(void **state)
                 int memory, disk;
                 const char *description;
         } table[] = {
-                {FST_MEMORY_AND_DISK, 10, 0, "Memory Deserialized 1x Replicated"},
-                {FST_MEMORY_AND_DISK, 0, 10, "Disk Serialized 1x Replicated"},
-                {FST_MEMORY_AND_DISK_SER_2, 10, 0, "Memory Serialized 2x Replicated"},
-                {FST_MEMORY_ONLY, 0, 0, "Memory Deserialized 1x Replicated"},
-                {FST_DISK_ONLY_2, 0, 0, "Disk Serialized 2x Replicated"},
-                {FST_OFF_HEAP, 10, 0, "Memory (off heap) Serialized 1x Replicated"},
+                {FST_STORAGE_MEMORY_AND_DISK, 10, 0, "Memory Deserialized 1x Replicated"},
+                {FST_STORAGE_MEMORY_AND_DISK, 0, 10, "Disk Serialized 1x Replicated"},
+                {FST_STORAGE_MEMORY_AND_DISK_SER_2, 10, 0, "Memory Serialized 2x Replicated"},
+                {FST_STORAGE_MEMORY_ONLY, 0, 0, "Memory Deserialized 1x Replicated"},
+                {FST_STORAGE_DISK_ONLY_2, 0, 0, "Disk Serialized 2x Replicated"},
+                {FST_STORAGE_OFF_HEAP, 10, 0, "Memory (off heap) Serialized 1x Replicated"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
                 char text[64];
@@ -70,7 +70,7 @@ static void a_block_has_the_level_of_its_place(void **state)
                 assert_string_equal(text, table[i].description);
         }
         /* Out of the heap even on disk, as Spark has it. */
-        assert_true(storage_level_of_block(FST_OFF_HEAP, 0, 10).off_heap);
+        assert_true(storage_level_of_block(FST_STORAGE_OFF_HEAP, 0, 10).off_heap);
         assert_false(storage_level_of_block(FST_STORAGE_NONE, 0, 0).memory);
         assert_false(storage_level_of_block(FST_STORAGE_NONE, 0, 0).disk);
 }

@@ -88,7 +88,7 @@ static void map_tasks(void **state)
         fst_context *sc = *state;
         struct shared s = {fst_accumulator_i64(sc, "mapped")};
         fst_rdd *sums =
-                fst_reduce_by_key(fst_map(fst_range_n(sc, 0, 1000, 4), FST_WITH(pair, s), FST_PAIR(I64, I64)), fst_sum);
+                fst_reduce_by_key(fst_map(fst_range_n(sc, 0, 1000, 4), FST_WITH(pair, s), FST_PAIR(I64, I64)), fst_fn_sum);
         assert_int_equal(count_of(sums), 10);
         assert_int_equal(fst_accumulator_sum_i64(sc, s.a), 1000);
         assert_int_equal(count_of(sums), 10);
@@ -165,7 +165,7 @@ static void wrong_handles(void **state)
         assert_refused(fst_foreach(range, FST_WITH(see, s)), -EIO, "no accumulator of your own");
         assert_int_equal(fst_accumulator_sum_i64(sc, s.a), 0);
         struct seen zero = {0};
-        assert_refused((int)fst_accumulator_own_of(sc, "?", &zero, sizeof(zero), fst_sum).id, 0,
+        assert_refused((int)fst_accumulator_own_of(sc, "?", &zero, sizeof(zero), fst_fn_sum).id, 0,
                        "does not combine states");
         assert_refused((int)fst_accumulator_own_of(sc, "?", &zero, 1 << 20, FST_FN(unite)).id, 0, "1 to 65536 bytes");
 }

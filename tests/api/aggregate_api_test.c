@@ -122,9 +122,9 @@ static void zero_counts_once_a_partition_and_once_more(void **state)
         int64_t zero = 100, ten = 10, sum;
         assert_int_equal(fst_fold(fst_range_n(*state, 0, 10, 4), &zero, add, &sum), 0);
         assert_int_equal(sum, 45 + 500);
-        assert_int_equal(fst_fold(fst_range_n(*state, 0, 10, 3), &ten, fst_sum, &sum), 0);
+        assert_int_equal(fst_fold(fst_range_n(*state, 0, 10, 3), &ten, fst_fn_sum, &sum), 0);
         assert_int_equal(sum, 45 + 40);
-        assert_int_equal(fst_aggregate(fst_range_n(*state, 0, 10, 2), &zero, add, fst_sum, &sum), 0);
+        assert_int_equal(fst_aggregate(fst_range_n(*state, 0, 10, 2), &zero, add, fst_fn_sum, &sum), 0);
         assert_int_equal(sum, 45 + 300);
 }
 
@@ -132,7 +132,7 @@ static void without_rows_there_is_the_zero(void **state)
 {
         int64_t zero = 7, result = 0;
         fst_bytes nothing = fst_bytes_of(""), text;
-        assert_int_equal(fst_fold(fst_range_n(*state, 5, 5, 3), &zero, fst_max, &result), 0);
+        assert_int_equal(fst_fold(fst_range_n(*state, 5, 5, 3), &zero, fst_fn_max, &result), 0);
         assert_int_equal(result, 7);
         assert_int_equal(fst_aggregate(fst_range_n(*state, 5, 5, 1), &nothing, append_number, append, &text), 0);
         assert_int_equal(text.len, 0);
@@ -161,13 +161,13 @@ static void rows_and_results_are_of_any_type(void **state)
         double none = 0, total, limit = 4.5;
         struct tally empty = {0}, all;
         fst_rdd *numbers = fst_range_n(*state, 0, 1000, 5);
-        assert_int_equal(fst_aggregate(fst_map(numbers, make_text, FST_BYTES), &zero, add_length, fst_sum, &n), 0);
+        assert_int_equal(fst_aggregate(fst_map(numbers, make_text, FST_BYTES), &zero, add_length, fst_fn_sum, &n), 0);
         assert_int_equal(n, 10 * 2 + 90 * 3 + 900 * 4);
         assert_int_equal(fst_aggregate(numbers, &none, add_halves, add_doubles, &total), 0);
         assert_true(total == 999.0 * 1000 / 4);
         double doubles[] = {1, 4.25, 4.75, 5, 100};
         assert_int_equal(fst_aggregate(fst_parallelize_n(*state, doubles, 5, 3), &zero, FST_WITH(count_above, limit),
-                                       fst_sum, &n),
+                                       fst_fn_sum, &n),
                          0);
         assert_int_equal(n, 3);
         fst_rdd *points = fst_map(numbers, make_point, FST_FIXED(sizeof(struct point)));
@@ -183,12 +183,12 @@ static void what_does_not_fit_is_refused(void **state)
         int64_t zero = 0, n = -1;
         double none = 0, x = -1;
         fst_rdd *numbers = fst_range_n(*state, 0, 10, 2);
-        assert_refused(fst_aggregate(numbers, &zero, count_above, fst_sum, &n), -EINVAL,
+        assert_refused(fst_aggregate(numbers, &zero, count_above, fst_fn_sum, &n), -EINVAL,
                        "does not take rows of I64 into I64");
         assert_refused(fst_aggregate(numbers, &none, add_halves, add, &x), -EINVAL,
                        "does not take rows of F64 into F64");
-        assert_refused(fst_fold(numbers, &none, fst_sum, &x), -EINVAL, "does not take rows of I64 into F64");
-        assert_refused(fst_fold(numbers, &zero, fst_sum, &x), -EINVAL, "gives I64, but the variable is for F64");
+        assert_refused(fst_fold(numbers, &none, fst_fn_sum, &x), -EINVAL, "does not take rows of I64 into F64");
+        assert_refused(fst_fold(numbers, &zero, fst_fn_sum, &x), -EINVAL, "gives I64, but the variable is for F64");
         assert_refused(fst_fold(numbers, &zero, refuse, &n), -EIO, "not with me");
         assert_int_equal(n, -1);
         assert_true(x == -1);

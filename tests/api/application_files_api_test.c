@@ -46,7 +46,7 @@ static int64_t sum_with(fst_context *sc, const char *file)
         struct name name;
         int64_t sum = -1;
         snprintf(name.text, sizeof(name.text), "%s", file);
-        int r = fst_reduce(fst_map(fst_range_n(sc, 0, 10, 3), FST_WITH(number_of, name), FST_I64), fst_sum, &sum);
+        int r = fst_reduce(fst_map(fst_range_n(sc, 0, 10, 3), FST_WITH(number_of, name), FST_I64), fst_fn_sum, &sum);
         return r ? r : sum;
 }
 

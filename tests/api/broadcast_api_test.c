@@ -24,7 +24,7 @@ static int64_t look_up(fst_task *task, int64_t i)
 static int64_t total(fst_rdd *rdd)
 {
         int64_t sum = -1;
-        int r = fst_reduce(rdd, fst_sum, &sum);
+        int r = fst_reduce(rdd, fst_fn_sum, &sum);
         return r ? r : sum;
 }
 
@@ -67,7 +67,7 @@ static void wrong_handles(void **state)
         struct shared s = {{0}, fst_broadcast_struct(sc, &point)};
         fst_rdd *range = fst_range_n(sc, 0, 10, 2);
         int64_t sum;
-#define run fst_reduce(fst_map(range, FST_WITH(look_up, s), FST_I64), fst_sum, &sum)
+#define run fst_reduce(fst_map(range, FST_WITH(look_up, s), FST_I64), fst_fn_sum, &sum)
         assert_refused(run, -EIO, "there is no such broadcast variable");
         s.table = (fst_broadcast){55, 10};
         assert_refused(run, -EIO, "was destroyed, or never was");

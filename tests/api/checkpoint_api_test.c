@@ -46,7 +46,7 @@ static void computed_once(void **state)
         assert_int_equal(fst_count(kept, &n), 0);
         assert_true(fst_is_checkpointed(kept));
         assert_int_equal(calls, 1000);
-        assert_int_equal(fst_reduce(later, fst_sum, &sum), 0);
+        assert_int_equal(fst_reduce(later, fst_fn_sum, &sum), 0);
         assert_int_equal(sum, 999 * 1000 / 2 + 2000);
         assert_int_equal(calls, 2000);
         /* What it was computed from is no dependency any more. */
@@ -71,16 +71,16 @@ static void all_partitions_are_there_after_take(void **state)
 static void behind_a_shuffle(void **state)
 {
         int64_t n, sum;
-        fst_rdd *sums = fst_reduce_by_key(fst_map(fst_range_n(*state, 0, 1000, 4), keyed, FST_PAIR(I64, I64)), fst_sum);
+        fst_rdd *sums = fst_reduce_by_key(fst_map(fst_range_n(*state, 0, 1000, 4), keyed, FST_PAIR(I64, I64)), fst_fn_sum);
         assert_int_equal(fst_count(sums, &n), 0);
         fst_local_checkpoint(sums);
         /* A shuffle's reader, which others were built on before. */
-        fst_rdd *again = fst_reduce_by_key(sums, fst_max);
+        fst_rdd *again = fst_reduce_by_key(sums, fst_fn_max);
         assert_int_equal(again->op, RDD_COMBINE);
         assert_int_equal(fst_count(again, &n), 0);
         assert_int_equal(n, 10);
         assert_true(fst_is_checkpointed(sums));
-        assert_int_equal(fst_reduce(fst_map(again, counted_value, FST_I64), fst_sum, &sum), 0);
+        assert_int_equal(fst_reduce(fst_map(again, counted_value, FST_I64), fst_fn_sum, &sum), 0);
         assert_int_equal(sum, 499500);
 }
 
@@ -122,16 +122,16 @@ static int level_of(const fst_rdd *rdd)
 static void levels_get_disk(void **state)
 {
         static const int levels[][2] = {
-                {FST_STORAGE_NONE, FST_MEMORY_AND_DISK},
-                {FST_MEMORY_ONLY, FST_MEMORY_AND_DISK},
-                {FST_MEMORY_ONLY_2, FST_MEMORY_AND_DISK_2},
-                {FST_MEMORY_ONLY_SER, FST_MEMORY_AND_DISK_SER},
-                {FST_MEMORY_ONLY_SER_2, FST_MEMORY_AND_DISK_SER_2},
-                {FST_MEMORY_AND_DISK, FST_MEMORY_AND_DISK},
-                {FST_MEMORY_AND_DISK_2, FST_MEMORY_AND_DISK_2},
-                {FST_DISK_ONLY, FST_DISK_ONLY},
-                {FST_DISK_ONLY_3, FST_DISK_ONLY_3},
-                {FST_OFF_HEAP, FST_OFF_HEAP},
+                {FST_STORAGE_NONE, FST_STORAGE_MEMORY_AND_DISK},
+                {FST_STORAGE_MEMORY_ONLY, FST_STORAGE_MEMORY_AND_DISK},
+                {FST_STORAGE_MEMORY_ONLY_2, FST_STORAGE_MEMORY_AND_DISK_2},
+                {FST_STORAGE_MEMORY_ONLY_SER, FST_STORAGE_MEMORY_AND_DISK_SER},
+                {FST_STORAGE_MEMORY_ONLY_SER_2, FST_STORAGE_MEMORY_AND_DISK_SER_2},
+                {FST_STORAGE_MEMORY_AND_DISK, FST_STORAGE_MEMORY_AND_DISK},
+                {FST_STORAGE_MEMORY_AND_DISK_2, FST_STORAGE_MEMORY_AND_DISK_2},
+                {FST_STORAGE_DISK_ONLY, FST_STORAGE_DISK_ONLY},
+                {FST_STORAGE_DISK_ONLY_3, FST_STORAGE_DISK_ONLY_3},
+                {FST_STORAGE_OFF_HEAP, FST_STORAGE_OFF_HEAP},
         };
         for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
                 for (int before = 0; before < 2; before++) {
@@ -173,7 +173,7 @@ static void outlives_memory(const char *isolation)
         assert_true(fst_is_checkpointed(kept));
         for (int i = 0; i < 3; i++) /* 40 MB each, where 19 MB fit */
                 assert_int_equal(fst_count(fst_cache(fst_range_n(sc, 0, 5000000, 10)), &n), 0);
-        assert_int_equal(fst_reduce(kept, fst_sum, &x), 0);
+        assert_int_equal(fst_reduce(kept, fst_fn_sum, &x), 0);
         assert_int_equal(x, 1000000LL * 1000001 / 2);
         assert_int_equal(fst_accumulator_sum_i64(sc, computed), 1000000);
         assert_int_equal(fst_context_stop(sc), 0);
@@ -197,7 +197,7 @@ static void nothing_is_cut_off_that_is_not_kept(void **state)
         fst_rdd *numbers = fst_local_checkpoint(fst_map(fst_range_n(*state, 0, 10, 2), counted, FST_I64));
         fst_unpersist(numbers);
         assert_refused(fst_count(numbers, &n), -EINVAL, "was unpersisted");
-        fst_persist(numbers, FST_MEMORY_ONLY);
+        fst_persist(numbers, FST_STORAGE_MEMORY_ONLY);
         assert_int_equal(fst_count(numbers, &n), 0);
         assert_int_equal(n, 10);
         assert_true(fst_is_checkpointed(numbers));
@@ -221,7 +221,7 @@ static void among_threads(void **state)
 {
         for (int round = 0; round < 20; round++) {
                 fst_rdd *kept = fst_local_checkpoint(fst_reduce_by_key(
-                        fst_map(fst_range_n(*state, 0, 1000, 4), keyed, FST_PAIR(I64, I64)), fst_sum));
+                        fst_map(fst_range_n(*state, 0, 1000, 4), keyed, FST_PAIR(I64, I64)), fst_fn_sum));
                 struct counting counts[4];
                 pthread_t threads[4];
                 for (int i = 0; i < 4; i++) {
@@ -280,7 +280,7 @@ static void reliably(void **state)
         assert_int_equal(n, 100);
         assert_int_equal(fst_rdd_partitions(placed), 8);
         assert_ptr_equal(fst_partition_by(placed, 8), placed);
-        assert_int_equal(fst_reduce_by_key_n(placed, fst_sum, 8)->op, RDD_COMBINE);
+        assert_int_equal(fst_reduce_by_key_n(placed, fst_fn_sum, 8)->op, RDD_COMBINE);
         assert_int_equal(fst_take(placed, 1, &rows), 0);
         assert_true(fst_next(rows, &text, &x));
         assert_int_equal(text.len, MAX(x % 50 + 1, x > 9 ? 2 : 1));
@@ -337,7 +337,7 @@ static void attempts_that_failed_are_written_again(void **state)
         assert_int_equal(n, 1000);
         assert_true(fst_is_checkpointed(written));
         assert_non_null(strstr(fst_checkpoint_file(written), dir));
-        assert_int_equal(fst_reduce(written, fst_sum, &sum), 0);
+        assert_int_equal(fst_reduce(written, fst_fn_sum, &sum), 0);
         assert_int_equal(sum, 999 * 1000 / 2);
         assert_int_equal(fst_context_stop(sc), 0);
         remove_tree(dir);
@@ -372,7 +372,7 @@ static void told_in_lines(void **state)
         fst_rdd *pairs = fst_map(fst_range_n(*state, 0, 20, 12), keyed, FST_PAIR(I64, I64));
         fst_rdd *placed = fst_partition_by(pairs, 3);
         fst_rdd *both = fst_union(placed, fst_sort_by_key(pairs, FST_ASCENDING));
-        fst_rdd *dealt = fst_persist(fst_repartition(both, 2), FST_MEMORY_AND_DISK);
+        fst_rdd *dealt = fst_persist(fst_repartition(both, 2), FST_STORAGE_MEMORY_AND_DISK);
         fst_rdd_set_name(both, "both");
         assert_told(dealt, "(2) ShuffledRDD[5] at repartition" HERE " [Disk Memory Deserialized 1x Replicated]\n"
                            " +-(15) both UnionRDD[4] at union" HERE " []\n"

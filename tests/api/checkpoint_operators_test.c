@@ -131,7 +131,7 @@ static int by_parity(fst_task *task, int64_t key, int partitions)
 static int operators(fst_context *sc, fst_rdd **to)
 {
         fst_rdd *numbers = fst_map(fst_range_n(sc, 0, 100, 4), counted, FST_I64);
-        fst_rdd *pairs = fst_map(numbers, keyed, FST_PAIR(I64, I64)), *sums = fst_reduce_by_key(pairs, fst_sum);
+        fst_rdd *pairs = fst_map(numbers, keyed, FST_PAIR(I64, I64)), *sums = fst_reduce_by_key(pairs, fst_fn_sum);
         fst_rdd *made[] = {
                 fst_map(numbers, counted, FST_I64),
                 fst_flat_map(numbers, up_to, FST_I64),

@@ -28,7 +28,7 @@ static size_t outputs(fst_context *sc)
 
 static fst_rdd *sums(fst_context *sc)
 {
-        return fst_reduce_by_key_n(fst_map(fst_range_n(sc, 0, 1000, 4), keyed, FST_PAIR(I64, I64)), fst_sum, 3);
+        return fst_reduce_by_key_n(fst_map(fst_range_n(sc, 0, 1000, 4), keyed, FST_PAIR(I64, I64)), fst_fn_sum, 3);
 }
 
 static void what_nobody_needs_goes(void **state)
@@ -75,7 +75,7 @@ static void what_was_made_on_the_way_goes(void **state)
                 fst_distinct(pairs),
                 fst_group_by(numbers, minus, FST_I64),
                 fst_subtract(pairs, pairs),
-                fst_join(fst_reduce_by_key(pairs, fst_sum), pairs, left_of, FST_PAIR(I64, I64)),
+                fst_join(fst_reduce_by_key(pairs, fst_fn_sum), pairs, left_of, FST_PAIR(I64, I64)),
         };
         for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
                 assert_int_equal(fst_count(made[i], &n), 0);
@@ -95,7 +95,7 @@ static void rounds_leave_nothing_behind(void **state)
         assert_int_equal(fst_count(ranks, &n), 0);
         for (int round = 0; round < 50; round++) {
                 int scope = fst_scope_begin(sc);
-                fst_rdd *next = fst_cache(fst_reduce_by_key_n(fst_union(ranks, sums(sc)), fst_sum, 3));
+                fst_rdd *next = fst_cache(fst_reduce_by_key_n(fst_union(ranks, sums(sc)), fst_fn_sum, 3));
                 assert_int_equal(fst_count(next, &n), 0);
                 assert_int_equal(n, 10);
                 fst_local_checkpoint(next);
@@ -151,7 +151,7 @@ static void actions_leave_nothing_behind(void **state)
         assert_ptr_equal(sc->registry.rdds, pairs); /* the newest that is left */
         assert_int_equal(fst_take_sample(numbers, false, 10, 1, &(fst_iter *){NULL}), 0);
         assert_ptr_equal(sc->registry.rdds, pairs);
-        assert_int_equal(fst_tree_reduce(numbers, fst_sum, 3, &n), 0);
+        assert_int_equal(fst_tree_reduce(numbers, fst_fn_sum, 3, &n), 0);
         assert_int_equal(n, 499500);
         assert_int_equal(fst_tree_aggregate(numbers, &zero, into, both, 2, &sum), 0);
         assert_int_equal(sum.n, 499500);
@@ -190,7 +190,7 @@ static void checkpoints_if_it_is_said(void **state)
                 int64_t n;
                 assert_int_equal(fst_set_checkpoint_dir(sc, dir), 0);
                 fst_rdd *kept = fst_checkpoint(fst_map(fst_range_n(sc, 0, 10, 2), keyed, FST_PAIR(I64, I64)));
-                fst_rdd *below = fst_reduce_by_key(kept, fst_sum);
+                fst_rdd *below = fst_reduce_by_key(kept, fst_fn_sum);
                 assert_int_equal(fst_count(below, &n), 0);
                 char *file = strdup(fst_checkpoint_file(kept) + strlen("file:"));
                 fst_release(kept);

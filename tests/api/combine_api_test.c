@@ -94,18 +94,18 @@ static void values_are_taken_into_accumulators(void **state)
 
         /* Other kinds. */
         fst_rdd *texts = fst_map(fst_range_n(sc, 95, 105, 3), to_texts, FST_PAIR(BYTES, BYTES));
-        EXPECT(fst_map(fst_aggregate_by_key_n(texts, &(int64_t){0}, longest, fst_max, 2), longest_of_text, FST_I64), 2,
+        EXPECT(fst_map(fst_aggregate_by_key_n(texts, &(int64_t){0}, longest, fst_fn_max, 2), longest_of_text, FST_I64), 2,
                12, 23, 33, 43, 53, 63);
-        EXPECT(fst_map(fst_combine_by_key(texts, text_length, longest, fst_max, FST_I64), longest_of_text, FST_I64), 2,
+        EXPECT(fst_map(fst_combine_by_key(texts, text_length, longest, fst_fn_max, FST_I64), longest_of_text, FST_I64), 2,
                12, 23, 33, 43, 53, 63);
-        EXPECT(fst_map(fst_combine_by_key(pairs, halves, add_half, fst_sum, FST_F64), twice_of, FST_I64), 1006, 2030);
+        EXPECT(fst_map(fst_combine_by_key(pairs, halves, add_half, fst_fn_sum, FST_F64), twice_of, FST_I64), 1006, 2030);
         fst_bytes empty = {"", 0};
         EXPECT(fst_map(fst_aggregate_by_key(pairs, &empty, append_digit, append_texts), sum_of_digits, FST_I64), 10006,
                20003);
 
         /* Zero counts in each partition where the key is, and is copied. */
         int64_t one = 1, ten = 10;
-        fst_rdd *sums = fst_fold_by_key(PAIRS(sc, 1, 1001, 1002, 2003), &ten, fst_sum);
+        fst_rdd *sums = fst_fold_by_key(PAIRS(sc, 1, 1001, 1002, 2003), &ten, fst_fn_sum);
         fst_rdd *products = fst_fold_by_key(pairs, &one, product);
         ten = one = 77;
         EXPECT(folded(sums), 1013, 2013);

@@ -80,7 +80,7 @@ static void status_follows_a_job(void **state)
         int ids[8], id;
         assert_int_equal(fst_active_jobs(sc, ids, 8), 0);
         assert_int_equal(fst_active_stages(sc, ids, 8), 0);
-        assert_false(fst_job_info(sc, 0, &job));
+        assert_false(fst_get_job_info(sc, 0, &job));
         assert_int_equal(fst_stages_of_job(sc, 0, ids, 8), -ENOENT);
         gate_close();
         fst_future *f = held_count(sc);
@@ -88,14 +88,14 @@ static void status_follows_a_job(void **state)
         while (fst_active_jobs(sc, ids, 8) != 1 || fst_active_stages(sc, ids + 1, 7) != 1)
                 usleep(500);
         assert_int_equal(ids[0], id);
-        assert_true(fst_job_info(sc, id, &job));
+        assert_true(fst_get_job_info(sc, id, &job));
         assert_true(job.state == FST_JOB_RUNNING && job.stages == 1 && job.tasks == 1 && job.completed_tasks == 0);
-        while (!fst_stage_info(sc, ids[1], &stage) || stage.active_tasks != 1)
+        while (!fst_get_stage_info(sc, ids[1], &stage) || stage.active_tasks != 1)
                 usleep(500);
         assert_true(stage.attempt == 0 && stage.tasks == 1 && stage.submission_ms > 0);
         gate_open();
         assert_int_equal(fst_future_wait(f), 0);
-        while (!fst_job_info(sc, id, &job) || job.state != FST_JOB_SUCCEEDED)
+        while (!fst_get_job_info(sc, id, &job) || job.state != FST_JOB_SUCCEEDED)
                 usleep(500);
         assert_int_equal(job.completed_tasks, 1);
         assert_int_equal(fst_active_jobs(sc, ids, 8), 0);

@@ -162,16 +162,16 @@ static void actions_find_nothing(void **state)
                 assert_int_equal(rows_of(none), 0);
                 assert_int_equal(fst_is_empty(none, &empty), 0);
                 assert_true(empty);
-                assert_int_equal(fst_reduce(keys, fst_sum, &x), -ENODATA);
-                assert_int_equal(fst_tree_reduce(keys, fst_sum, 2, &x), -ENODATA);
+                assert_int_equal(fst_reduce(keys, fst_fn_sum, &x), -ENODATA);
+                assert_int_equal(fst_tree_reduce(keys, fst_fn_sum, 2, &x), -ENODATA);
                 assert_int_equal(fst_first(keys, &x), -ENODATA);
                 assert_int_equal(fst_min(keys, &x), -ENODATA);
-                assert_int_equal(fst_fold(keys, &zero, fst_max, &x), 0);
+                assert_int_equal(fst_fold(keys, &zero, fst_fn_max, &x), 0);
                 assert_int_equal(x, 17);
                 zero = 0;
-                assert_int_equal(fst_aggregate(keys, &zero, add, fst_sum, &x), 0);
+                assert_int_equal(fst_aggregate(keys, &zero, add, fst_fn_sum, &x), 0);
                 assert_int_equal(x, 0);
-                assert_int_equal(fst_tree_aggregate(keys, &zero, add, fst_sum, 3, &x), 0);
+                assert_int_equal(fst_tree_aggregate(keys, &zero, add, fst_fn_sum, 3, &x), 0);
                 assert_int_equal(x, 0);
                 assert_int_equal(fst_sum(keys, &sum), 0);
                 assert_true(sum == 0);
@@ -212,8 +212,8 @@ static void transformations_make_nothing_of_it(void **state)
                         fst_map_partitions(none, pass, FST_PAIR(I64, I64)),
                         fst_values(none),
                         fst_key_by(none, sum_of, FST_I64),
-                        fst_reduce_by_key(none, fst_sum),
-                        fst_fold_by_key_n(none, &zero, fst_sum, 3),
+                        fst_reduce_by_key(none, fst_fn_sum),
+                        fst_fold_by_key_n(none, &zero, fst_fn_sum, 3),
                         fst_group_by_key(none),
                         fst_flat_map_groups(none, first_of, FST_PAIR(I64, I64)),
                         fst_partition_by(none, 4),
@@ -249,7 +249,7 @@ static void the_other_side_stays(void **state)
 {
         struct world *w = *state;
         for (int i = 0; i < 2; i++) {
-                fst_rdd *none = w->none[i], *grouped = fst_reduce_by_key(none, fst_sum);
+                fst_rdd *none = w->none[i], *grouped = fst_reduce_by_key(none, fst_fn_sum);
                 assert_int_equal(rows_of(fst_union(none, w->some)), 2);
                 assert_int_equal(rows_of(fst_subtract(w->some, none)), 2);
                 assert_int_equal(rows_of(fst_subtract_by_key(w->some, none)), 2);
@@ -266,7 +266,7 @@ static void the_other_side_stays(void **state)
                 for (size_t k = 0; k < ARRAY_SIZE(both); k++) {
                         int64_t sum = 0;
                         assert_int_equal(rows_of(both[k]), 2);
-                        assert_int_equal(fst_reduce(both[k], fst_sum, &sum), 0);
+                        assert_int_equal(fst_reduce(both[k], fst_fn_sum, &sum), 0);
                         assert_int_equal(sum, k < 4 ? 3 : 2);
                 }
                 /* Spark: an RDD that was grouped into no partitions, and others, are grouped in as many as the others.

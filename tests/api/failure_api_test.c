@@ -100,14 +100,14 @@ static void rows_of_failed_attempts_do_not_count(void **state)
         assert_int_equal(n, 10000);
         assert_int_equal(fst_count(late, &n), 0);
         assert_int_equal(n, 10000);
-        assert_int_equal(fst_reduce(late, fst_sum, &x), 0);
+        assert_int_equal(fst_reduce(late, fst_fn_sum, &x), 0);
         assert_int_equal(x, 9999LL * 5000);
 }
 
 static void shuffles_of_failed_attempts_are_forgotten(void **state)
 {
         fst_rdd *late = fst_map_partitions(fst_range_n(*state, 0, 10000, 5), fail_late, FST_I64);
-        fst_rdd *sums = fst_reduce_by_key_n(fst_map(late, to_pair, FST_PAIR(I64, I64)), fst_sum, 3);
+        fst_rdd *sums = fst_reduce_by_key_n(fst_map(late, to_pair, FST_PAIR(I64, I64)), fst_fn_sum, 3);
         fst_rdd *placed = fst_partition_by(fst_map(late, to_pair, FST_PAIR(I64, I64)), 3);
         fst_iter *rows;
         int64_t key, sum, n = 0, total = 0;

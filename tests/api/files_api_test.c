@@ -131,14 +131,14 @@ static void records_are_structs(void **state)
         assert_int_equal(fst_rdd_type(records).key_size, sizeof(struct point));
         assert_int_equal(fst_count(records, &n), 0);
         assert_int_equal(n, N);
-        assert_int_equal(fst_reduce(fst_map(records, sum_of, FST_I64), fst_sum, &sum), 0);
+        assert_int_equal(fst_reduce(fst_map(records, sum_of, FST_I64), fst_fn_sum, &sum), 0);
         assert_int_equal(sum, expected);
         /* 1.6 MB in blocks of 1 MB, which end where records do. */
         fst_context *sc = api_context("local[2]", "spark.log.level", "ERROR", "spark.hadoop.fs.local.block.size",
                                       "1000003", NULL);
         records = fst_binary_records(sc, path_of("points"), sizeof(struct point));
         assert_int_equal(fst_rdd_partitions(records), 2);
-        assert_int_equal(fst_reduce(fst_map(records, sum_of, FST_I64), fst_sum, &sum), 0);
+        assert_int_equal(fst_reduce(fst_map(records, sum_of, FST_I64), fst_fn_sum, &sum), 0);
         assert_int_equal(sum, expected);
         fst_context_stop(sc);
         write_file("broken", "12345", 5);

@@ -126,7 +126,7 @@ static void a_sorted_rdd_is_sampled_first(void **state)
 {
         fst_iter *rows;
         int64_t x;
-        fst_rdd *sorted = fst_sort_by_n(fst_range_n(*state, 0, 1000, 4), fst_identity, FST_I64, FST_DESCENDING, 3);
+        fst_rdd *sorted = fst_sort_by_n(fst_range_n(*state, 0, 1000, 4), fst_fn_identity, FST_I64, FST_DESCENDING, 3);
         assert_int_equal(fst_future_rows(fst_take_async(sorted, 2), &rows), 0);
         assert_true(fst_next(rows, &x) && x == 999 && fst_next(rows, &x) && x == 998 && !fst_next(rows, &x));
 }

@@ -30,7 +30,7 @@ static void group_by_key_gives_lists(void **state)
 
         /* What is grouped is placed: it is neither shuffled again nor is what it is joined with by its number. */
         assert_int_equal(shuffles_until(fst_group_by_key(groups), groups), 0);
-        assert_int_equal(shuffles_until(fst_reduce_by_key_n(many, fst_first, 10), many), 0);
+        assert_int_equal(shuffles_until(fst_reduce_by_key_n(many, fst_fn_first, 10), many), 0);
         expect_none(fst_group_by_key(fst_filter(pairs, never)));
 }
 
@@ -81,7 +81,7 @@ static void rows_are_grouped_by_what_is_computed(void **state)
         fst_rdd *texts = fst_map(fst_range_n(sc, 0, 1000, 3), to_texts, FST_PAIR(BYTES, BYTES));
         fst_rdd *sums = fst_map(fst_group_by_n(texts, text_key, FST_BYTES, 2), sum_of_texts, FST_I64);
         int64_t total, n;
-        assert_int_equal(fst_reduce(sums, fst_sum, &total), 0);
+        assert_int_equal(fst_reduce(sums, fst_fn_sum, &total), 0);
         assert_int_equal(total, 999 * 1000 / 2);
         assert_int_equal(fst_count(sums, &n), 0);
         assert_int_equal(n, 7);

@@ -40,7 +40,7 @@ static fst_rdd *pairs(fst_context *sc)
 
 static void partitioners_are_told(void **state)
 {
-        fst_rdd *rdd = pairs(*state), *hashed = fst_partition_by(rdd, 3), *again = fst_reduce_by_key_n(rdd, fst_sum, 3);
+        fst_rdd *rdd = pairs(*state), *hashed = fst_partition_by(rdd, 3), *again = fst_reduce_by_key_n(rdd, fst_fn_sum, 3);
         fst_rdd *ranges = fst_sort_by_key(rdd, FST_ASCENDING), *own = fst_partition_by_function(rdd, 2, by_parity);
         assert_int_equal(fst_rdd_partitioner(rdd), FST_NO_PARTITIONER);
         assert_int_equal(fst_rdd_partitioner(hashed), FST_HASH_PARTITIONER);
@@ -64,18 +64,18 @@ static void what_is_kept_is_told(void **state)
         int before = fst_persisted_rdds(sc, NULL, 0);
         assert_int_equal(before, 0);
         assert_int_equal(fst_rdd_storage_level(first), FST_STORAGE_NONE);
-        fst_persist(first, FST_MEMORY_AND_DISK);
-        fst_persist(second, FST_DISK_ONLY);
-        assert_int_equal(fst_rdd_storage_level(first), FST_MEMORY_AND_DISK);
-        assert_int_equal(fst_rdd_storage(first).cached_partitions, 0);
+        fst_persist(first, FST_STORAGE_MEMORY_AND_DISK);
+        fst_persist(second, FST_STORAGE_DISK_ONLY);
+        assert_int_equal(fst_rdd_storage_level(first), FST_STORAGE_MEMORY_AND_DISK);
+        assert_int_equal(fst_get_storage_info(first).cached_partitions, 0);
         assert_int_equal(fst_count(first, &n), 0);
         assert_int_equal(fst_count(second, &n), 0);
-        struct fst_rdd_storage in_memory = fst_rdd_storage(first), on_disk = fst_rdd_storage(second);
-        assert_int_equal(in_memory.level, FST_MEMORY_AND_DISK);
+        struct fst_storage_info in_memory = fst_get_storage_info(first), on_disk = fst_get_storage_info(second);
+        assert_int_equal(in_memory.level, FST_STORAGE_MEMORY_AND_DISK);
         assert_int_equal(in_memory.cached_partitions, 4);
         assert_in_range(in_memory.memory_bytes, 8000, 1 << 20);
         assert_int_equal(in_memory.disk_bytes, 0);
-        assert_int_equal(on_disk.level, FST_DISK_ONLY);
+        assert_int_equal(on_disk.level, FST_STORAGE_DISK_ONLY);
         assert_int_equal(on_disk.cached_partitions, 4);
         assert_int_equal(on_disk.memory_bytes, 0);
         assert_true(on_disk.disk_bytes > 0);
@@ -88,8 +88,8 @@ static void what_is_kept_is_told(void **state)
         assert_null(rdds[1]);
         fst_unpersist_blocking(first);
         fst_unpersist_blocking(second);
-        assert_int_equal(fst_rdd_storage(first).cached_partitions, 0);
-        assert_int_equal(fst_rdd_storage(second).disk_bytes, 0);
+        assert_int_equal(fst_get_storage_info(first).cached_partitions, 0);
+        assert_int_equal(fst_get_storage_info(second).disk_bytes, 0);
         assert_int_equal(fst_persisted_rdds(sc, rdds, 4), 0);
 }
 

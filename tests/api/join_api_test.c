@@ -103,7 +103,7 @@ static void union_of_what_is_placed_alike_stays_in_place(void **state)
         assert_null(more->partitioner);
         assert_int_equal(fst_count(more, &n), 0);
         assert_int_equal(n, 150);
-        assert_int_equal(fst_reduce_by_key_n(placed, fst_sum, 4)->op, RDD_COMBINE);
+        assert_int_equal(fst_reduce_by_key_n(placed, fst_fn_sum, 4)->op, RDD_COMBINE);
 }
 
 static void unions_of_many_are_computed(void **state)

@@ -154,7 +154,7 @@ static void other_partitions_are_not_computed(void **state)
 static void the_partitioner_is_kept(void **state)
 {
         fst_rdd *some = fst_filter_by_range(fst_partition_by(pairs(*state), 3), 7, 70);
-        const char *lineage = fst_to_debug_string(fst_reduce_by_key_n(some, fst_sum, 3));
+        const char *lineage = fst_to_debug_string(fst_reduce_by_key_n(some, fst_fn_sum, 3));
         assert_non_null(strstr(lineage, "filter_by_range"));
         assert_null(strstr(strstr(lineage, "+-(") + 1, "+-("));
 }

@@ -153,7 +153,7 @@ static void keys_are_reduced_in_order(void **state)
         fst_map *map;
         int64_t value;
         fst_rdd *pairs = fst_map(fst_range_n(*state, 0, 1000, 7), by_digit, FST_PAIR(I64, I64));
-        assert_int_equal(fst_reduce_by_key_locally(pairs, fst_sum, &map), 0);
+        assert_int_equal(fst_reduce_by_key_locally(pairs, fst_fn_sum, &map), 0);
         assert_int_equal(fst_map_count(map), 10);
         for (int key = 0; key < 10; key++)
                 assert_true(fst_map_get(map, key, &value) && value == 49500 + 100 * key);
@@ -163,10 +163,10 @@ static void keys_are_reduced_in_order(void **state)
                         assert_true(fst_map_get(map, key, &value) && value == 990 + key);
         }
         assert_int_equal(fst_reduce_by_key_locally(fst_map(fst_range_n(*state, 0, 0, 2), by_digit, FST_PAIR(I64, I64)),
-                                                   fst_sum, &map),
+                                                   fst_fn_sum, &map),
                          0);
         assert_int_equal(fst_map_count(map), 0);
-        assert_refused(fst_reduce_by_key_locally(fst_range_n(*state, 0, 3, 1), fst_sum, &map), -EINVAL, "needs pairs");
+        assert_refused(fst_reduce_by_key_locally(fst_range_n(*state, 0, 3, 1), fst_fn_sum, &map), -EINVAL, "needs pairs");
 }
 
 /* ---------------------------------------------------------------------------------------------------------- lookup */

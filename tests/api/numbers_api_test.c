@@ -58,7 +58,7 @@ static void near(double a, double b)
 
 static void stats_count_everything(void **state)
 {
-        struct fst_stats s;
+        struct fst_statistics s;
         assert_int_equal(fst_stats(DOUBLES(1, 2, 3, 4), &s), 0);
         assert_int_equal(s.count, 4);
         assert_true(s.sum == 10 && s.mean == 2.5 && s.min == 1 && s.max == 4);
@@ -81,14 +81,14 @@ static int64_t far_away(fst_task *task, int64_t x)
 
 static void stats_are_stable(void **state)
 {
-        struct fst_stats s;
+        struct fst_statistics s;
         assert_int_equal(fst_stats(fst_map(fst_range_n(*state, 0, 100000, 5), far_away, FST_I64), &s), 0);
         near(s.variance, 0.25);
 }
 
 static void without_rows_numbers_are_what_spark_says(void **state)
 {
-        struct fst_stats s;
+        struct fst_statistics s;
         double x = -1;
         int64_t n = -1;
         assert_int_equal(fst_sum(nothing(*state), &x), 0);
@@ -109,7 +109,7 @@ static void without_rows_numbers_are_what_spark_says(void **state)
 
 static void nan_is_seen_wherever_it_is(void **state)
 {
-        struct fst_stats s;
+        struct fst_statistics s;
         for (size_t at = 0; at < 40; at++) {
                 double x[40], least, most;
                 for (size_t i = 0; i < 40; i++)
@@ -173,18 +173,18 @@ static int64_t reduced(fst_context *sc, fst_fn f)
 
 static void names_stay_functions_of_the_engine(void **state)
 {
-        fst_fn all[] = {fst_sum, fst_min, fst_max, FST_FN(fst_first)};
+        fst_fn all[] = {fst_fn_sum, fst_fn_min, fst_fn_max, FST_FN(fst_fn_first)};
         assert_int_equal(reduced(*state, all[0]), 36);
-        assert_int_equal(reduced(*state, FST_FN(fst_sum)), 36);
-        assert_int_equal(reduced(*state, FST_FN(fst_min)), 0 + 1 + 2);
-        assert_int_equal(reduced(*state, FST_FN(fst_max)), 6 + 7 + 8);
+        assert_int_equal(reduced(*state, FST_FN(fst_fn_sum)), 36);
+        assert_int_equal(reduced(*state, FST_FN(fst_fn_min)), 0 + 1 + 2);
+        assert_int_equal(reduced(*state, FST_FN(fst_fn_max)), 6 + 7 + 8);
         assert_int_equal(reduced(*state, all[1]), 0 + 1 + 2);
         assert_int_equal(reduced(*state, all[2]), 6 + 7 + 8);
         assert_true(reduced(*state, all[3]) >= 3);
         int64_t n;
-        assert_int_equal(fst_reduce(fst_range_n(*state, 0, 9, 2), fst_sum, &n), 0);
+        assert_int_equal(fst_reduce(fst_range_n(*state, 0, 9, 2), fst_fn_sum, &n), 0);
         assert_int_equal(n, 36);
-        assert_int_equal(fst_reduce(fst_range_n(*state, 3, 9, 2), fst_first, &n), 0);
+        assert_int_equal(fst_reduce(fst_range_n(*state, 3, 9, 2), fst_fn_first, &n), 0);
         assert_int_equal(n, 3);
 }
 
@@ -192,7 +192,7 @@ static void names_stay_functions_of_the_engine(void **state)
 
 static void check_counts(fst_rdd *rdd, const double *bounds, int n, const int64_t *counts)
 {
-        struct fst_histogram h;
+        struct fst_buckets h;
         assert_int_equal(fst_histogram_by(rdd, bounds, n, &h), 0);
         assert_int_equal(h.buckets, n - 1);
         for (int i = 0; i < n - 1; i++) {
@@ -224,7 +224,7 @@ static void rows_fall_into_given_buckets(void **state)
                      COUNTS(4, 2, 1, 3));
         check_counts(DOUBLES(10.01, -0.01, NAN), BOUNDS(-INFINITY, 0, INFINITY), COUNTS(1, 1));
         check_counts(fst_range_n(*state, 0, 100, 3), BOUNDS(10, 20, 50, 99), COUNTS(10, 30, 50));
-        struct fst_histogram h;
+        struct fst_buckets h;
         const double bounds[] = {3, 1, 1};
         assert_refused(fst_histogram_by(DOUBLES(1), bounds, 1, &h), -EINVAL,
                        "buckets array must have at least two elements");
@@ -234,7 +234,7 @@ static void rows_fall_into_given_buckets(void **state)
 
 static void check_even(fst_rdd *rdd, int buckets, const double *bounds, int n, const int64_t *counts)
 {
-        struct fst_histogram h;
+        struct fst_buckets h;
         assert_int_equal(fst_histogram(rdd, buckets, &h), 0);
         assert_int_equal(h.buckets, n - 1);
         for (int i = 0; i < n; i++)
@@ -245,7 +245,7 @@ static void check_even(fst_rdd *rdd, int buckets, const double *bounds, int n, c
 
 static void rows_fall_into_even_buckets(void **state)
 {
-        struct fst_histogram h;
+        struct fst_buckets h;
         check_even(DOUBLES(1, 2, 3, 4), 1, BOUNDS(1, 4), COUNTS(4));
         check_even(DOUBLES(1, 1, 1), 1, BOUNDS(1, 1), COUNTS(3));
         check_even(DOUBLES(1, 1, 1), 5, BOUNDS(1, 1), COUNTS(3));
@@ -311,7 +311,7 @@ static void first_is_the_first_row(void **state)
         assert_refused(fst_first(late, &key), -EINVAL, "first gives I64, but the variables are for BYTES");
         assert_refused(fst_first(late, &n, &n), -EINVAL, "first gives I64, but the variables are for PAIR(I64, I64)");
         assert_refused(fst_sum(fst_map(late, point, FST_FIXED(sizeof(p))), &n), -EINVAL, "sum takes I64 or F64");
-        assert_refused(fst_stats(fst_map(late, name, FST_PAIR(BYTES, I64)), (struct fst_stats *)&p), -EINVAL,
+        assert_refused(fst_stats(fst_map(late, name, FST_PAIR(BYTES, I64)), (struct fst_statistics *)&p), -EINVAL,
                        "stats takes I64 or F64, not PAIR(BYTES, I64)");
 }
 

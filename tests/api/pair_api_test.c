@@ -79,7 +79,7 @@ static void values_are_flattened(void **state)
         fst_rdd *texts = fst_map(fst_range_n(sc, 100, 3100, 3), to_texts, FST_PAIR(BYTES, BYTES));
         fst_rdd *tails = fst_flat_map_values(texts, text_up_to, FST_BYTES);
         int64_t total = 0, expected = 0;
-        assert_int_equal(fst_reduce(fst_map(tails, check_texts, FST_I64), fst_sum, &total), 0);
+        assert_int_equal(fst_reduce(fst_map(tails, check_texts, FST_I64), fst_fn_sum, &total), 0);
         for (int64_t x = 100; x < 3100; x++)
                 for (int64_t ten = 10; ten <= 10000; ten *= 10)
                         expected += ten / 10 <= x ? x % ten : 0;
@@ -262,10 +262,10 @@ static void a_promise_saves_a_shuffle(void **state)
         fst_context *sc = *state;
         fst_rdd *a = fst_partition_by(PAIRS(sc, 2, 1001, 2002), 4);
         fst_rdd *joined = fst_preserves_partitioning(fst_join(a, a, same_key, FST_PAIR(I64, I64)));
-        fst_rdd *again = fst_reduce_by_key(joined, fst_sum);
+        fst_rdd *again = fst_reduce_by_key(joined, fst_fn_sum);
         EXPECT(folded(again), 1002, 2004);
         assert_int_equal(shuffles_until(again, a), 0);
-        assert_int_equal(shuffles_until(fst_reduce_by_key(fst_join(a, a, same_key, FST_PAIR(I64, I64)), fst_sum), a),
+        assert_int_equal(shuffles_until(fst_reduce_by_key(fst_join(a, a, same_key, FST_PAIR(I64, I64)), fst_fn_sum), a),
                          1);
 
         fst_rdd *sums = fst_preserves_partitioning(fst_flat_map_groups(a, group_sum, FST_PAIR(I64, I64)));
@@ -303,9 +303,9 @@ static void partitioners_are_chosen_as_in_spark(void **state)
         /* What is placed stays where it is, by a hash or in order. */
         fst_rdd *sorted = fst_sort_by_key_n(many, FST_ASCENDING, 4);
         fst_rdd *by_key[] = {
-                fst_reduce_by_key(placed, fst_sum), fst_fold_by_key(placed, &zero, fst_sum),
+                fst_reduce_by_key(placed, fst_fn_sum), fst_fold_by_key(placed, &zero, fst_fn_sum),
                 fst_group_by_key(placed),           fst_aggregate_by_key(placed, &none, add_to_mean, both_means),
-                fst_subtract_by_key(placed, few),   fst_reduce_by_key(sorted, fst_sum),
+                fst_subtract_by_key(placed, few),   fst_reduce_by_key(sorted, fst_fn_sum),
                 fst_group_by_key(sorted),
         };
         for (size_t i = 0; i < ARRAY_SIZE(by_key); i++) {
@@ -314,7 +314,7 @@ static void partitioners_are_chosen_as_in_spark(void **state)
                 assert_ptr_equal(by_key[i]->partitioner, from->partitioner);
         }
         EXPECT(folded(by_key[5]), 1002);
-        assert_int_equal(shuffles_until(fst_reduce_by_key_n(placed, fst_sum, 6), placed), 1);
+        assert_int_equal(shuffles_until(fst_reduce_by_key_n(placed, fst_fn_sum, 6), placed), 1);
         assert_refused(fst_count(fst_group_by_key_n(few, -1), &zero), -EINVAL,
                        "Number of partitions cannot be negative");
 }
@@ -325,12 +325,12 @@ static void default_parallelism_counts(void **state)
         fst_rdd *pairs = PAIRS(sc, 9, 1001, 2002);
         fst_rdd *two = fst_partition_by(pairs, 2);
         assert_int_equal(fst_rdd_partitions(fst_group_by_key(pairs)), 4);
-        assert_int_equal(fst_rdd_partitions(fst_reduce_by_key(pairs, fst_sum)), 4);
+        assert_int_equal(fst_rdd_partitions(fst_reduce_by_key(pairs, fst_fn_sum)), 4);
         assert_int_equal(fst_rdd_partitions(fst_cogroup(pairs, two, both_sides, FST_I64)), 2);
         assert_int_equal(fst_rdd_partitions(fst_intersection(fst_keys(pairs), fst_keys(two))), 4);
         assert_int_equal(fst_rdd_partitions(fst_distinct(pairs)), 9);
         assert_int_equal(fst_rdd_partitions(fst_sort_by_key(pairs, FST_ASCENDING)), 9);
-        assert_int_equal(fst_rdd_partitions(fst_sort_by(fst_keys(pairs), fst_identity, FST_I64, FST_DESCENDING)), 9);
+        assert_int_equal(fst_rdd_partitions(fst_sort_by(fst_keys(pairs), fst_fn_identity, FST_I64, FST_DESCENDING)), 9);
         assert_int_equal(fst_rdd_partitions(fst_subtract(pairs, two)), 9);
         assert_int_equal(fst_rdd_partitions(fst_subtract(two, pairs)), 2);
         assert_int_equal(fst_rdd_partitions(fst_subtract_by_key(pairs, two)), 9);

@@ -70,7 +70,7 @@ static void what_is_not_read_to_its_end_is_not_kept(void **state)
         assert_int_equal(fst_take(kept, 3000, &rows), 0);
         assert_int_equal(fst_count(fst_map_partitions(kept, first_of_each, FST_I64), &n), 0);
         assert_int_equal(n, 2);
-        assert_int_equal(fst_reduce(kept, fst_sum, &x), 0);
+        assert_int_equal(fst_reduce(kept, fst_fn_sum, &x), 0);
         assert_int_equal(x, 49999LL * 25000);
         called();
         assert_int_equal(fst_take(kept, 3000, &rows), 0);
@@ -90,7 +90,7 @@ static void rows_of_iterators_are_kept(void **state)
         for (int i = 0; i < 2; i++) {
                 assert_int_equal(fst_count(fewer, &n), 0);
                 assert_int_equal(n, 50000);
-                assert_int_equal(fst_reduce(fewer, fst_sum, &x), 0);
+                assert_int_equal(fst_reduce(fewer, fst_fn_sum, &x), 0);
                 assert_int_equal(x, 49999LL * 25000);
         }
         assert_int_equal(called(), 50000);
@@ -102,7 +102,7 @@ static void what_goes_during_a_job_is_computed_again(void **state)
         int64_t n, key = 500;
         for (int order = 0; order < 2; order++) {
                 fst_rdd *pairs = fst_map(fst_range_n(*state, 0, 20000, 4), to_pair, FST_PAIR(I64, I64));
-                fst_rdd *kept = fst_cache(fst_reduce_by_key_n(pairs, fst_sum, 16));
+                fst_rdd *kept = fst_cache(fst_reduce_by_key_n(pairs, fst_fn_sum, 16));
                 if (order)
                         assert_int_equal(fst_count(kept, &n), 0);
                 dropped = kept;
@@ -131,7 +131,7 @@ static void *count_it(void *arg)
 static void jobs_of_two_threads_share_it(void **state)
 {
         fst_rdd *pairs = fst_map(fst_range_n(*state, 0, 50000, 6), to_pair, FST_PAIR(I64, I64));
-        fst_rdd *kept = fst_cache(fst_reduce_by_key_n(pairs, fst_sum, 7));
+        fst_rdd *kept = fst_cache(fst_reduce_by_key_n(pairs, fst_fn_sum, 7));
         struct counting all[3] = {{.rdd = kept}, {.rdd = fst_coalesce(kept, 2)}};
         int64_t never = -1;
         pthread_t threads[3];
@@ -154,8 +154,8 @@ static void jobs_of_two_threads_share_it(void **state)
 /* 40 MB of rows where 19 MB fit. */
 static void more_than_there_is_memory_for_is_kept_or_computed(void **state)
 {
-        static const enum fst_storage_level levels[] = {FST_MEMORY_ONLY, FST_MEMORY_AND_DISK, FST_DISK_ONLY,
-                                                        FST_OFF_HEAP};
+        static const enum fst_storage_level levels[] = {FST_STORAGE_MEMORY_ONLY, FST_STORAGE_MEMORY_AND_DISK, FST_STORAGE_DISK_ONLY,
+                                                        FST_STORAGE_OFF_HEAP};
         fst_context *sc = api_context("local[2]", "spark.driver.memory", "32m", NULL);
         for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
                 int64_t n, x;
@@ -163,9 +163,9 @@ static void more_than_there_is_memory_for_is_kept_or_computed(void **state)
                 called();
                 assert_int_equal(fst_count(kept, &n), 0);
                 assert_int_equal(n, 5000000);
-                assert_int_equal(fst_reduce(kept, fst_sum, &x), 0);
+                assert_int_equal(fst_reduce(kept, fst_fn_sum, &x), 0);
                 assert_int_equal(x, 4999999LL * 2500000);
-                if (levels[i] == FST_MEMORY_ONLY)
+                if (levels[i] == FST_STORAGE_MEMORY_ONLY)
                         assert_in_range(called(), 5000001, 10000000);
                 else
                         assert_int_equal(called(), 5000000);
@@ -176,14 +176,14 @@ static void more_than_there_is_memory_for_is_kept_or_computed(void **state)
 /* Every level that there is: computed once, read as it was, gone when it is not wanted any more. */
 static void every_level_keeps_it(void **state)
 {
-        for (int level = FST_MEMORY_ONLY; level <= FST_OFF_HEAP; level++) {
+        for (int level = FST_STORAGE_MEMORY_ONLY; level <= FST_STORAGE_OFF_HEAP; level++) {
                 int64_t n, x;
                 fst_rdd *kept = fst_persist(fst_map(fst_range_n(*state, 0, 300000, 4), counted, FST_I64), level);
                 called();
                 for (int i = 0; i < 2; i++) {
                         assert_int_equal(fst_count(kept, &n), 0);
                         assert_int_equal(n, 300000);
-                        assert_int_equal(fst_reduce(kept, fst_sum, &x), 0);
+                        assert_int_equal(fst_reduce(kept, fst_fn_sum, &x), 0);
                         assert_int_equal(x, 299999LL * 150000);
                 }
                 assert_int_equal(called(), 300000);
@@ -198,14 +198,14 @@ static void a_level_is_kept(void **state)
         int64_t n;
         fst_rdd *numbers = fst_range_n(*state, 0, 10, 2);
         fst_persist(numbers, FST_STORAGE_NONE); /* none is not a level that it has */
-        fst_persist(numbers, FST_MEMORY_ONLY_SER);
-        fst_persist(numbers, FST_MEMORY_ONLY_SER);
+        fst_persist(numbers, FST_STORAGE_MEMORY_ONLY_SER);
+        fst_persist(numbers, FST_STORAGE_MEMORY_ONLY_SER);
         fst_unpersist(numbers);
-        fst_persist(numbers, FST_DISK_ONLY);
+        fst_persist(numbers, FST_STORAGE_DISK_ONLY);
         assert_int_equal(fst_count(numbers, &n), 0);
-        static const int refused[] = {FST_STORAGE_NONE, FST_MEMORY_ONLY, FST_DISK_ONLY_2, FST_OFF_HEAP, 77, -1};
+        static const int refused[] = {FST_STORAGE_NONE, FST_STORAGE_MEMORY_ONLY, FST_STORAGE_DISK_ONLY_2, FST_STORAGE_OFF_HEAP, 77, -1};
         for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
-                fst_rdd *kept = fst_persist(fst_range_n(*state, 0, 10, 2), FST_DISK_ONLY);
+                fst_rdd *kept = fst_persist(fst_range_n(*state, 0, 10, 2), FST_STORAGE_DISK_ONLY);
                 assert_int_equal(fst_count(fst_persist(kept, refused[i]), &n), -EINVAL);
         }
 }

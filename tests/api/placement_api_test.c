@@ -120,7 +120,7 @@ static void what_leaves_keys_alone_leaves_them_in_place(void **state)
                         fst_sample(p, false, 1.0, 1),
                         fst_sort_within_partitions(p, FST_DESCENDING),
                         fst_distinct(p),
-                        fst_reduce_by_key(p, fst_sum),
+                        fst_reduce_by_key(p, fst_fn_sum),
                         fst_group_by_key(p),
                         fst_subtract_by_key(p, pairs),
                 };

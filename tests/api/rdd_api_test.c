@@ -164,15 +164,15 @@ static void maps_and_reduces(void **state)
         fst_rdd *numbers = fst_range_n(*state, 0, 100000, 7);
         int64_t sum, count;
         double total;
-        assert_int_equal(fst_reduce(fst_map(numbers, twice, FST_I64), fst_sum, &sum), 0);
+        assert_int_equal(fst_reduce(fst_map(numbers, twice, FST_I64), fst_fn_sum, &sum), 0);
         assert_int_equal(sum, 99999LL * 100000);
-        assert_int_equal(fst_reduce(fst_map(numbers, half, FST_F64), fst_sum, &total), 0);
+        assert_int_equal(fst_reduce(fst_map(numbers, half, FST_F64), fst_fn_sum, &total), 0);
         assert_true(total == 99999.0 * 100000 / 4);
         assert_int_equal(fst_count(fst_filter(numbers, even), &count), 0);
         assert_int_equal(count, 50000);
         assert_int_equal(fst_reduce(numbers, greatest, &sum), 0);
         assert_int_equal(sum, 99999);
-        assert_int_equal(fst_reduce(numbers, fst_min, &sum), 0);
+        assert_int_equal(fst_reduce(numbers, fst_fn_min, &sum), 0);
         assert_int_equal(sum, 0);
 }
 
@@ -205,13 +205,13 @@ static void partitions_are_read_through_iterators_and_batches(void **state)
 {
         fst_rdd *numbers = fst_range_n(*state, 0, 10000, 4);
         int64_t sum, count;
-        assert_int_equal(fst_reduce(fst_map_partitions(numbers, sum_partition, FST_I64), fst_sum, &sum), 0);
+        assert_int_equal(fst_reduce(fst_map_partitions(numbers, sum_partition, FST_I64), fst_fn_sum, &sum), 0);
         assert_int_equal(sum, 9999LL * 10000 / 2);
         assert_int_equal(fst_count(fst_map_partitions(numbers, sum_partition, FST_I64), &count), 0);
         assert_int_equal(count, 4);
         assert_int_equal(fst_count(fst_map_partitions(numbers, first_three, FST_I64), &count), 0);
         assert_int_equal(count, 12);
-        assert_int_equal(fst_reduce(fst_map_partitions(numbers, count_batch, FST_I64), fst_sum, &sum), 0);
+        assert_int_equal(fst_reduce(fst_map_partitions(numbers, count_batch, FST_I64), fst_fn_sum, &sum), 0);
         assert_int_equal(sum, 10000);
         /* An empty partition still calls the function. */
         assert_int_equal(fst_count(fst_map_partitions(fst_range_n(*state, 0, 0, 4), sum_partition, FST_I64), &count),
@@ -257,7 +257,7 @@ static void rows_that_nobody_wants_are_dropped(void **state)
 /* Only pairs have a partitioner: a union of sorted rows is one behind the other, as in Spark. */
 static void sorted_rows_are_united_one_behind_the_other(void **state)
 {
-        fst_rdd *sorted = fst_sort_by_n(fst_range_n(*state, 0, 4, 2), fst_identity, FST_I64, FST_DESCENDING, 2);
+        fst_rdd *sorted = fst_sort_by_n(fst_range_n(*state, 0, 4, 2), fst_fn_identity, FST_I64, FST_DESCENDING, 2);
         fst_rdd *both = fst_union(sorted, sorted);
         fst_iter *rows;
         int64_t x, n = 0;
@@ -275,14 +275,14 @@ static void reduces_by_key(void **state)
         m = 3; /* what was captured is a copy */
         fst_iter *rows;
         int64_t key, sum, seen = 0;
-        fst_rdd *sums = fst_reduce_by_key(pairs, fst_sum);
+        fst_rdd *sums = fst_reduce_by_key(pairs, fst_fn_sum);
         assert_int_equal(fst_rdd_partitions(sums), 5);
         assert_int_equal(fst_collect(sums, &rows), 0);
         for (; fst_next(rows, &key, &sum); seen += 1LL << (4 * key))
                 assert_int_equal(sum, 49500 + 100 * key);
         assert_int_equal(seen, 0x1111111111);
         /* Partitioned already: no second shuffle is needed to reduce again. */
-        assert_int_equal(fst_collect(fst_reduce_by_key(fst_map_values(sums, negate_value, FST_I64), fst_max), &rows),
+        assert_int_equal(fst_collect(fst_reduce_by_key(fst_map_values(sums, negate_value, FST_I64), fst_fn_max), &rows),
                          0);
         for (seen = 0; fst_next(rows, &key, &sum); seen++)
                 assert_int_equal(sum, -(49500 + 100 * key));
@@ -433,10 +433,10 @@ static void lineage_that_cannot_be_fails_its_action(void **state)
         fst_bytes text;
         fst_iter *rows;
         assert_int_equal(fst_count(fst_map(numbers, longest, FST_BYTES), &count), -EINVAL);
-        assert_int_equal(fst_count(fst_reduce_by_key(numbers, fst_sum), &count), -EINVAL);
-        assert_int_equal(fst_reduce(numbers, fst_sum, &wrong), -EINVAL);
+        assert_int_equal(fst_count(fst_reduce_by_key(numbers, fst_fn_sum), &count), -EINVAL);
+        assert_int_equal(fst_reduce(numbers, fst_fn_sum, &wrong), -EINVAL);
         assert_int_equal(fst_count(fst_text_file(*state, "/nowhere/at/all"), &count), -ENOENT);
-        assert_int_equal(fst_reduce(fst_range_n(*state, 0, 0, 2), fst_sum, &count), -ENODATA);
+        assert_int_equal(fst_reduce(fst_range_n(*state, 0, 0, 2), fst_fn_sum, &count), -ENODATA);
         assert_true(fst_count(fst_map(numbers, emit_wrong_kind, FST_BYTES), &count) < 0);
         assert_true(fst_count(fst_map(numbers, repeat, FST_I64), &count) < 0);
         assert_int_equal(fst_collect(numbers, &rows), 0);

@@ -403,7 +403,7 @@ static void pipes_rows(void **state)
         int64_t n = 0, sum;
         fst_rdd *numbers = fst_range_n(*state, 0, 300000, 3);
         fst_rdd *pairs = fst_map(fst_range_n(*state, 7, 9, 1), pair_with_text, FST_PAIR(BYTES, I64));
-        assert_int_equal(fst_reduce(fst_map(fst_pipe(numbers, "cat"), text_length, FST_I64), fst_sum, &sum), 0);
+        assert_int_equal(fst_reduce(fst_map(fst_pipe(numbers, "cat"), text_length, FST_I64), fst_fn_sum, &sum), 0);
         assert_int_equal(sum, 10 + 90 * 2 + 900 * 3 + 9000 * 4 + 90000 * 5 + 200000 * 6);
         assert_int_equal(fst_collect(fst_pipe(pairs, "  tr  a-z \tA-Z "), &rows), 0);
         assert_true(fst_next(rows, &text));
@@ -428,7 +428,7 @@ static void pipes_rows(void **state)
         const char *talking[] = {"sh", "-c", "head -c 3000000 /dev/zero; cat >/dev/null; head -c 2000000 /dev/zero",
                                  NULL};
         assert_int_equal(
-                fst_reduce(fst_map(fst_pipe_with(numbers, talking, NULL), text_length, FST_I64), fst_sum, &sum), 0);
+                fst_reduce(fst_map(fst_pipe_with(numbers, talking, NULL), text_length, FST_I64), fst_fn_sum, &sum), 0);
         assert_int_equal(sum, 3 * 5000000);
 
         const char *failing[] = {"sh", "-c", "cat > /dev/null; exit 3", NULL},

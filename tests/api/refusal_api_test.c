@@ -71,8 +71,8 @@ static void types_that_cannot_be_are_refused(void **state)
         fst_rdd *rows = fst_range_n(*state, 0, 10, 2);
         int64_t n;
         assert_refused(fst_count(fst_map(rows, make_small, FST_FIXED(0)), &n), -EINVAL, "FIXED(0)");
-        assert_refused(fst_count(fst_flat_map(rows, make_small, FST_FIXED(FST_FIXED_MOST + 1)), &n), -EINVAL,
-                       "FIXED(65537) as the row: structs may have 65536 bytes at most (FST_FIXED_MOST)");
+        assert_refused(fst_count(fst_flat_map(rows, make_small, FST_FIXED(FST_FIXED_MAX + 1)), &n), -EINVAL,
+                       "FIXED(65537) as the row: structs may have 65536 bytes at most (FST_FIXED_MAX)");
         assert_refused(fst_count(fst_map(rows, pair, FST_PAIR(I64, FIXED(0))), &n), -EINVAL, "FIXED(0) as the value");
         assert_refused(fst_count(fst_map(rows, same, ((fst_type){.key = 9, .key_size = 8})), &n), -EINVAL,
                        "kind is 9, which is no kind");
@@ -210,7 +210,7 @@ static void null_is_no_rdd(void **state)
         assert_refused(fst_count(fst_zip_partitions(none, rows, give_first, FST_I64), &n), -EINVAL, "zip_partitions");
         assert_refused(fst_count(fst_join(pairs, none, join_i64, type), &n), -EINVAL, "join was given NULL");
         assert_refused(fst_count(fst_join(none, pairs, join_i64, type), &n), -EINVAL, "join was given NULL");
-        assert_refused(fst_count(fst_reduce_by_key(none, fst_sum), &n), -EINVAL, "reduce_by_key was given NULL");
+        assert_refused(fst_count(fst_reduce_by_key(none, fst_fn_sum), &n), -EINVAL, "reduce_by_key was given NULL");
         assert_refused(fst_count(fst_cache(none), &n), -EINVAL, "persist was given NULL");
         assert_refused(fst_count(fst_checkpoint(none), &n), -EINVAL, "checkpoint was given NULL");
         assert_refused(fst_count(fst_rdd_set_name(none, "none"), &n), -EINVAL, "set_name was given NULL");
@@ -219,7 +219,7 @@ static void null_is_no_rdd(void **state)
         assert_non_null(strstr(fst_to_debug_string(none), "was given NULL"));
         assert_int_equal(fst_rdd_id(none), -EINVAL);
         assert_int_equal(fst_rdd_storage_level(none), FST_STORAGE_NONE);
-        assert_int_equal(fst_rdd_storage(none).cached_partitions, 0);
+        assert_int_equal(fst_get_storage_info(none).cached_partitions, 0);
         assert_int_equal(fst_rdd_partitioner(none), FST_NO_PARTITIONER);
         assert_false(fst_rdd_same_partitioner(fst_partition_by(pairs, 2), none));
         assert_int_equal(fst_rdd_type(none).key, FST_KIND_BYTES);
@@ -269,7 +269,7 @@ static void a_full_disk_is_named_with_path_and_reason(void **state)
         small.rlim_max = before.rlim_max;
         signal(SIGXFSZ, SIG_IGN);
         setrlimit(RLIMIT_FSIZE, &small);
-        fst_rdd *all[] = {fst_partition_by(rows, 8), fst_reduce_by_key(rows, fst_sum),
+        fst_rdd *all[] = {fst_partition_by(rows, 8), fst_reduce_by_key(rows, fst_fn_sum),
                           fst_sort_by_key(rows, FST_ASCENDING)};
         for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
                 int was = api_listen();

@@ -140,11 +140,11 @@ static void large_rows_do_not_pile_up(void **state)
         fst_rdd *numbers = fst_range_n(*state, 0, 2000, 1);
         int64_t n;
         assert_int_equal(
-                fst_reduce(fst_map_partitions(fst_map(numbers, large, FST_BYTES), look_at_batch, FST_I64), fst_sum, &n),
+                fst_reduce(fst_map_partitions(fst_map(numbers, large, FST_BYTES), look_at_batch, FST_I64), fst_fn_sum, &n),
                 0);
         assert_int_equal(n, 1999 * 1000);
         fst_rdd *pairs = fst_map_values(fst_map(numbers, negative, FST_PAIR(I64, I64)), large, FST_BYTES);
-        assert_int_equal(fst_reduce(fst_map_partitions(pairs, look_at_batch, FST_I64), fst_sum, &n), 0);
+        assert_int_equal(fst_reduce(fst_map_partitions(pairs, look_at_batch, FST_I64), fst_fn_sum, &n), 0);
         assert_int_equal(n, 1999 * 1000);
         assert_true(fst_count(fst_map(numbers, twice_or_never, FST_BYTES), &n) < 0);
 }

@@ -213,7 +213,7 @@ static void the_partitioner_is_kept(void **state)
 {
         fst_rdd *placed = fst_partition_by(pairs_of(*state, 400), 3);
         fst_rdd *sample = fst_sample_by_key(placed, false, thirds, once, 3, 42);
-        const char *lineage = fst_to_debug_string(fst_reduce_by_key_n(sample, fst_sum, 3));
+        const char *lineage = fst_to_debug_string(fst_reduce_by_key_n(sample, fst_fn_sum, 3));
         assert_non_null(strstr(lineage, "sample_by_key"));
         assert_null(strstr(strstr(lineage, "+-(") + 1, "+-(")); /* the one shuffle of partition_by */
 }

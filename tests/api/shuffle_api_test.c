@@ -54,7 +54,7 @@ static void more_partitions_than_pages(void **state)
         int64_t n;
         assert_int_equal(fst_count(fst_partition_by(rows, 200), &n), 0);
         assert_int_equal(n, 200000);
-        assert_int_equal(fst_reduce(fst_map(fst_partition_by(rows, 1000), value_of, FST_I64), fst_sum, &n), 0);
+        assert_int_equal(fst_reduce(fst_map(fst_partition_by(rows, 1000), value_of, FST_I64), fst_fn_sum, &n), 0);
         assert_int_equal(n, 199999LL * 100000);
         assert_int_equal(fst_context_stop(sc), 0);
 }
@@ -64,7 +64,7 @@ static void a_full_table_is_drained_into_what_was_set_aside(void **state)
         fst_context *sc = narrow();
         fst_rdd *rows = fst_map(fst_range_n(sc, 0, 300000, 2), named, FST_PAIR(BYTES, I64));
         int64_t n;
-        assert_int_equal(fst_count(fst_reduce_by_key_n(rows, fst_sum, 200), &n), 0);
+        assert_int_equal(fst_count(fst_reduce_by_key_n(rows, fst_fn_sum, 200), &n), 0);
         assert_int_equal(n, 300000);
         assert_int_equal(fst_context_stop(sc), 0);
 }
@@ -73,7 +73,7 @@ static void many_partitions_of_little(void **state)
 {
         fst_rdd *rows = fst_map(fst_range_n(*state, 0, 300, 2000), limits, FST_PAIR(I64, I64));
         int64_t n;
-        assert_int_equal(fst_count(fst_reduce_by_key_n(rows, fst_max, 10000), &n), 0);
+        assert_int_equal(fst_count(fst_reduce_by_key_n(rows, fst_fn_max, 10000), &n), 0);
         assert_int_equal(n, 2);
 }
 
@@ -104,7 +104,7 @@ static void zeros_and_nans_are_one_key_each(void **state)
         fst_iter *iter;
         double key;
         int64_t count, n = 0;
-        assert_int_equal(fst_collect(fst_reduce_by_key_n(rows, fst_sum, 7), &iter), 0);
+        assert_int_equal(fst_collect(fst_reduce_by_key_n(rows, fst_fn_sum, 7), &iter), 0);
         for (; fst_next(iter, &key, &count); n++)
                 assert_int_equal(count, key == 0 ? 2000 : 1000);
         assert_int_equal(n, 2);
@@ -114,7 +114,7 @@ static void nothing_goes_through(void **state)
 {
         int64_t n;
         fst_rdd *none = fst_map(fst_range_n(*state, 5, 5, 3), named, FST_PAIR(BYTES, I64));
-        assert_int_equal(fst_count(fst_reduce_by_key(none, fst_sum), &n), 0);
+        assert_int_equal(fst_count(fst_reduce_by_key(none, fst_fn_sum), &n), 0);
         assert_int_equal(n, 0);
         assert_int_equal(fst_count(fst_coalesce(fst_partition_by(none, 9), 2), &n), 0);
         assert_int_equal(n, 0);

@@ -128,7 +128,7 @@ static void nothing_is_sorted(void **state)
         assert_sorted(fst_sort_by_key_n(fst_map(none, keyed, FST_PAIR(I64, I64)), FST_DESCENDING, 5), FST_DESCENDING,
                       0);
         int64_t n;
-        assert_int_equal(fst_count(fst_sort_by(none, fst_identity, FST_I64, FST_ASCENDING), &n), 0);
+        assert_int_equal(fst_count(fst_sort_by(none, fst_fn_identity, FST_I64, FST_ASCENDING), &n), 0);
         assert_int_equal(n, 0);
 }
 

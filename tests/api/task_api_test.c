@@ -136,7 +136,7 @@ static void what_such_a_task_computed_is_dropped(void **state)
         while (fst_next(rows, &key, &n))
                 sum += n;
         assert_int_equal(sum, 3000);
-        assert_int_equal(fst_collect(fst_reduce_by_key(pairs, fst_sum), &rows), 0);
+        assert_int_equal(fst_collect(fst_reduce_by_key(pairs, fst_fn_sum), &rows), 0);
         for (sum = 0; fst_next(rows, &key, &n);)
                 sum += n;
         assert_int_equal(sum, 3000);
@@ -219,7 +219,7 @@ static void tasks_have_the_properties_of_their_jobs_thread(void **state)
         /* in the map stage as well */
         assert_int_equal(
                 number_at(fst_map(
-                        fst_reduce_by_key(fst_map(fst_range_n(sc, 0, 6, 3), pair_number, FST_PAIR(I64, I64)), fst_sum),
+                        fst_reduce_by_key(fst_map(fst_range_n(sc, 0, 6, 3), pair_number, FST_PAIR(I64, I64)), fst_fn_sum),
                         value_of, FST_I64)),
                 42);
         fst_set_local_property(sc, "my.number", NULL);

@@ -34,10 +34,10 @@ static void *count_it(void *arg)
 
 static void who_needs_no_bounds_does_not_wait_for_them(void **state)
 {
-        fst_rdd *sorted = fst_sort_by_n(fst_map(fst_range_n(*state, 0, 100, 1), held, FST_I64), fst_identity, FST_I64,
+        fst_rdd *sorted = fst_sort_by_n(fst_map(fst_range_n(*state, 0, 100, 1), held, FST_I64), fst_fn_identity, FST_I64,
                                         FST_ASCENDING, 4);
         struct counting c = {.sc = *state, .rdd = sorted, .group = "a"};
-        fst_rdd *other = fst_sort_by_n(fst_range_n(*state, 0, 1000, 4), fst_identity, FST_I64, FST_DESCENDING, 3);
+        fst_rdd *other = fst_sort_by_n(fst_range_n(*state, 0, 1000, 4), fst_fn_identity, FST_I64, FST_DESCENDING, 3);
         pthread_t thread;
         int64_t n;
         gate_close();
@@ -56,7 +56,7 @@ static void who_needs_no_bounds_does_not_wait_for_them(void **state)
 
 static void cancelled_sampling_ends_its_action_only(void **state)
 {
-        fst_rdd *sorted = fst_sort_by_n(fst_map(fst_range_n(*state, 0, 100, 1), held, FST_I64), fst_identity, FST_I64,
+        fst_rdd *sorted = fst_sort_by_n(fst_map(fst_range_n(*state, 0, 100, 1), held, FST_I64), fst_fn_identity, FST_I64,
                                         FST_ASCENDING, 4);
         struct counting a = {.sc = *state, .rdd = sorted, .group = "a"},
                         b = {.sc = *state, .rdd = sorted, .group = "b"};

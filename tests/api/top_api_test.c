@@ -94,7 +94,7 @@ static void many_rows_are_as_if_sorted(void **state)
         fst_rdd *rdd = fst_map(fst_range_n(*state, 0, 20000, 7), scatter, FST_I64);
         for (int descending = 0; descending < 2; descending++)
                 for (int n = 1; n < 5000; n = n * 3 + 1) {
-                        assert_int_equal(fst_collect(fst_sort_by(rdd, fst_identity, FST_I64,
+                        assert_int_equal(fst_collect(fst_sort_by(rdd, fst_fn_identity, FST_I64,
                                                                  descending ? FST_DESCENDING : FST_ASCENDING),
                                                      &sorted),
                                          0);
@@ -142,7 +142,7 @@ static void by_a_key(void **state)
         fst_rdd *numbers = fst_range_n(*state, 0, 100, 7);
         assert_int_equal(fst_take_ordered_by(numbers, 4, digit, FST_I64, FST_DESCENDING, &rows), 0);
         WANT(rows, 9, 19, 29, 39); /* of equal keys the first */
-        assert_int_equal(fst_take_ordered_by(numbers, 3, fst_identity, FST_I64, FST_DESCENDING, &rows), 0);
+        assert_int_equal(fst_take_ordered_by(numbers, 3, fst_fn_identity, FST_I64, FST_DESCENDING, &rows), 0);
         WANT(rows, 99, 98, 97);
         assert_int_equal(fst_take_ordered_by(fst_map(numbers, to_point, FST_FIXED(sizeof(struct point))), 2, y_of,
                                              FST_I64, FST_ASCENDING, &rows),

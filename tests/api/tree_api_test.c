@@ -78,7 +78,7 @@ static void zero_counts_as_in_spark(void **state)
         int64_t zero = 1000, sum;
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 fst_rdd *rdd = fst_range_n(*state, 1, 101, cases[i].partitions);
-                assert_int_equal(fst_tree_aggregate(rdd, &zero, add, fst_sum, cases[i].depth, &sum), 0);
+                assert_int_equal(fst_tree_aggregate(rdd, &zero, add, fst_fn_sum, cases[i].depth, &sum), 0);
                 if (sum != cases[i].want)
                         fail_msg("%d partitions, depth %d: %lld, not %d", cases[i].partitions, cases[i].depth,
                                  (long long)sum, cases[i].want);
@@ -107,9 +107,9 @@ static void of_every_type(void **state)
         double sum;
         assert_int_equal(fst_tree_aggregate(rdd, &none, take_row, join_tallies, 2, &all), 0);
         assert_true(all.rows == 1000 && all.sum == 499500);
-        assert_int_equal(fst_tree_reduce(rdd, fst_max, 3, &most), 0);
+        assert_int_equal(fst_tree_reduce(rdd, fst_fn_max, 3, &most), 0);
         assert_int_equal(most, 999);
-        assert_int_equal(fst_tree_reduce(fst_map(rdd, to_f64, FST_F64), fst_sum, 2, &sum), 0);
+        assert_int_equal(fst_tree_reduce(fst_map(rdd, to_f64, FST_F64), fst_fn_sum, 2, &sum), 0);
         assert_true(sum == 499500);
 }
 

@@ -99,17 +99,17 @@ int main(int argc, char **argv)
         snprintf(out, sizeof(out), argc == 4 ? "%s/%d" : "%s", argv[2], (int)getpid());
         fst_context *sc = fst_context_new("work");
         fst_rdd *words = fst_flat_map(text_of(sc, argv[1], "text"), words_of, FST_PAIR(BYTES, I64));
-        fst_rdd *counts = fst_reduce_by_key_n(words, fst_sum, PARTITIONS);
+        fst_rdd *counts = fst_reduce_by_key_n(words, fst_fn_sum, PARTITIONS);
         fst_rdd *classes = fst_map(text_of(sc, argv[1], "classes"), pair_of, FST_PAIR(BYTES, BYTES));
         fst_rdd *sums = fst_reduce_by_key_n(fst_join_n(counts, classes, classify, FST_PAIR(BYTES, I64), PARTITIONS),
-                                            fst_sum, PARTITIONS);
+                                            fst_fn_sum, PARTITIONS);
         fst_rdd *pairs = fst_map(text_of(sc, argv[1], "links"), pair_of, FST_PAIR(BYTES, BYTES));
         fst_rdd *links = fst_cache(fst_reduce_by_key_n(pairs, append, PARTITIONS));
         fst_rdd *ranks = fst_map_values(links, first_rank, FST_F64);
 
         for (int round = 0; round < ROUNDS; round++) {
                 fst_rdd *parts = fst_join(links, ranks, contribute, FST_PAIR(BYTES, F64));
-                ranks = fst_map_values(fst_reduce_by_key(parts, fst_sum), damp, FST_F64);
+                ranks = fst_map_values(fst_reduce_by_key(parts, fst_fn_sum), damp, FST_F64);
         }
         if (save(counts, out, "counts") == 0 && save(sums, out, "sums") == 0)
                 save(ranks, out, "ranks");

@@ -73,9 +73,9 @@ static fst_rdd *reduced(fst_rdd *rdd, const struct node *n)
         case REDUCE_BY_KEY: {
                 fst_fn f = n->variant == 0   ? fn_add(d)
                            : n->variant == 1 ? fn_greater(d)
-                           : n->variant == 2 ? fst_sum
-                           : n->variant == 3 ? fst_max
-                                             : fst_min;
+                           : n->variant == 2 ? fst_fn_sum
+                           : n->variant == 3 ? fst_fn_max
+                                             : fst_fn_min;
                 return fst_reduce_by_key_n(rdd, f, n->n);
         }
         case FOLD_BY_KEY:
@@ -154,7 +154,7 @@ static fst_rdd *built(fst_context *sc, struct plan *p, int i, fst_rdd **in, cons
         case SORT_BY:
                 return fst_sort_by_n(in[0], fn_rows(d), d->into, order, n->n);
         case SORT_ROWS:
-                return fst_sort_by_n(in[0], fst_identity, n->type, order, n->n);
+                return fst_sort_by_n(in[0], fst_fn_identity, n->type, order, n->n);
         case UNION:
                 return n->n_parents == 2 && n->variant ? fst_union(in[0], in[1])
                                                        : fst_union_all(sc, in, (size_t)n->n_parents);

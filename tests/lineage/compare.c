@@ -313,7 +313,7 @@ static bool compare_sum(struct plan *p, const struct node *n, struct verdict *v)
 static bool compare_stats(struct plan *p, const struct node *n, struct verdict *v)
 {
         struct rows all = table_all(p, &n->table);
-        struct fst_stats stats;
+        struct fst_statistics stats;
         double sum = 0, squares = 0, least = INFINITY, most = -INFINITY, mean;
         int r = fst_stats(n->rdd, &stats);
         if (r)
@@ -338,7 +338,7 @@ static bool compare_stats(struct plan *p, const struct node *n, struct verdict *
 static bool compare_histogram(struct plan *p, const struct node *n, const struct action *a, struct verdict *v)
 {
         struct rows all = table_all(p, &n->table);
-        struct fst_histogram histogram;
+        struct fst_buckets histogram;
         double bounds[12];
         for (int i = 0; i <= a->n; i++)
                 bounds[i] = i == 0 ? -25 : bounds[i - 1] + 7 * i;

@@ -465,7 +465,7 @@ static bool draw_operator(struct dice *d, struct plan *p, struct node *n, const 
 static void draw_storage(struct dice *d, struct node *n)
 {
         if (dice_one_in(d, 5))
-                n->level = (enum fst_storage_level)(1 + dice_roll(d, FST_OFF_HEAP));
+                n->level = (enum fst_storage_level)(1 + dice_roll(d, FST_STORAGE_OFF_HEAP));
         if (dice_one_in(d, 60))
                 n->checkpoint = CHECKPOINT;
         else if (dice_one_in(d, 20))

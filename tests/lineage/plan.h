@@ -35,7 +35,7 @@
         X(MAP_PARTITIONS_WITH_INDEX, "map_partitions_with_index")                                                      \
         X(MAP_BATCHES, "map_batches")                                                                                  \
         X(SORT_BY, "sort_by")                                                                                          \
-        X(SORT_ROWS, "sort_by fst_identity")                                                                           \
+        X(SORT_ROWS, "sort_by fst_fn_identity")                                                                           \
         X(UNION, "union")                                                                                              \
         X(REPARTITION, "repartition")                                                                                  \
         X(COALESCE, "coalesce")                                                                                        \

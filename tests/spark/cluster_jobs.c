@@ -37,6 +37,6 @@ int main(int argc, char **argv)
         fst_context *sc = fst_context_new("cluster jobs");
         fst_foreach(fst_range_n(sc, 0, 12, 12), FST_WITH(on_first, where));
         usleep(500000);
-        fst_count(fst_reduce_by_key(fst_map(fst_range_n(sc, 0, 1000, 4), by_seven, FST_PAIR(I64, I64)), fst_sum), &n);
+        fst_count(fst_reduce_by_key(fst_map(fst_range_n(sc, 0, 1000, 4), by_seven, FST_PAIR(I64, I64)), fst_fn_sum), &n);
         return fst_context_stop(sc);
 }

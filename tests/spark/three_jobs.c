@@ -29,9 +29,9 @@ int main(int argc, char **argv)
         snprintf(counts, sizeof(counts), "%s/counts", argc > 2 ? argv[2] : ".");
         snprintf(sorted, sizeof(sorted), "%s/sorted", argc > 2 ? argv[2] : ".");
         fst_rdd *words = fst_flat_map(lines, split, FST_PAIR(BYTES, I64));
-        int good = fst_save_as_text_file(fst_reduce_by_key_n(words, fst_sum, 3), counts);
+        int good = fst_save_as_text_file(fst_reduce_by_key_n(words, fst_fn_sum, 3), counts);
         fst_set_local_property(sc, "spark.job.description", "in order");
-        good |= fst_save_as_text_file(fst_sort_by_n(lines, fst_identity, FST_BYTES, FST_ASCENDING, 2), sorted);
+        good |= fst_save_as_text_file(fst_sort_by_n(lines, fst_fn_identity, FST_BYTES, FST_ASCENDING, 2), sorted);
         fst_set_local_property(sc, "spark.job.description", NULL);
         int bad = fst_foreach(lines, refuse);
         fst_context_stop(sc);

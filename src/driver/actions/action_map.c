@@ -1,6 +1,6 @@
 /*
- * count_by_key, count_by_value, collect_as_map and reduce_by_key_locally, whose rows become a map (driver/actions/map.h); and
- * lookup.
+ * count_by_key, count_by_value, collect_as_map and reduce_by_key_locally, whose rows become a map
+ * (driver/actions/map.h); and lookup.
  *
  * As in Spark, counts are added up by a shuffle and collected, so that a task or the driver has each key once, while
  * reduce_by_key_locally has every task send a pair for each of its keys, and combines them here.
@@ -57,7 +57,7 @@ static int count(fst_rdd *rdd, fst_map **map, fst_site site)
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         int first = rdd_registry_next_id(rdd->sc);
-        fst_rdd *counts = fst_reduce_by_key_at(rdd_counted(rdd, site), fst_sum, 0, site);
+        fst_rdd *counts = fst_reduce_by_key_at(rdd_counted(rdd, site), fst_fn_sum, 0, site);
         int r = collect_map(counts, map, site, &error);
         cleaner_drop(counts, first);
         return r ? action_failed(rdd, site, r, &error) : 0;

@@ -24,13 +24,13 @@ static int reduce_by(fst_rdd *rdd, fst_fn fn, const struct reduce_value *zero, f
 FST_API int fst_min_at(fst_rdd *rdd, fst_variable row, fst_site site)
 {
         rdd = rdd_given(rdd, site);
-        return reduce_by(rdd, fst_min, NULL, row, site);
+        return reduce_by(rdd, fst_fn_min, NULL, row, site);
 }
 
 FST_API int fst_max_at(fst_rdd *rdd, fst_variable row, fst_site site)
 {
         rdd = rdd_given(rdd, site);
-        return reduce_by(rdd, fst_max, NULL, row, site);
+        return reduce_by(rdd, fst_fn_max, NULL, row, site);
 }
 
 /* ------------------------------------------------------------------------------------------------------ counters */
@@ -100,7 +100,7 @@ FST_API int fst_sum_at(fst_rdd *rdd, fst_variable sum, fst_site site)
         struct stat_counter total;
         int r = check_numbers(rdd, site, &error);
         if (r == 0 && sum.kind == FST_KIND_I64)
-                return reduce_by(rdd, fst_sum, &zero, sum, site);
+                return reduce_by(rdd, fst_fn_sum, &zero, sum, site);
         if (r == 0)
                 r = action_check_variable(FST_F64, sum, "sum", &error);
         if (r == 0)
@@ -132,7 +132,7 @@ FST_API int fst_mean_at(fst_rdd *rdd, double *mean, fst_site site)
         return r;
 }
 
-FST_API int fst_stats_at(fst_rdd *rdd, struct fst_stats *stats, fst_site site)
+FST_API int fst_stats_at(fst_rdd *rdd, struct fst_statistics *stats, fst_site site)
 {
         rdd = rdd_given(rdd, site);
         struct stat_counter c;
@@ -141,15 +141,15 @@ FST_API int fst_stats_at(fst_rdd *rdd, struct fst_stats *stats, fst_site site)
                 return r;
         double variance = c.n > 0 ? c.squares / (double)c.n : NAN;
         double sample = c.n > 1 ? c.squares / (double)(c.n - 1) : NAN;
-        *stats = (struct fst_stats){.count = c.n,
-                                    .sum = c.sum,
-                                    .mean = c.mean,
-                                    .min = c.min,
-                                    .max = c.max,
-                                    .variance = variance,
-                                    .stdev = sqrt(variance),
-                                    .sample_variance = sample,
-                                    .sample_stdev = sqrt(sample)};
+        *stats = (struct fst_statistics){.count = c.n,
+                                         .sum = c.sum,
+                                         .mean = c.mean,
+                                         .min = c.min,
+                                         .max = c.max,
+                                         .variance = variance,
+                                         .stdev = sqrt(variance),
+                                         .sample_variance = sample,
+                                         .sample_stdev = sqrt(sample)};
         return 0;
 }
 
@@ -209,7 +209,7 @@ static int check_bounds(const double *bounds, int n, struct fst_error *error)
         return 0;
 }
 
-static int histogram(fst_rdd *rdd, const double *given, int n, struct fst_histogram *out, fst_site site,
+static int histogram(fst_rdd *rdd, const double *given, int n, struct fst_buckets *out, fst_site site,
                      struct fst_error *error)
 {
         int r = check_numbers(rdd, site, error);
@@ -245,7 +245,7 @@ static int histogram(fst_rdd *rdd, const double *given, int n, struct fst_histog
         return 0;
 }
 
-FST_API int fst_histogram_at(fst_rdd *rdd, const double *bounds, int n, struct fst_histogram *out, fst_site site)
+FST_API int fst_histogram_at(fst_rdd *rdd, const double *bounds, int n, struct fst_buckets *out, fst_site site)
 {
         rdd = rdd_given(rdd, site);
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);

@@ -112,9 +112,9 @@ int action_constant(fst_constant c, fst_type *type, struct reduce_value *value, 
 {
         *value = (struct reduce_value){.present = true};
         *type = (fst_type){.key = c.kind, .key_size = c.kind == FST_KIND_BYTES ? 0 : (uint32_t)c.size};
-        if (c.size > FST_FIXED_MOST)
+        if (c.size > FST_FIXED_MAX)
                 return error_set(error, -EINVAL, "a value of %zu bytes is more than the %d that FIXED may have", c.size,
-                                 FST_FIXED_MOST);
+                                 FST_FIXED_MAX);
         if (c.kind == FST_KIND_BYTES) {
                 const fst_bytes *bytes = c.at;
                 value->data = (char *)bytes->data;

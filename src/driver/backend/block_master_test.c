@@ -18,7 +18,7 @@ static struct block_name piece(int64_t id, int part)
         return (struct block_name){BLOCK_BROADCAST, id, part};
 }
 
-static const struct block_info in_memory = {FST_MEMORY_ONLY, 100, 0, 10}, gone;
+static const struct block_info in_memory = {FST_STORAGE_MEMORY_ONLY, 100, 0, 10}, gone;
 
 static int set_up(void **state)
 {
@@ -53,7 +53,7 @@ static void comes_and_goes(void **state)
         assert_int_equal(at[0].port, 11);
         assert_int_equal(info.rows, 10);
         assert_int_equal(block_master_locations(m, rdd(3, 0), 1, at, 8, &info), 0); /* not the one that asks */
-        assert_true(block_master_update(m, 1, rdd(3, 0), &(struct block_info){FST_DISK_ONLY, 0, 70, 10}));
+        assert_true(block_master_update(m, 1, rdd(3, 0), &(struct block_info){FST_STORAGE_DISK_ONLY, 0, 70, 10}));
         assert_int_equal(block_master_rdd(m, 3).disk_bytes, 70);
         assert_int_equal(block_master_rdd(m, 3).memory_bytes, 0);
         assert_true(block_master_update(m, 1, rdd(3, 0), &gone));
@@ -61,7 +61,7 @@ static void comes_and_goes(void **state)
         assert_false(block_master_cached(m, 3, 0));
         assert_false(block_master_update(m, 7, rdd(3, 0), &in_memory));
         assert_false(block_master_update(m, -2, rdd(3, 0), &in_memory));
-        assert_false(block_master_update(m, 1, rdd(3, 0), &(struct block_info){.level = FST_OFF_HEAP + 1}));
+        assert_false(block_master_update(m, 1, rdd(3, 0), &(struct block_info){.level = FST_STORAGE_OFF_HEAP + 1}));
         assert_false(block_master_cached(m, 3, 0));
 }
 
@@ -90,7 +90,8 @@ static void executors_are_lost(void **state)
 static void lost_copies_are_told(void **state)
 {
         struct block_master *m = *state;
-        static const struct block_info twice = {FST_MEMORY_ONLY_SER_2, 100, 0, 10}, thrice = {FST_DISK_ONLY_3, 0, 9, 1};
+        static const struct block_info twice = {FST_STORAGE_MEMORY_ONLY_SER_2, 100, 0, 10},
+                                       thrice = {FST_STORAGE_DISK_ONLY_3, 0, 9, 1};
         struct block_copy *copies;
         struct block_location at[8];
         size_t n;
@@ -209,7 +210,7 @@ static void is_observed(void **state)
         block_master_set_observer(m, &(struct block_master_observer){hear, &heard});
         block_master_update(m, 2, rdd(1, 1), &in_memory);
         assert_int_equal(heard.port, 12);
-        assert_int_equal(heard.level, FST_MEMORY_ONLY);
+        assert_int_equal(heard.level, FST_STORAGE_MEMORY_ONLY);
         block_master_update(m, 2, rdd(1, 1), &gone);
         block_master_update(m, 9, rdd(1, 1), &in_memory);
         assert_int_equal(heard.n, 2);

@@ -276,10 +276,10 @@ static void is_read_from_another(void **state)
 {
         struct cluster *c = *state;
         struct reading got;
-        keep(&c->nodes[0], 0, 5000, FST_MEMORY_ONLY);
-        keep(&c->nodes[0], 1, 5000, FST_DISK_ONLY);
-        keep(&c->nodes[0], 2, 0, FST_MEMORY_ONLY);
-        keep(&c->nodes[0], 3, 5000, FST_MEMORY_ONLY_SER); /* packed, and so on the way */
+        keep(&c->nodes[0], 0, 5000, FST_STORAGE_MEMORY_ONLY);
+        keep(&c->nodes[0], 1, 5000, FST_STORAGE_DISK_ONLY);
+        keep(&c->nodes[0], 2, 0, FST_STORAGE_MEMORY_ONLY);
+        keep(&c->nodes[0], 3, 5000, FST_STORAGE_MEMORY_ONLY_SER); /* packed, and so on the way */
         for (int p = 0; p < 4; p++) {
                 assert_int_equal(read_remote(&c->nodes[1], p, &got), 0);
                 assert_int_equal(got.rows, p != 2 ? 5000 : 0);
@@ -299,8 +299,8 @@ static void next_when_a_peer_fails(void **state)
 {
         struct cluster *c = *state;
         struct reading got;
-        keep(&c->nodes[0], 0, 5000, FST_MEMORY_ONLY);
-        keep(&c->nodes[1], 0, 5000, FST_MEMORY_ONLY);
+        keep(&c->nodes[0], 0, 5000, FST_STORAGE_MEMORY_ONLY);
+        keep(&c->nodes[1], 0, 5000, FST_STORAGE_MEMORY_ONLY);
         for (int i = 0; i < 2; i++) {
                 c->nodes[i].cut = 1; /* each fails once, so one reading fails or none */
                 c->nodes[i].damage = 0;
@@ -325,7 +325,7 @@ static void more_than_the_task_may_hold(void **state)
 {
         struct cluster *c = *state;
         struct reading got;
-        keep(&c->nodes[0], 0, 100000, FST_MEMORY_AND_DISK); /* 50 MB, some 38 are for all tasks together */
+        keep(&c->nodes[0], 0, 100000, FST_STORAGE_MEMORY_AND_DISK); /* 50 MB, some 38 are for all tasks together */
         assert_int_equal(read_remote(&c->nodes[1], 0, &got), 0);
         assert_int_equal(got.rows, 100000);
         assert_int_equal(memory_manager_execution_used(c->nodes[1].env.memory), 0);
@@ -337,7 +337,7 @@ static void a_stopped_task_stops(void **state)
         const struct remote_blocks *remote = block_manager_remote(c->nodes[1].manager);
         struct remote_block *block;
         struct task_run run;
-        keep(&c->nodes[0], 0, 5000, FST_MEMORY_ONLY);
+        keep(&c->nodes[0], 0, 5000, FST_STORAGE_MEMORY_ONLY);
         task_run_init(&run, c->nodes[1].env.memory, NULL);
         run.stop = 1;
         assert_int_equal(remote->open(remote->owner, &run, (struct block_id){1, 0}, pair, &block), -ECANCELED);
@@ -363,12 +363,12 @@ static void replicas(void **state)
 {
         struct cluster *c = *state;
         struct reading got;
-        keep(&c->nodes[0], 0, 5000, FST_MEMORY_ONLY_2);
-        keep(&c->nodes[0], 1, 3000, FST_DISK_ONLY_3);
-        keep(&c->nodes[0], 2, 0, FST_MEMORY_ONLY_2);
-        keep(&c->nodes[0], 3, 4000, FST_MEMORY_AND_DISK_SER_2);
-        replicate(c, 0, 0, FST_MEMORY_ONLY_2);
-        replicate(c, 0, 3, FST_MEMORY_AND_DISK_SER_2);
+        keep(&c->nodes[0], 0, 5000, FST_STORAGE_MEMORY_ONLY_2);
+        keep(&c->nodes[0], 1, 3000, FST_STORAGE_DISK_ONLY_3);
+        keep(&c->nodes[0], 2, 0, FST_STORAGE_MEMORY_ONLY_2);
+        keep(&c->nodes[0], 3, 4000, FST_STORAGE_MEMORY_AND_DISK_SER_2);
+        replicate(c, 0, 0, FST_STORAGE_MEMORY_ONLY_2);
+        replicate(c, 0, 3, FST_STORAGE_MEMORY_AND_DISK_SER_2);
         assert_int_equal(copies(c, 3), 2);
         for (int i = 1; i < NODES; i++) {
                 struct block_status here, there;
@@ -378,12 +378,12 @@ static void replicas(void **state)
                         assert_int_equal(there.rows, 4000);
                 }
         }
-        replicate(c, 0, 1, FST_DISK_ONLY_3);
-        replicate(c, 0, 2, FST_MEMORY_ONLY_2);
+        replicate(c, 0, 1, FST_STORAGE_DISK_ONLY_3);
+        replicate(c, 0, 2, FST_STORAGE_MEMORY_ONLY_2);
         assert_int_equal(copies(c, 0), 2);
         assert_int_equal(copies(c, 1), 3);
         assert_int_equal(copies(c, 2), 2);
-        replicate(c, 0, 0, FST_MEMORY_ONLY_2); /* again: it may be there already, which is as good */
+        replicate(c, 0, 0, FST_STORAGE_MEMORY_ONLY_2); /* again: it may be there already, which is as good */
         stop_serving(c, 0);
         assert_int_equal(block_master_remove_executor(c->master, 0, NULL, NULL), 0); /* nothing is lost */
         struct block_status status;
@@ -392,10 +392,10 @@ static void replicas(void **state)
         assert_int_equal(got.rows, 5000);
         assert_true(block_store_status(c->nodes[1].env.blocks, (struct block_id){1, 1}, &status));
         assert_int_equal(status.rows, 3000);
-        assert_int_equal(status.level, FST_DISK_ONLY_3);
-        keep(&c->nodes[1], 5, 100, FST_MEMORY_ONLY_2);
+        assert_int_equal(status.level, FST_STORAGE_DISK_ONLY_3);
+        keep(&c->nodes[1], 5, 100, FST_STORAGE_MEMORY_ONLY_2);
         stop_serving(c, 2);
-        replicate(c, 1, 5, FST_MEMORY_ONLY_2); /* nobody takes it: only a warning */
+        replicate(c, 1, 5, FST_STORAGE_MEMORY_ONLY_2); /* nobody takes it: only a warning */
         assert_int_equal(copies(c, 5), 1);
 }
 
@@ -405,8 +405,8 @@ static void one_more_copy(void **state)
         struct fst_error error = FST_ERROR_INIT;
         int stopped = 0;
         struct block_id id = {1, 0};
-        keep(&c->nodes[0], 0, 5000, FST_MEMORY_ONLY_SER_2);
-        replicate(c, 0, 0, FST_MEMORY_ONLY_SER_2);
+        keep(&c->nodes[0], 0, 5000, FST_STORAGE_MEMORY_ONLY_SER_2);
+        replicate(c, 0, 0, FST_STORAGE_MEMORY_ONLY_SER_2);
         assert_int_equal(copies(c, 0), 2);
         assert_int_equal(block_manager_copy(c->nodes[0].manager, id, &stopped, &error), 0);
         assert_int_equal(copies(c, 0), 3); /* to the one that had none */
@@ -414,7 +414,7 @@ static void one_more_copy(void **state)
         error_deinit(&error);
         assert_int_equal(block_manager_copy(c->nodes[0].manager, (struct block_id){9, 9}, &stopped, &error), -ENOENT);
         /* A peer that fails costs one of the attempts that may fail: the other one takes it. */
-        keep(&c->nodes[0], 1, 3000, FST_DISK_ONLY_2);
+        keep(&c->nodes[0], 1, 3000, FST_STORAGE_DISK_ONLY_2);
         stop_serving(c, 1);
         for (int i = 0; i < 4; i++) {
                 struct block_copy *lost;
@@ -446,7 +446,7 @@ static void bad_uploads(void **state)
         for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
                 _cleanup_(buf_deinit) struct buf request = BUF_INIT;
                 struct fst_error error = FST_ERROR_INIT;
-                block_request_put((struct block_name){BLOCK_RDD, 1, 0}, FST_MEMORY_ONLY_2, &request);
+                block_request_put((struct block_name){BLOCK_RDD, 1, 0}, FST_STORAGE_MEMORY_ONLY_2, &request);
                 struct iovec iov = {(void *)bad[i], sizeof(bad[i])};
                 assert_true(transfer_put(c->nodes[1].client, "127.0.0.1", transfer_server_port(n->server), request.data,
                                          request.len, &iov, 1, NULL, &error) < 0);

@@ -166,7 +166,7 @@ static bool is_cached(void *owner, int rdd, int partition)
         return block_master_cached(d->blocks, rdd, partition);
 }
 
-static void kept(void *owner, int rdd, struct fst_rdd_storage *storage)
+static void kept(void *owner, int rdd, struct fst_storage_info *storage)
 {
         struct driver_data *d = owner;
         struct block_totals totals = block_master_rdd(d->blocks, rdd);
@@ -479,7 +479,8 @@ int driver_data_new(struct fst_context *sc, const struct security *security, con
         d->results = result_getter_new(d->client, (int)threads, result_got, d);
         block_master_add_executor(d->blocks, -1, "driver", sc->host, transfer_server_port(d->server));
         d->waits = unpersist_waits_new();
-        sc->registry.places = (struct rdd_block_places){.cached = is_cached, .unpersisted = unpersisted, .kept = kept, .owner = d};
+        sc->registry.places =
+                (struct rdd_block_places){.cached = is_cached, .unpersisted = unpersisted, .kept = kept, .owner = d};
         broadcast_variables_set_removed(sc->broadcasts, broadcast_removed, d);
         broadcasts_set_network(
                 sc->env.broadcasts,

@@ -181,7 +181,7 @@ static void map_stages_look_like_this(void **state)
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT, text = BUF_INIT;
         static const fst_bytes data[] = {{"pear", 4}, {"", 0}, {"fig", 3}};
         fst_rdd *words = fst_parallelize_at(w->sc, data, 3, FST_BYTES, 1, HERE("parallelize"));
-        fst_rdd *sorted = fst_sort_by_at(words, fst_identity, FST_BYTES, FST_DESCENDING, 3, HERE("sort_by"));
+        fst_rdd *sorted = fst_sort_by_at(words, fst_fn_identity, FST_BYTES, FST_DESCENDING, 3, HERE("sort_by"));
         struct sample_key keys[3];
         for (int i = 0; i < 3; i++) {
                 fst_column column = {.bytes = (fst_bytes *)&data[i]};
@@ -220,7 +220,7 @@ static void a_bound_without_bytes_travels(void **state)
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
         static const fst_bytes data[] = {{"", 0}, {"pear", 4}};
         fst_rdd *words = fst_parallelize_at(w->sc, data, 2, FST_BYTES, 1, HERE("parallelize"));
-        fst_rdd *sorted = fst_sort_by_at(words, fst_identity, FST_BYTES, FST_ASCENDING, 2, HERE("sort_by"));
+        fst_rdd *sorted = fst_sort_by_at(words, fst_fn_identity, FST_BYTES, FST_ASCENDING, 2, HERE("sort_by"));
         partitioner_set_bounds(&sorted->shuffle.partitioner, &(struct sample_key){0, data[0], 1}, 1);
         w->work.final = words;
         w->work.shuffled = sorted;
@@ -366,14 +366,14 @@ static void functions_travel_with_their_module(void **state)
         fst_rdd *mapped = fst_map_at(numbers(w), fn, FST_I64, HERE("map"));
         mapped = fst_map_at(mapped, foreign(), FST_I64, HERE("map"));
         int modules = 0;
-        w->work.final = fst_rdd_set_name(fst_persist(mapped, FST_MEMORY_AND_DISK), "doubled");
+        w->work.final = fst_rdd_set_name(fst_persist(mapped, FST_STORAGE_MEMORY_AND_DISK), "doubled");
         encode(&w->work, &shipped, &bytes);
         assert_int_equal(stage_modules(bytes.data, bytes.len, note_module, &modules, &error), 0);
         assert_int_equal(modules, 1);
 
         struct stage_work *work = decode(bytes.data, bytes.len, &w->sc->env);
         assert_string_equal(work->final->lineage.name, "doubled");
-        assert_int_equal(work->final->lineage.storage_level, FST_MEMORY_AND_DISK);
+        assert_int_equal(work->final->lineage.storage_level, FST_STORAGE_MEMORY_AND_DISK);
         assert_null(work->final->fn.captured);
         const fst_rdd *below = rdd_parent(work->final);
         assert_ptr_equal(below->fn.code, fn.code);
@@ -643,7 +643,8 @@ static void numbers_come_back(void **state)
 
 static void values_come_back(void **state)
 {
-        struct reduce_action action = {{.class = &reduce_action_class, .type = FST_BYTES}, fst_first, FST_BYTES, NULL};
+        struct reduce_action action = {
+                {.class = &reduce_action_class, .type = FST_BYTES}, fst_fn_first, FST_BYTES, NULL};
         struct reduce_value *value = new0(struct reduce_value);
         struct task_result result = {.data = value}, back = {0};
         results_round_trip(&action.action, &result, "01", &back);

@@ -27,7 +27,7 @@ static const struct rdd_info reduce_rdds[] = {
          .scope_id = 3,
          .parent_ids = (const int[]){2},
          .n_parents = 1,
-         .level = FST_MEMORY_AND_DISK,
+         .level = FST_STORAGE_MEMORY_AND_DISK,
          .partitions = 3,
          .determinism = RDD_UNORDERED},
         {.id = 2,
@@ -165,7 +165,7 @@ static void play_result_stage(struct listener_bus *bus, int stage, int64_t first
         static const char *const names[] = {"rdd_3_0", "rdd_3_1", "rdd_3_2"};
         for (int i = 0; i < 3; i++) {
                 struct block_update block = {
-                        .block_id = names[i], .level = FST_MEMORY_ONLY_SER, .memory_size = 256 << 10};
+                        .block_id = names[i], .level = FST_STORAGE_MEMORY_ONLY_SER, .memory_size = 256 << 10};
                 struct task_detail detail = {.updated_blocks = &block, .n_updated_blocks = 1};
                 struct task_start start = {task(first_id + i, stage, i, 0)};
                 struct task_end end = ended(start.info, TASK_RESULT, TASK_END_SUCCESS, stores ? &detail : NULL);
@@ -277,6 +277,7 @@ void scripted_application_play_rest(struct listener_bus *bus)
         listener_bus_post_executor_removed(bus, &(struct executor_removed){"7", T0 + 1600, "lost\r\n"});
         listener_bus_post_block_manager_removed(bus, &(struct block_manager_removed){manager, T0 + 1600});
         listener_bus_post_block_updated(
-                bus, &(struct block_updated){
-                             {.manager = manager, .block_id = "rdd_1_1", .level = FST_DISK_ONLY, .disk_size = 5}});
+                bus,
+                &(struct block_updated){
+                        {.manager = manager, .block_id = "rdd_1_1", .level = FST_STORAGE_DISK_ONLY, .disk_size = 5}});
 }

@@ -1,4 +1,5 @@
-/* What an application asks about its jobs and stages while they run (firesteel/status.h), of driver/events/app_status.h. */
+/* What an application asks about its jobs and stages while they run (firesteel/status.h), of
+ * driver/events/app_status.h. */
 #include <firesteel/status.h>
 
 #include "base/mem.h"
@@ -33,7 +34,7 @@ FST_API int fst_active_stages(fst_context *sc, int *ids, int most)
         return (int)n;
 }
 
-FST_API bool fst_job_info(fst_context *sc, int job, struct fst_job_info *info)
+FST_API bool fst_get_job_info(fst_context *sc, int job, struct fst_job_info *info)
 {
         static const enum fst_job_state states[] = {
                 [JOB_RUNNING] = FST_JOB_RUNNING, [JOB_SUCCEEDED] = FST_JOB_SUCCEEDED, [JOB_FAILED] = FST_JOB_FAILED};
@@ -49,7 +50,7 @@ FST_API bool fst_job_info(fst_context *sc, int job, struct fst_job_info *info)
         return true;
 }
 
-FST_API bool fst_stage_info(fst_context *sc, int stage, struct fst_stage_info *info)
+FST_API bool fst_get_stage_info(fst_context *sc, int stage, struct fst_stage_info *info)
 {
         struct stage_status status, latest;
         if (!sc->app_status || !app_status_stage(sc->app_status, stage, 0, &latest))

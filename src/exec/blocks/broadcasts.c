@@ -480,7 +480,7 @@ static uint64_t draw(uint64_t *state)
 static void announce(struct broadcasts *b, const struct value *v, int32_t piece, bool there)
 {
         uint64_t size = MIN(v->size - (uint64_t)piece * b->options.piece, (uint64_t)b->options.piece);
-        struct block_info info = {.level = there ? FST_MEMORY_AND_DISK_SER : FST_STORAGE_NONE};
+        struct block_info info = {.level = there ? FST_STORAGE_MEMORY_AND_DISK_SER : FST_STORAGE_NONE};
         if (there && v->region.in_memory)
                 info.memory_bytes = (int64_t)size;
         else if (there)

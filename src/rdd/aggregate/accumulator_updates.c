@@ -166,7 +166,7 @@ static bool size_fits(uint32_t kind, uint32_t size)
         case FST_ACCUMULATOR_F64:
                 return size == TOTALS_SIZE;
         case FST_ACCUMULATOR_OWN:
-                return size >= 1 && size <= FST_ACCUMULATOR_MOST;
+                return size >= 1 && size <= FST_ACCUMULATOR_MAX;
         default:
                 return false;
         }

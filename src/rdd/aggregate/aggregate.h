@@ -43,7 +43,8 @@ struct aggregate_options {
         enum aggregate_side side;
         struct memory_task *memory;
         fst_type type;  /* of rows in and out; a type that is no pair gives each distinct row once */
-        fst_fn combine; /* of reduce's forms (function.h), or fst_sum, fst_min, fst_max (I64, F64), fst_first */
+        fst_fn combine; /* of reduce's forms (function.h), or fst_fn_sum, fst_fn_min, fst_fn_max (I64, F64),
+                           fst_fn_first */
         const struct aggregate_values
                 *values; /* rows in have other values; NULL: they have not. Borrowed until reset */
         fst_task *task;  /* what the function is called with; `captured` is set here. NULL for the engine's own */
@@ -76,15 +77,15 @@ int aggregate_start(struct aggregate *a, const struct aggregate_options *options
  * again with the same @at. Negative: the function's own status, or -ENOMEM when one row alone is too large for the
  * task. Views of @batch are not needed afterwards.
  *
- * Values combine as f(what was there, new). fst_sum on I64 wraps around; fst_min and fst_max on F64 take numbers
- * in the order in which they sort (-0.0 before 0.0, NaN last), so that no grouping changes the result.
+ * Values combine as f(what was there, new). fst_fn_sum on I64 wraps around; fst_fn_min and fst_fn_max on F64 take
+ * numbers in the order in which they sort (-0.0 before 0.0, NaN last), so that no grouping changes the result.
  */
 int aggregate_add(struct aggregate *a, const fst_batch *batch, uint32_t *at, struct fst_error *error);
 #define FST_AGGREGATE_E_FULL 1
 
 /*
- * The next rows of the result into @batch, with the hash of each key (rdd/aggregate/hash.h) in @hashes if that is not NULL
- * (FST_BATCH_ROWS of them): 0, and batch->rows == 0 at the end, when the table is empty and may be filled again.
+ * The next rows of the result into @batch, with the hash of each key (rdd/aggregate/hash.h) in @hashes if that is not
+ * NULL (FST_BATCH_ROWS of them): 0, and batch->rows == 0 at the end, when the table is empty and may be filled again.
  * Rows are valid until the next call on @a. Between the first call and the end nothing may be added.
  * Negative: reading spilled rows failed, or as aggregate_add.
  */

@@ -19,10 +19,10 @@
 
 #include <cmocka.h>
 
-static const fst_fn sum = {.shape = FST_SHAPE(FST_FORM_BUILTIN, FST_BUILTIN_SUM, 0), .name = "fst_sum"};
-static const fst_fn min = {.shape = FST_SHAPE(FST_FORM_BUILTIN, FST_BUILTIN_MIN, 0), .name = "fst_min"};
-static const fst_fn max = {.shape = FST_SHAPE(FST_FORM_BUILTIN, FST_BUILTIN_MAX, 0), .name = "fst_max"};
-static const fst_fn first = {.shape = FST_SHAPE(FST_FORM_BUILTIN, FST_BUILTIN_FIRST, 0), .name = "fst_first"};
+static const fst_fn sum = {.shape = FST_SHAPE(FST_FORM_BUILTIN, FST_BUILTIN_SUM, 0), .name = "fst_fn_sum"};
+static const fst_fn min = {.shape = FST_SHAPE(FST_FORM_BUILTIN, FST_BUILTIN_MIN, 0), .name = "fst_fn_min"};
+static const fst_fn max = {.shape = FST_SHAPE(FST_FORM_BUILTIN, FST_BUILTIN_MAX, 0), .name = "fst_fn_max"};
+static const fst_fn first = {.shape = FST_SHAPE(FST_FORM_BUILTIN, FST_BUILTIN_FIRST, 0), .name = "fst_fn_first"};
 
 static uint64_t random_state;
 
@@ -527,7 +527,7 @@ static void refuses_functions(void **state)
         struct fixture f;
         fixture_init(&f, 8 << 20, AGGREGATE_MAP, FST_PAIR(I64, BYTES), sum);
         assert_int_equal(aggregate_start(f.a, &f.options, &error), -EINVAL);
-        assert_non_null(strstr(error_message(&error), "fst_sum"));
+        assert_non_null(strstr(error_message(&error), "fst_fn_sum"));
         f.options.combine = FST_FN(bigger_square);
         assert_int_equal(aggregate_start(f.a, &f.options, &error), -EINVAL);
         f.options.type = FST_PAIR(BYTES, I64);

@@ -145,7 +145,7 @@ static void *fixed_of(struct combine_table *t, union slot_value *value)
 static int combine_other(struct combine_table *t, union slot_value *value, const fst_batch *batch, uint32_t row)
 {
         if (!t->combine.code)
-                return 0; /* fst_first */
+                return 0; /* fst_fn_first */
         if (t->type.value == FST_KIND_BYTES)
                 return combine_bytes(t, value, batch->value.bytes[row]);
         int (*f)(fst_task *, void *, const void *) = (int (*)(fst_task *, void *, const void *))t->combine.code;
@@ -211,23 +211,22 @@ static inline __attribute__((always_inline)) int combine(struct combine_table *t
                 return 0;
         case OP_USER_I64:
                 value->i64 = ((int64_t(*)(fst_task *, int64_t, int64_t))t->combine.code)(t->task, value->i64,
-                                                                                           batch->value.i64[row]);
+                                                                                         batch->value.i64[row]);
                 return 0;
         case OP_USER_F64:
                 value->f64 = ((double (*)(fst_task *, double, double))t->combine.code)(t->task, value->f64,
-                                                                                         batch->value.f64[row]);
+                                                                                       batch->value.f64[row]);
                 return 0;
 #define TAKE_NUMBER(kind, suffix, type)                                                                                \
         case OP_I64_##kind:                                                                                            \
-                value->i64 =                                                                                         \
-                        ((int64_t(*)(fst_task *, int64_t, type))t->merge.code)(t->task, value->i64, VALUE_##kind);   \
+                value->i64 =                                                                                           \
+                        ((int64_t(*)(fst_task *, int64_t, type))t->merge.code)(t->task, value->i64, VALUE_##kind);     \
                 return 0;                                                                                              \
         case OP_F64_##kind:                                                                                            \
-                value->f64 =                                                                                         \
-                        ((double (*)(fst_task *, double, type))t->merge.code)(t->task, value->f64, VALUE_##kind);    \
+                value->f64 = ((double (*)(fst_task *, double, type))t->merge.code)(t->task, value->f64, VALUE_##kind); \
                 return 0;                                                                                              \
         case OP_FIXED_##kind: {                                                                                        \
-                int r = ((int (*)(fst_task *, void *, type))t->merge.code)(t->task, fixed_of(t, value), VALUE_##kind);     \
+                int r = ((int (*)(fst_task *, void *, type))t->merge.code)(t->task, fixed_of(t, value), VALUE_##kind); \
                 return unlikely(r) ? failed(t, &t->merge, r) : 0;                                                      \
         }
                 FST_KEYS(TAKE_NUMBER)

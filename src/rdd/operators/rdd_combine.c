@@ -148,7 +148,7 @@ FST_API fst_rdd *fst_distinct_at(fst_rdd *rows, int partitions, fst_site site)
         int first = rdd_registry_next_id(rows->sc);
         fst_rdd *packed = rdd_packed(rows, site);
         fst_rdd *rdd = rdd_new(packed->sc, RDD_SHUFFLED, packed->type, packed, site);
-        rdd_set_fn(rdd, &fst_first);
+        rdd_set_fn(rdd, &fst_fn_first);
         if (!rdd->status && partitions < 0)
                 rdd_fail(rdd, -EINVAL, "Number of partitions cannot be negative");
         if (!rdd->status && rdd_plan(rows))

@@ -1,6 +1,6 @@
 /*
- * count_approx_distinct_by_key: aggregate_by_key into a sketch of the values (rdd/aggregate/distinct_sketch.h), of which each is
- * then estimated. Its functions are the engine's own (rdd/builtins.h).
+ * count_approx_distinct_by_key: aggregate_by_key into a sketch of the values (rdd/aggregate/distinct_sketch.h), of
+ * which each is then estimated. Its functions are the engine's own (rdd/builtins.h).
  */
 #include "rdd/builtins.h"
 #include "rdd/rdd_build.h"
@@ -91,7 +91,7 @@ static const fst_fn *take_of(uint8_t kind)
 
 /* The largest sketch that a row may be. */
 #define PRECISION_MOST 16
-_Static_assert(1 << PRECISION_MOST == FST_FIXED_MOST, "a sketch is a value");
+_Static_assert(1 << PRECISION_MOST == FST_FIXED_MAX, "a sketch is a value");
 
 static int check(const fst_rdd *pairs, double deviation, struct sketched *sketched, fst_site site,
                  struct fst_error *error)

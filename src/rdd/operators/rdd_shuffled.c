@@ -121,7 +121,8 @@ FST_API fst_rdd *fst_sort_by_at(fst_rdd *parent, fst_fn key, fst_type key_type, 
         if (FST_SHAPE_FORM(key.shape) == FST_FORM_BUILTIN && FST_SHAPE_TAG(key.shape) == FST_BUILTIN_IDENTITY) {
                 fst_rdd *rdd = sorted(parent, order, partitions, site);
                 rdd->partitioner = NULL; /* as Spark's sortBy: a union of such rows is one behind the other */
-                return parent->type.value ? rdd_fail(rdd, -EINVAL, "fst_identity sorts rows that are no pairs") : rdd;
+                return parent->type.value ? rdd_fail(rdd, -EINVAL, "fst_fn_identity sorts rows that are no pairs")
+                                          : rdd;
         }
         int first = rdd_registry_next_id(parent->sc);
         fst_rdd *rows = sorted(rdd_key_by(parent, &key, key_type, site), order, partitions, site);

@@ -231,18 +231,18 @@ static int check_column(uint8_t kind, uint32_t size, const char *which, struct f
                                  which, kind);
         if (kind == FST_KIND_FIXED && size == 0)
                 return error_set(error, -EINVAL, "FIXED(0) as the %s: a struct has at least one byte", which);
-        if (kind == FST_KIND_FIXED && size > FST_FIXED_MOST)
+        if (kind == FST_KIND_FIXED && size > FST_FIXED_MAX)
                 return error_set(error, -EINVAL,
                                  "FIXED(%u) as the %s: structs may have %d bytes at most "
-                                 "(FST_FIXED_MOST); use BYTES for what is larger",
-                                 size, which, FST_FIXED_MOST);
+                                 "(FST_FIXED_MAX); use BYTES for what is larger",
+                                 size, which, FST_FIXED_MAX);
         if (kind != FST_KIND_FIXED && size != (number ? 8 : 0))
                 return error_set(error, -EINVAL, "the %s is %s of %u bytes: write types as FST_%s", which,
                                  kind_names[kind], size, kind_names[kind]);
         return 0;
 }
 
-_Static_assert(2 * FST_FIXED_MOST + 8 <= PAGE_CAPACITY, "a pair of the largest structs fits into a page");
+_Static_assert(2 * FST_FIXED_MAX + 8 <= PAGE_CAPACITY, "a pair of the largest structs fits into a page");
 
 int fst_type_check(fst_type type, struct fst_error *error)
 {

@@ -35,7 +35,7 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], "driver") == 0)
                 take_all();
         fst_context *sc = fst_context_new("hog");
-        if (fst_reduce(fst_map(fst_range_n(sc, 0, atoll(argv[2]), 4), take, FST_I64), fst_sum, &sum) == 0)
+        if (fst_reduce(fst_map(fst_range_n(sc, 0, atoll(argv[2]), 4), take, FST_I64), fst_fn_sum, &sum) == 0)
                 printf("The sum is %lld\n", (long long)sum);
         return fst_context_stop(sc);
 }

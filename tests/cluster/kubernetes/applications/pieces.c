@@ -32,8 +32,8 @@ int main(int argc, char **argv)
         }
         fst_context *sc = fst_context_new("pieces");
         fst_rdd *pairs = fst_map(fst_range_n(sc, 0, atoll(argv[1]), 4), by_remainder, FST_PAIR(I64, I64));
-        fst_rdd *sums = fst_map(fst_reduce_by_key_n(pairs, fst_sum, 4), wait_at_first, FST_I64);
-        if (fst_reduce(sums, fst_sum, &sum) == 0)
+        fst_rdd *sums = fst_map(fst_reduce_by_key_n(pairs, fst_fn_sum, 4), wait_at_first, FST_I64);
+        if (fst_reduce(sums, fst_fn_sum, &sum) == 0)
                 printf("The sum is %lld\n", (long long)sum);
         return fst_context_stop(sc);
 }
