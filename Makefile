@@ -21,17 +21,20 @@ export PREFIX INPUT FUZZ_SECONDS SINCE BUILD SOAK SOAK_FROM SOAK_TO
 
 .DEFAULT_GOAL := all
 # Only the ordinary build is what bin/ points at; build-asan and the like are for their tests.
-.PHONY: all build run check check-faults check-fresh check-hdfs check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-dist dist bench soak fuzz asan tsan lint format install docs clean clean-all help deps
+.PHONY: all build build-all run check check-faults check-fresh check-hdfs check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-dist dist bench soak fuzz asan tsan lint format install docs clean clean-all help deps
 
-all: build ## build with optimisation and debug information; then ./bin/firesteel and ./bin/spark-submit work
+all: build ## build bin/ with optimisation and debug information: ./bin/firesteel, ./bin/spark-submit, no tests
 
 $(BUILD)/build.ninja:
 	@command -v meson >/dev/null || { echo "meson is missing: scripts/install-deps.sh gets what the build needs" >&2; exit 1; }
 	meson setup $(BUILD) $(MESON_OPTIONS)
 
 build: $(BUILD)/build.ninja
-	ninja -C $(BUILD)
+	ninja -C $(BUILD) product
 	@[ '$(BUILD)' != build ] || scripts/link-bin
+
+build-all: build ## build, then the programs of the tests
+	ninja -C $(BUILD)
 
 deps: ## get the Debian packages that are missing, if any (apt; sudo unless root)
 	@scripts/install-deps.sh
@@ -41,11 +44,11 @@ run: deps ## get packages, build, then count words and compute pi with spark-sub
 	@scripts/run-demo
 
 check: deps ## all ordinary tests; the last line is "N passed, N failed"
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory build-all
 	@tests/run $(BUILD)
 
 check-spark: build ## genuine Spark (SPARK_HOME, or PyPI's pyspark) reads what we write, and takes what we submit; needs Java 17
-	@ninja -C $(BUILD) tests/scripted_log
+	@ninja -C $(BUILD) tests/scripted_log tests/resolve_packages
 	@tests/spark/check_spark_history $(BUILD)
 	@tests/spark/check_rest $(BUILD)
 	@tests/spark/check_jar $(BUILD)
@@ -64,6 +67,7 @@ check-web: build ## the pages of master and worker in headless Chromium (chromiu
 	@tests/web/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-kerberos: build ## --principal and --keytab against a real KDC (krb5-kdc, krb5-admin-server)
+	@ninja -C $(BUILD) tests/resolve_packages
 	@tests/kerberos/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-kubernetes: build ## spark-submit against a real Kubernetes, its objects beside genuine Spark's, its pods on a real node, and its numbers; needs Go (builds Kubernetes, once) and root
@@ -93,7 +97,7 @@ check-s3: build ## spark-submit with its files in an S3 server that verifies sig
 	@tests/s3/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-hdfs: build ## spark-submit with its files in genuine HDFS, two namenodes and a datanode; needs Java 17
-	@ninja -C $(BUILD) tests/change_files
+	@ninja -C $(BUILD) tests/change_files tests/resolve_packages
 	@tests/hdfs/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-faults: build ## kill, stop, cut off and damage executors, masters, workers and drivers at hundreds of moments, some minutes
@@ -114,6 +118,7 @@ bench: build ## the numbers beside genuine Spark (bench/run)
 	@bench/run
 
 soak: build ## random worlds for the scheduler and random lineages beyond those of make check, until stopped (SOAK_FROM, SOAK_TO: seeds)
+	@ninja -C $(BUILD) tests/lineage/lineages
 	@scripts/soak
 
 fuzz: ## every fuzz target under libFuzzer, ASan and UBSan for FUZZ_SECONDS (30) each
@@ -133,7 +138,8 @@ format: ## clang-format the sources that changed since main (SINCE=all: everythi
 
 install: build ## into PREFIX (/usr/local), below DESTDIR if that is set
 	meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
-	meson install -C $(BUILD)
+	ninja -C $(BUILD) product
+	meson install -C $(BUILD) --no-rebuild
 
 docs: ## the public headers and docs/*.md as HTML in build/docs
 	@scripts/docs $(BUILD)

@@ -1,4 +1,5 @@
 """What the build gives to others: a library that exports only its interface, and trees that can be moved."""
+import json
 import os
 import shutil
 import subprocess
@@ -26,6 +27,16 @@ def test_only_the_interface_is_exported():
     assert "fst_conf_new" in names
     # The program's main() is the one caller that is no application.
     assert [name for name in names if not name.startswith(("fst_", "__odr_asan."))] == ["firesteel_main"]
+
+
+def test_product_is_what_is_installed_without_tests():
+    # The one tool lists what the alias names, the other what that is made of.
+    inputs = {word for tool in ("query", "inputs") for word in run("ninja", "-C", BUILD, "-t", tool, "product").stdout.split()}
+    targets = json.loads(run("meson", "introspect", "--targets", BUILD).stdout)
+    installed = [os.path.relpath(file, os.path.realpath(BUILD)) for target in targets if target["installed"] for file in target["filename"]]
+    assert "src/firesteel" in installed
+    assert [file for file in installed if file not in inputs] == []
+    assert [file for file in inputs if "cmocka" in file or "_test.c" in file or file.startswith("tests/")] == []
 
 
 def test_soname():
