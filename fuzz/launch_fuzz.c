@@ -29,13 +29,13 @@ static void check(bool holds)
 static void command(const Firesteel__Standalone__Command *c)
 {
         static const struct placeholder placeholders[] = {{"{{APP_ID}}", "app-1"}, {"{{CORES}}", "1"}};
-        _cleanup_(word_list_deinit) struct word_list words = {0}, variables = {0};
+        _cleanup_(string_list_deinit) struct string_list words = {0}, variables = {0};
         launch_command_arguments(c, placeholders, ARRAY_SIZE(placeholders), &words);
         check(words.len == c->n_arguments);
         launch_command_environment(c, "secret", &variables);
         for (size_t i = 0; i < c->n_environment; i++)
                 check(!*c->environment[i]->key || strchr(c->environment[i]->key, '=') ||
-                      word_list_variable(&variables, c->environment[i]->key));
+                      string_list_variable(&variables, c->environment[i]->key));
         _cleanup_free_ char *text = launch_command_text(&words, &context.redactor);
         _cleanup_free_ char *shown = launch_command_show(c, &context.redactor);
         check(*text == '"' && strncmp(shown, "Command(", 8) == 0);

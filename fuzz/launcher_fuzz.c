@@ -10,7 +10,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        static const size_t steps[] = {1, 7, 64, LAUNCHER_MESSAGE_MOST};
+        static const size_t steps[] = {1, 7, 64, MAX_LAUNCHER_MESSAGE};
         if (size == 0)
                 return 0;
         size_t step = steps[data[0] % 4];

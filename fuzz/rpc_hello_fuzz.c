@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 check_text(h.app_id, sizeof(h.app_id));
                 check_text(h.address, sizeof(h.address));
                 hello_encode(&h, &b);
-                if (b.len > FRAME_HELLO_MOST || hello_decode((uint8_t *)b.data, b.len, &again, NULL) < 0 ||
+                if (b.len > MAX_FRAME_HELLO || hello_decode((uint8_t *)b.data, b.len, &again, NULL) < 0 ||
                     strcmp(h.app_id, again.app_id) != 0 || strcmp(h.address, again.address) != 0)
                         abort();
                 hello_init(&own);

@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void release(struct slot_run *run)
+static void release(struct task_batch *run)
 {
         for (int i = 0; i < run->n; i++) {
                 free(run->tasks[i].message);
@@ -26,7 +26,7 @@ static void release(struct slot_run *run)
 static void read_statuses(const uint8_t *data, size_t size, int n)
 {
         Firesteel__StatusUpdate *update = firesteel__status_update__unpack(NULL, size, data);
-        struct slot_run *run = calloc(1, sizeof(*run));
+        struct task_batch *run = calloc(1, sizeof(*run));
         bool taken = false;
         run->n = n;
         for (int i = 0; i < n; i++)
@@ -54,7 +54,7 @@ static void read_launches(const uint8_t *data, size_t size, int slots)
 {
         Firesteel__LaunchTasks *launch = firesteel__launch_tasks__unpack(NULL, size, data);
         for (size_t i = 0; launch && i < launch->n_runs; i++) {
-                struct slot_run *run = calloc(1, sizeof(*run)), *again = calloc(1, sizeof(*again));
+                struct task_batch *run = calloc(1, sizeof(*run)), *again = calloc(1, sizeof(*again));
                 struct fst_error error = FST_ERROR_INIT;
                 struct buf bytes = BUF_INIT;
                 if (run_launch_read(launch->runs[i], slots, run, &error) == 0) {

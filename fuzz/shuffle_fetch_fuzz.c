@@ -19,16 +19,16 @@
 #define TYPE FST_PAIR(BYTES, I64)
 
 static int listener, port;
-#define ANSWER_MOST 60000
+#define MAX_ANSWER 60000
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint8_t answer[ANSWER_MOST]; /* of the present input */
+static uint8_t answer[MAX_ANSWER]; /* of the present input */
 static size_t answer_size;
 
 /* Answer each connection, and keep it until the client has gone. */
 static void *serve(void *arg)
 {
-        static uint8_t present[ANSWER_MOST]; /* a reader that gives up does not wait until all is sent */
+        static uint8_t present[MAX_ANSWER]; /* a reader that gives up does not wait until all is sent */
         char buf[4096];
         for (;;) {
                 if (socket_wait(listener, POLLIN, -1, NULL) < 0)
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         if (!port)
                 start();
-        if (size > ANSWER_MOST)
+        if (size > MAX_ANSWER)
                 return 0;
         pthread_mutex_lock(&lock);
         memcpy(answer, data, size);

@@ -15,7 +15,7 @@ from unpack import unpack
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
 FILES = sorted(name for name in os.listdir(os.path.join(TOP, "docker")) if name.startswith("Dockerfile"))
-PATIENCE = 300
+TIMEOUT = 300
 
 
 def stages_of(name):
@@ -24,7 +24,7 @@ def stages_of(name):
 
 def build(folder, *words):
     done = subprocess.run([os.path.join(BIN, "firesteel"), "image", "build", *words], cwd=folder, text=True,
-                          capture_output=True, timeout=PATIENCE, check=False)
+                          capture_output=True, timeout=TIMEOUT, check=False)
     assert done.returncode == 0, done.stderr
 
 
@@ -92,6 +92,6 @@ def test_a_folder_that_is_not_empty_stays_as_it_is(tmp_path):
     (tmp_path / "root").mkdir()
     (tmp_path / "root" / "mine").write_text("mine")
     done = subprocess.run([os.path.join(BIN, "firesteel"), "image", "build", "--root", "root"], cwd=tmp_path, text=True,
-                          capture_output=True, timeout=PATIENCE, check=False)
+                          capture_output=True, timeout=TIMEOUT, check=False)
     assert done.returncode == 1 and "root is not empty" in done.stderr
     assert os.listdir(tmp_path / "root") == ["mine"]

@@ -10,7 +10,7 @@ import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
-PATIENCE = 90
+TIMEOUT = 90
 
 # It does what it reads, a line at a time. Tasks wait until the gate, a file, is there.
 APPLICATION = r"""
@@ -118,7 +118,7 @@ class Application:
             print(self.log()[-20000:])
             kill(self.processes())
         self.process.stdin.close()
-        status = self.process.wait(timeout=PATIENCE)
+        status = self.process.wait(timeout=TIMEOUT)
         self.process.stdout.close()
         if kind:
             return
@@ -135,7 +135,7 @@ class Application:
 
     def answer(self):
         """(result, tasks that computed something so far) of what was begun first."""
-        timer = threading.Timer(PATIENCE, self.process.kill)
+        timer = threading.Timer(TIMEOUT, self.process.kill)
         timer.start()
         words = self.process.stdout.readline().split()
         timer.cancel()
@@ -223,7 +223,7 @@ def kill(pids, number=signal.SIGKILL):
 
 
 def until(condition, what):
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while not condition():
         assert time.monotonic() < end, what() if callable(what) else what
         time.sleep(0.02)

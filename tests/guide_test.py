@@ -3,7 +3,7 @@
 In a page, a block of C whose first line is a comment "/* name.c: … */" is a whole program, which is written to name.c. A
 block of console is what somebody types in a folder with these programs, behind "$ ", and what then stands on standard
 output ("…" is anything). Every other block of C is a fragment: those of a page are compiled together, definitions as they
-are and statements in a function, with the names below for what the text has introduced.
+are and statements in a function, with the names below for what the text has registering_role.
 """
 import os
 import re

@@ -14,7 +14,7 @@ from sanitizers import SANITIZED
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
-PATIENCE = 300
+TIMEOUT = 300
 
 pytestmark = pytest.mark.skipif(bool(SANITIZED), reason="a sanitizer's library is no part of an image")
 
@@ -135,7 +135,7 @@ def environment(folder, registry=None, login="me:secret", helper=None):
 
 def push(folder, *words, **more):
     return subprocess.run([os.path.join(BIN, "firesteel"), "image", "push", *map(str, words)], cwd=folder,
-                          env=environment(folder, **more), text=True, capture_output=True, timeout=PATIENCE, check=False)
+                          env=environment(folder, **more), text=True, capture_output=True, timeout=TIMEOUT, check=False)
 
 
 @pytest.mark.parametrize("auth", [None, "basic", "token"])
@@ -206,7 +206,7 @@ def test_nobody_there(tmp_path, archive):
 def tool(folder, *words):
     return subprocess.run([os.path.join(TOP, "scripts", "docker-image-tool.sh"), *words], cwd=folder, text=True,
                           env=dict(environment(folder), FIRESTEEL=os.path.join(BIN, "firesteel")), capture_output=True,
-                          timeout=PATIENCE, check=False)
+                          timeout=TIMEOUT, check=False)
 
 
 def test_the_tool_pushes_what_it_built(tmp_path, registry, archive):

@@ -12,7 +12,7 @@ from unpack import unpack
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
-PATIENCE = 300
+TIMEOUT = 300
 MOST = 15_000_000  # compressed bytes
 
 pytestmark = pytest.mark.skipif(bool(SANITIZED), reason="a sanitizer's library is no part of an image")
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(bool(SANITIZED), reason="a sanitizer's library i
 
 def build(folder, *words):
     return subprocess.run([os.path.join(BIN, "firesteel"), "image", "build", *words], cwd=folder, text=True,
-                          capture_output=True, timeout=PATIENCE, check=False)
+                          capture_output=True, timeout=TIMEOUT, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def root(image):
 def run(root, *words, **variables):
     environment = {"PATH": f"/nowhere:{os.environ['PATH']}"} | variables
     return subprocess.run([*root, "/opt/entrypoint.sh", *words], env=environment, text=True, capture_output=True,
-                          timeout=PATIENCE, check=False)
+                          timeout=TIMEOUT, check=False)
 
 
 def test_a_driver_runs_where_nothing_else_is(root):

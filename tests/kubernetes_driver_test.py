@@ -6,7 +6,7 @@ import pytest
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
-PATIENCE = 120
+TIMEOUT = 120
 # Its master is that of the submission; what the driver is to do with it, the other key says.
 DRIVER = ("--deploy-mode", "client", "--conf", "spark.kubernetes.submitInDriver=true", "--conf",
           "spark.kubernetes.container.image=x", "--conf", "spark.master=k8s://https://127.0.0.1:1", "--conf",
@@ -17,13 +17,13 @@ DRIVER = ("--deploy-mode", "client", "--conf", "spark.kubernetes.submitInDriver=
 def application(tmp_path_factory):
     """A shared object where a command line names a jar."""
     path = tmp_path_factory.mktemp("image") / "spark-examples.jar"
-    subprocess.run([f"{BIN}/firesteel", "compile", f"{TOP}/examples/spark_pi.c", "-o", str(path)], check=True, timeout=PATIENCE)
+    subprocess.run([f"{BIN}/firesteel", "compile", f"{TOP}/examples/spark_pi.c", "-o", str(path)], check=True, timeout=TIMEOUT)
     return path
 
 
 def submit(folder, *words):
     return subprocess.run([f"{BIN}/spark-submit", *DRIVER, *words], cwd=folder, text=True, capture_output=True,
-                          timeout=PATIENCE, check=False,
+                          timeout=TIMEOUT, check=False,
                           env={k: v for k, v in os.environ.items() if not k.startswith("SPARK_")})
 
 

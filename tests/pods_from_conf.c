@@ -207,33 +207,33 @@ static int find_secret(const struct fst_conf *conf, const char **secret, struct 
 }
 
 /* The words of the application as SparkSubmit hands them to the client. */
-static void read_words(const json_t *line, struct word_list *words)
+static void read_words(const json_t *line, struct string_list *words)
 {
         const json_t *given = json_object_get(line, "words"), *resource = json_object_get(line, "resource");
         const char *type = text_of(resource, "type"), *path = text_of(resource, "path");
         json_t *word;
         size_t i;
         json_array_foreach((json_t *)given, i, word)
-                word_list_take(words, in_world(json_string_value(word)));
+                string_list_take(words, in_world(json_string_value(word)));
         if (given)
                 return;
         if (path) {
-                word_list_add(words, strcmp(type, "python") == 0 ? "--primary-py-file"
+                string_list_add(words, strcmp(type, "python") == 0 ? "--primary-py-file"
                                      : strcmp(type, "r") == 0    ? "--primary-r-file"
                                                                  : "--primary-java-resource");
-                word_list_take(words, in_world(path));
+                string_list_take(words, in_world(path));
         }
         if (text_of(line, "mainClass")) {
-                word_list_add(words, "--main-class");
-                word_list_take(words, in_world(text_of(line, "mainClass")));
+                string_list_add(words, "--main-class");
+                string_list_take(words, in_world(text_of(line, "mainClass")));
         }
         json_array_foreach(json_object_get(line, "args"), i, word) {
-                word_list_add(words, "--arg");
-                word_list_take(words, in_world(json_string_value(word)));
+                string_list_add(words, "--arg");
+                string_list_take(words, in_world(json_string_value(word)));
         }
         if (text_of(line, "proxyUser")) {
-                word_list_add(words, "--proxy-user");
-                word_list_take(words, in_world(text_of(line, "proxyUser")));
+                string_list_add(words, "--proxy-user");
+                string_list_take(words, in_world(text_of(line, "proxyUser")));
         }
 }
 
@@ -255,7 +255,7 @@ static int answer_pod(const json_t *line, const struct fst_conf *conf, const cha
 {
         struct kube_amount amounts[32];
         struct kube_profile profile;
-        _cleanup_(word_list_deinit) struct word_list words = {0};
+        _cleanup_(string_list_deinit) struct string_list words = {0};
         _cleanup_(client_arguments_deinit) struct client_arguments arguments = {0};
         const json_t *driver = json_object_get(line, "driverPod");
         json_t *driver_pod = json_is_object(driver)
@@ -281,7 +281,7 @@ static int answer_pod(const json_t *line, const struct fst_conf *conf, const cha
         }
         read_words(line, &words);
         if (r == 0 && !executor)
-                r = client_arguments_parse((const char *const *)word_list_argv(&words), words.len, &arguments, error);
+                r = client_arguments_parse((const char *const *)string_list_argv(&words), words.len, &arguments, error);
         if (r == 0)
                 client_arguments_put(&arguments, &c);
         if (r == 0)
@@ -297,10 +297,10 @@ static int answer_pod(const json_t *line, const struct fst_conf *conf, const cha
 
 static int answer_arguments(const json_t *line, json_t *answer, struct fst_error *error)
 {
-        _cleanup_(word_list_deinit) struct word_list words = {0};
+        _cleanup_(string_list_deinit) struct string_list words = {0};
         _cleanup_(client_arguments_deinit) struct client_arguments arguments = {0};
         read_words(line, &words);
-        int r = client_arguments_parse((const char *const *)word_list_argv(&words), words.len, &arguments, error);
+        int r = client_arguments_parse((const char *const *)string_list_argv(&words), words.len, &arguments, error);
         if (r == 0)
                 put_arguments(&arguments, answer);
         return r;

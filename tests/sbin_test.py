@@ -17,7 +17,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
 MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"
-PATIENCE = 60
+TIMEOUT = 60
 
 SSH = """#!/bin/bash
 while [ "${1#-}" != "$1" ]; do shift 2; done
@@ -51,7 +51,7 @@ class Home:
         env = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "_SPARK_", "FIRESTEEL_"))}
         env |= {"PATH": f"{self.folder}/path:{env['PATH']}", "SSH_HOSTS": str(self.folder / "hosts")} | variables
         done = subprocess.run([self.folder / "sbin" / script, *words], env=env, text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=PATIENCE, check=False)
+                              stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=TIMEOUT, check=False)
         return done.returncode, done.stdout
 
     def log(self, daemon):
@@ -61,7 +61,7 @@ class Home:
         return int((self.folder / "pids" / f"spark-me-{daemon}-1.pid").read_text())
 
     def wait_for(self, daemon, pattern):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while not re.search(pattern, self.log(daemon).read_text()):
             assert time.monotonic() < end, f"no {pattern} in: {self.log(daemon).read_text()}"
             time.sleep(0.05)
@@ -102,7 +102,7 @@ def test_a_cluster_comes_and_goes(home):
     for daemon, ui, sentence in ((MASTER, "MasterUI", "Starting Spark master at"),
                                  (WORKER, "WorkerUI", "Successfully registered with master")):
         port = re.search(rf"service '{ui}' on port (\d+)", home.log(daemon).read_text())[1]
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/log/?self&logType=out", timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/log/?self&logType=out", timeout=TIMEOUT) as answer:
             own = answer.read().decode()  # of the two that are in the folder
         assert sentence in own and f" of {home.folder}/logs/out ====\n" in own, own
     pids = home.pid(MASTER), home.pid(WORKER)
@@ -147,7 +147,7 @@ def test_an_installed_cluster_runs(installed):
     env = {"HOME": str(home.folder), "PATH": os.environ["PATH"], "SPARK_LOCAL_IP": "127.0.0.1"}
     done = subprocess.run([home.folder / "bin" / "spark-submit", "--master", f"spark://127.0.0.1:{home.port}",
                            "--executor-memory", "300m", home.folder / "examples" / "wordcount.c", "in.txt", "out"],
-                          cwd=home.folder, env=env, text=True, capture_output=True, timeout=PATIENCE, check=False)
+                          cwd=home.folder, env=env, text=True, capture_output=True, timeout=TIMEOUT, check=False)
     assert done.returncode == 0, done.stderr
     lines = sorted(line for part in (home.folder / "out").glob("part-*") for line in part.read_text().split())
     assert lines == ["(be,2)", "(not,1)", "(or,1)", "(to,2)"]

@@ -4,7 +4,7 @@ import re
 import signal
 import subprocess
 
-from gated_application import BIN, PATIENCE, until
+from gated_application import BIN, TIMEOUT, until
 
 
 class Service:
@@ -31,7 +31,7 @@ class Service:
 
     def end(self, number=signal.SIGTERM):
         self.process.send_signal(number)
-        return self.process.wait(timeout=PATIENCE)
+        return self.process.wait(timeout=TIMEOUT)
 
     def conf(self):
         return ["spark.shuffle.service.enabled=true", f"spark.shuffle.service.port={self.port}",

@@ -8,10 +8,10 @@ import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
-PATIENCE = 60
+TIMEOUT = 60
 
 
-def wait_for(condition, what, seconds=PATIENCE):
+def wait_for(condition, what, seconds=TIMEOUT):
     """What condition() answers once it is something; with the clock, so that nothing waits for ever."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -61,9 +61,9 @@ class Process:
     def kill(self, number=signal.SIGKILL):
         if self.process.poll() is None:
             os.kill(self.pid, number)
-        self.process.wait(PATIENCE)
+        self.process.wait(TIMEOUT)
 
-    def end(self, seconds=PATIENCE):
+    def end(self, seconds=TIMEOUT):
         """The exit status, when it has ended by itself."""
         try:
             return self.process.wait(seconds)

@@ -4,12 +4,12 @@ import re
 import urllib.parse
 
 from held_job import finish, hold, running
-from standalone_cluster import PATIENCE, wait_for
+from standalone_cluster import TIMEOUT, wait_for
 
 
 def ask(port, path, user=None, body=None, **headers):
     """(status, Location, text)"""
-    connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=PATIENCE)
+    connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=TIMEOUT)
     headers = {k.replace("_", "-"): v for k, v in headers.items()}
     if user:
         headers["X-Remote-User"] = user

@@ -14,7 +14,7 @@ from sanitizers import SANITIZED
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
-PATIENCE = 60
+TIMEOUT = 60
 
 
 def environment(folder, **variables):
@@ -37,7 +37,7 @@ class Process:
 
     def wait_for(self, pattern):
         """The match, once the log has it."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while not (found := re.search(pattern, self.text())):
             assert self.process.poll() is None, f"it has ended: {self.text()}"
             assert time.monotonic() < end, f"no {pattern} in: {self.text()}"
@@ -47,7 +47,7 @@ class Process:
     def end(self, number=signal.SIGTERM):
         if self.process.poll() is None:
             self.process.send_signal(number)
-        return self.process.wait(PATIENCE)
+        return self.process.wait(TIMEOUT)
 
 
 class Master(Process):
@@ -70,7 +70,7 @@ class Master(Process):
         request = urllib.request.Request(f"http://127.0.0.1:{self.rest()}/v1/submissions/{path}",
                                          data=None if body is None else json.dumps(body).encode())
         try:
-            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             return error.code, json.load(error)
@@ -133,7 +133,7 @@ def test_usage(tmp_path, words, status, lines):
 def test_settings_that_cannot_be(start, tmp_path, key, value, sentence):
     (tmp_path / "wrong.conf").write_text(f"{key} {value}\n")
     master = start(words=["--properties-file", str(tmp_path / "wrong.conf")])
-    assert master.process.wait(PATIENCE) == 1
+    assert master.process.wait(TIMEOUT) == 1
     assert sentence in master.text()
 
 
@@ -143,7 +143,7 @@ def test_where_settings_come_from(start, tmp_path):
     (conf / "spark-env.sh").write_text("SPARK_MASTER_OPTS=\"$SPARK_MASTER_OPTS '-Dspark.deploy.driverIdPattern=opts-%s-%d'\"\n")
     (conf / "spark-defaults.conf").write_text("spark.deploy.driverIdPattern file-%s-%d\nspark.deploy.maxDrivers 3\n")
     master = start(SPARK_MASTER_PORT="nonsense")
-    assert master.process.wait(PATIENCE) == 1
+    assert master.process.wait(TIMEOUT) == 1
     assert 'SPARK_MASTER_PORT: "nonsense" is no port' in master.text()
     master = start("second")
     master.elected()
@@ -206,7 +206,7 @@ def test_pages_are_served(start):
     master = start(SPARK_PUBLIC_DNS="localhost")
     page = master.wait_for(r"Bound MasterWebUI to 127.0.0.1, and started at (http://localhost:\d+)")[1]
     master.elected()
-    with urllib.request.urlopen(page + "/json/", timeout=PATIENCE) as answer:
+    with urllib.request.urlopen(page + "/json/", timeout=TIMEOUT) as answer:
         state = json.load(answer)
     assert (state["url"], state["status"], state["workers"]) == (master.url(), "ALIVE", [])
 

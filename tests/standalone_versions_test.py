@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from held_job import hold
-from standalone_cluster import PATIENCE, TOP
+from standalone_cluster import TIMEOUT, TOP
 
 PEER = os.path.join(os.environ.get("FIRESTEEL_BUILD", os.path.join(TOP, "build")), "tests", "wire_peer")
 OURS = (1, 0)  # STANDALONE_MAJOR, STANDALONE_MINOR
@@ -15,7 +15,7 @@ REFUSED = (r"is scripted 9 with version {} of the cluster's messages, .* is fire
 
 
 def peer(*words):
-    done = subprocess.run([PEER, *words], text=True, capture_output=True, timeout=PATIENCE, check=False)
+    done = subprocess.run([PEER, *words], text=True, capture_output=True, timeout=TIMEOUT, check=False)
     return done.stdout
 
 

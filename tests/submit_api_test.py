@@ -17,7 +17,7 @@ from standalone_cluster import free_port
 
 from standalone_master import Master
 
-from submitter import BIN, HERE, PATIENCE_MS, Submitter
+from submitter import BIN, HERE, TIMEOUT_MS, Submitter
 
 LAUNCHED = os.path.join(HERE, "spark", "launched.c")
 EALREADY, EINVAL, ESRCH, ENOTCONN, ENOTSUP, ENOENT = 114, 22, 3, 107, 95, 2
@@ -437,7 +437,7 @@ def test_an_event_loop(submitter):
         app.call("set_output", null.fileno(), null.fileno())
     app.call("start")
     while app.state() != "FINISHED":
-        assert select.select([fd], [], [], PATIENCE_MS / 1000)[0] == [fd]
+        assert select.select([fd], [], [], TIMEOUT_MS / 1000)[0] == [fd]
         assert submitter.dispatch(0) > 0
     submitter.dispatch(0)
     assert select.select([fd], [], [], 0)[0] == []
@@ -453,7 +453,7 @@ def test_a_stranger_at_the_launcher_s_port(submitter, tmp_path):
     port = int(next(v for v in variables if v.startswith(b"_SPARK_LAUNCHER_PORT=")).split(b"=")[1])
     for words in (b"GET / HTTP/1.0\r\n\r\n", b"\xac\xed\0\5sr\0\x11java.util.HashMap", b"\0" * 100000):
         with socket.create_connection(("127.0.0.1", port)) as stranger:
-            stranger.settimeout(PATIENCE_MS / 1000)
+            stranger.settimeout(TIMEOUT_MS / 1000)
             try:
                 stranger.sendall(words)
                 assert stranger.recv(1) == b""
@@ -470,7 +470,7 @@ def test_the_example(submitter, master):
                            "--deploy-mode", "cluster", "--class", "Main",
                            "--conf", "spark.master.rest.enabled=true", "--conf",
                            "spark.firesteel.submit.reportInterval=20ms", "http://127.0.0.1/app.jar", "work"],
-                          capture_output=True, text=True, timeout=PATIENCE_MS / 1000, check=False)
+                          capture_output=True, text=True, timeout=TIMEOUT_MS / 1000, check=False)
     assert done.returncode == 0, done.stderr
     ends = [line.split()[0] for line in done.stdout.splitlines() if line.split()[1] == "FINISHED"]
     assert len(set(ends)) == 5 and len(master.requests) == 5

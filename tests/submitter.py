@@ -6,7 +6,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(HERE, "..", "build", "src"))
-PATIENCE_MS = 120000
+TIMEOUT_MS = 120000
 
 CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
 
@@ -68,7 +68,7 @@ class Submission:
         return buffer.value.decode()
 
     def end(self):
-        assert self.call("wait", PATIENCE_MS) == 1, self.state()
+        assert self.call("wait", TIMEOUT_MS) == 1, self.state()
         self.submitter.dispatch(0)
         return self.state()
 
@@ -86,7 +86,7 @@ class Submitter:
         return self.library.fst_submit_dispatch(self.handle, timeout_ms)
 
     def dispatch_until(self, condition):
-        end = time.monotonic() + PATIENCE_MS / 1000
+        end = time.monotonic() + TIMEOUT_MS / 1000
         while not condition():
             assert time.monotonic() < end
             self.dispatch(1000)

@@ -24,14 +24,14 @@ static const struct worker_class class = {.decode = stage_decode, .encode_result
 static struct rdd_registry registry; /* lineage takes it for the context */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static struct slot_run *done;
+static struct task_batch *done;
 
 static int encode(const struct stage_work *work, struct buf *out, struct fst_error *error)
 {
         return stage_encode(work, &(struct stage_modules_source){.same_program = true}, out, error);
 }
 
-static void run_done(void *owner, struct slot_run *run)
+static void run_done(void *owner, struct task_batch *run)
 {
         pthread_mutex_lock(&lock);
         done = run;
@@ -56,7 +56,7 @@ static void measure(const char *what, struct exec_env *env, struct stage_work *w
 {
         static int64_t times[ROUNDS];
         struct slot *slot;
-        struct slot_run *run = new0(struct slot_run);
+        struct task_batch *run = new0(struct task_batch);
         if (slot_new(0, env, run_done, NULL, &slot, NULL))
                 exit(1);
         for (int i = 0; i < ROUNDS; i++) {
@@ -65,7 +65,7 @@ static void measure(const char *what, struct exec_env *env, struct stage_work *w
                 run->n = n;
                 for (int t = 0; t < n; t++)
                         run->tasks[t] = (struct slot_task){.info = {.id = t}};
-                slot_give(slot, run);
+                slot_submit(slot, run);
                 pthread_mutex_lock(&lock);
                 while (!done)
                         pthread_cond_wait(&changed, &lock);

@@ -111,7 +111,7 @@ static double run_job(struct bench *b, struct lineage *rdd, long tasks)
 
                 /* what was launched in this round is answered as one batch */
                 b->done.len = 0;
-                sched_status(b->s, b->done.data, (int)n, begin);
+                sched_update_status(b->s, b->done.data, (int)n, begin);
                 sched_revive(b->s, begin);
         }
         if (b->accepted != tasks) {

@@ -95,7 +95,7 @@ int on_demand_load(const char *what, const char *file, const char *symbol, on_de
         return error_set(error, -ENOENT, "the %s module %s is missing; looked in %s", what, file, buf_text(&tried));
 }
 
-int on_demand_list(struct word_list *out, struct fst_error *error)
+int on_demand_list(struct string_list *out, struct fst_error *error)
 {
         _cleanup_free_ char *folder = own_folder();
         size_t before = out->len;
@@ -107,7 +107,7 @@ int on_demand_list(struct word_list *out, struct fst_error *error)
                 if (glob(pattern, 0, NULL, &found) != 0)
                         continue;
                 for (size_t k = 0; k < found.gl_pathc; k++)
-                        word_list_add(out, found.gl_pathv[k]);
+                        string_list_add(out, found.gl_pathv[k]);
                 globfree(&found);
         }
         return out->len > before ? 0

@@ -10,7 +10,7 @@
 #pragma once
 
 struct fst_error;
-struct word_list;
+struct string_list;
 
 typedef const void *(*on_demand_fn)(void);
 
@@ -22,4 +22,4 @@ typedef const void *(*on_demand_fn)(void);
 int on_demand_load(const char *what, const char *file, const char *symbol, on_demand_fn *out, struct fst_error *error);
 
 /* The paths of all modules that there are, appended to @out. -ENOENT with @error when none is found. */
-int on_demand_list(struct word_list *out, struct fst_error *error);
+int on_demand_list(struct string_list *out, struct fst_error *error);

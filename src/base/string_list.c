@@ -1,34 +1,34 @@
-/* See word_list.h. */
+/* See string_list.h. */
 #include "base/string_list.h"
 
 #include "base/mem.h"
 #include "base/vec.h"
 
-void word_list_deinit(struct word_list *words)
+void string_list_deinit(struct string_list *words)
 {
         for (size_t i = 0; i < words->len; i++)
                 free(words->data[i]);
         vec_deinit(words);
 }
 
-void word_list_add(struct word_list *words, const char *word)
+void string_list_add(struct string_list *words, const char *word)
 {
         vec_push(words, mem_strdup(word));
 }
 
-void word_list_take(struct word_list *words, char *word)
+void string_list_take(struct string_list *words, char *word)
 {
         vec_push(words, word);
 }
 
-char **word_list_argv(struct word_list *words)
+char **string_list_argv(struct string_list *words)
 {
         vec_reserve(words, words->len + 1);
         words->data[words->len] = NULL;
         return words->data;
 }
 
-static size_t find(const struct word_list *words, const char *name)
+static size_t find(const struct string_list *words, const char *name)
 {
         size_t n = strlen(name), i = 0;
         while (i < words->len && (strncmp(words->data[i], name, n) != 0 || words->data[i][n] != '='))
@@ -36,13 +36,13 @@ static size_t find(const struct word_list *words, const char *name)
         return i;
 }
 
-const char *word_list_variable(const struct word_list *words, const char *name)
+const char *string_list_variable(const struct string_list *words, const char *name)
 {
         size_t i = find(words, name);
         return i < words->len ? words->data[i] + strlen(name) + 1 : NULL;
 }
 
-void word_list_set_variable(struct word_list *words, const char *name, const char *value)
+void string_list_set_variable(struct string_list *words, const char *name, const char *value)
 {
         size_t i = find(words, name);
         if (i < words->len) {

@@ -11,11 +11,11 @@
 static void test_argv(void **state)
 {
         (void)state;
-        _cleanup_(word_list_deinit) struct word_list words = {0};
-        assert_null(word_list_argv(&words)[0]);
+        _cleanup_(string_list_deinit) struct string_list words = {0};
+        assert_null(string_list_argv(&words)[0]);
         for (int i = 0; i < 20; i++)
-                word_list_take(&words, mem_printf("%d", i));
-        char **argv = word_list_argv(&words);
+                string_list_take(&words, mem_printf("%d", i));
+        char **argv = string_list_argv(&words);
         assert_string_equal(argv[19], "19");
         assert_null(argv[20]);
         assert_int_equal(words.len, 20);
@@ -24,16 +24,16 @@ static void test_argv(void **state)
 static void test_variables(void **state)
 {
         (void)state;
-        _cleanup_(word_list_deinit) struct word_list words = {0};
-        word_list_add(&words, "AB=1");
-        word_list_set_variable(&words, "A", "2=3");
-        assert_string_equal(word_list_variable(&words, "A"), "2=3");
-        assert_string_equal(word_list_variable(&words, "AB"), "1");
-        word_list_set_variable(&words, "AB", "");
-        assert_string_equal(word_list_variable(&words, "AB"), "");
+        _cleanup_(string_list_deinit) struct string_list words = {0};
+        string_list_add(&words, "AB=1");
+        string_list_set_variable(&words, "A", "2=3");
+        assert_string_equal(string_list_variable(&words, "A"), "2=3");
+        assert_string_equal(string_list_variable(&words, "AB"), "1");
+        string_list_set_variable(&words, "AB", "");
+        assert_string_equal(string_list_variable(&words, "AB"), "");
         assert_int_equal(words.len, 2);
-        word_list_set_variable(&words, "A", NULL);
-        assert_null(word_list_variable(&words, "A"));
+        string_list_set_variable(&words, "A", NULL);
+        assert_null(string_list_variable(&words, "A"));
         assert_int_equal(words.len, 1);
 }
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PATIENCE_MS 60000 /* as Spark's script; what has not ended then is the kubelet's */
+#define TIMEOUT_MS 60000 /* as Spark's script; what has not ended then is the kubelet's */
 
 const char command_decommission_help[] =
         "Usage: firesteel decommission\n"
@@ -21,7 +21,7 @@ int command_decommission(int argc, char **argv)
         struct fst_error error = FST_ERROR_INIT;
         if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
                 return fputs(command_decommission_help, stdout) < 0 || fflush(stdout) != 0;
-        int r = container_init_leave(1, SIGPWR, PATIENCE_MS, &error);
+        int r = container_init_leave(1, SIGPWR, TIMEOUT_MS, &error);
         if (r < 0)
                 fprintf(stderr, "Error: %s\n", error_message(&error));
         error_deinit(&error);

@@ -37,7 +37,7 @@ static void name_user(void)
 
 static int run(int argc, char **argv, int *status, struct fst_error *error)
 {
-        _cleanup_(word_list_deinit) struct word_list command = {0};
+        _cleanup_(string_list_deinit) struct string_list command = {0};
         int r = entrypoint_command(argc, argv, environ, &command, error);
         if (r < 0)
                 return r;
@@ -46,7 +46,7 @@ static int run(int argc, char **argv, int *status, struct fst_error *error)
                 puts("Non-spark-on-k8s command provided, proceeding in pass-through mode...");
         fflush(stdout);
         /* This program is whatever its first word says, wherever PATH of the pod leads. */
-        return container_init_run(foreign ? command.data[0] : "/proc/self/exe", word_list_argv(&command), status,
+        return container_init_run(foreign ? command.data[0] : "/proc/self/exe", string_list_argv(&command), status,
                                   error);
 }
 

@@ -34,7 +34,7 @@ struct words {
         const char *output;
         struct image_options options;
         VEC(struct image_added) added;
-        struct word_list owned; /* paths that were made up */
+        struct string_list owned; /* paths that were made up */
 };
 
 static int usage(const char *problem, const char *word)
@@ -45,7 +45,7 @@ static int usage(const char *problem, const char *word)
 
 static const char *own(struct words *w, char *text)
 {
-        word_list_take(&w->owned, text);
+        string_list_take(&w->owned, text);
         return text;
 }
 
@@ -201,6 +201,6 @@ int command_image(int argc, char **argv)
                 tell(&w.options, &report);
         error_deinit(&error);
         vec_deinit(&w.added);
-        word_list_deinit(&w.owned);
+        string_list_deinit(&w.owned);
         return r < 0 || fflush(stdout) != 0 ? 1 : r;
 }

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define HEARTBEAT_MS 15000 /* spark.worker.timeout / 4 */
-#define START_PATIENCE_MS 60000
+#define START_TIMEOUT_MS 60000
 
 const char simulate_standalone_help[] =
         "Usage: firesteel simulate --standalone [OPTIONS]\n"
@@ -312,7 +312,7 @@ static int read_port(struct master_process *p, struct fst_error *error)
 {
         static const char before[] = "Starting Spark master at spark://127.0.0.1:";
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
-        for (int64_t end = now_ns() + START_PATIENCE_MS * INT64_C(1000000); now_ns() < end;) {
+        for (int64_t end = now_ns() + START_TIMEOUT_MS * INT64_C(1000000); now_ns() < end;) {
                 struct pollfd poll_fd = {p->log, POLLIN, 0};
                 if (poll(&poll_fd, 1, 1000) <= 0)
                         continue;

@@ -12,7 +12,7 @@
 #include "sched/allocation/executor_allocation_conf.h"
 
 #define LOG "ExecutorAllocationManager"
-#define PLACES_MOST 8 /* of one task */
+#define MAX_PLACES 8 /* of one task */
 
 struct allocation {
         struct fst_context *sc;
@@ -94,9 +94,9 @@ static struct task_places *places_of(const struct sched *sched, const struct tas
         if (!set->locality)
                 return NULL;
         struct task_places *places = new_array(struct task_places, (size_t)set->n);
-        const char **at = *hosts = new_array(const char *, (size_t)set->n *PLACES_MOST);
+        const char **at = *hosts = new_array(const char *, (size_t)set->n *MAX_PLACES);
         for (int i = 0; i < set->n; i++) {
-                places[i] = (struct task_places){at, sched_preferred_hosts(sched, set, i, at, PLACES_MOST)};
+                places[i] = (struct task_places){at, sched_preferred_hosts(sched, set, i, at, MAX_PLACES)};
                 at += places[i].n;
         }
         return places;
@@ -133,7 +133,7 @@ void allocation_speculative(struct allocation *a, const struct task_set *set, in
                 executor_allocation_speculative(a->core, set->stage_id, set->attempt, index, now_ns());
 }
 
-static struct task_event event_of(const struct slot_run *run, const struct slot_task *t)
+static struct task_event event_of(const struct task_batch *run, const struct slot_task *t)
 {
         return (struct task_event){.stage = t->info.stage,
                                    .attempt = t->info.stage_attempt,
@@ -142,7 +142,7 @@ static struct task_event event_of(const struct slot_run *run, const struct slot_
                                    .speculative = run->speculative};
 }
 
-void allocation_launched(struct allocation *a, const struct slot_run *run)
+void allocation_launched(struct allocation *a, const struct task_batch *run)
 {
         if (!a)
                 return;
@@ -153,7 +153,7 @@ void allocation_launched(struct allocation *a, const struct slot_run *run)
         }
 }
 
-static enum task_state state_of(const struct slot_run *run, const struct slot_task *t)
+static enum task_state state_of(const struct task_batch *run, const struct slot_task *t)
 {
         switch (t->state) {
         case OUTCOME_SUCCESS:
@@ -171,7 +171,7 @@ static enum task_state state_of(const struct slot_run *run, const struct slot_ta
         }
 }
 
-void allocation_ended(struct allocation *a, const struct slot_run *run)
+void allocation_ended(struct allocation *a, const struct task_batch *run)
 {
         if (!a)
                 return;

@@ -1,7 +1,7 @@
 /*
  * Dynamic allocation in a driver (spark.dynamicAllocation.*): what happens in its scheduler is told to
- * sched/allocation/executor_allocation.h, and what that decides is asked of the scheduler backend, which has executors started and
- * ended.
+ * sched/allocation/executor_allocation.h, and what that decides is asked of the scheduler backend, which has executors
+ * started and ended.
  *
  * All of it is on the scheduler's thread, but for allocation_new and allocation_start, which come before that thread is
  * started. Where dynamic allocation is off there is no struct allocation: NULL is allowed everywhere, and does nothing.
@@ -45,8 +45,8 @@ void allocation_unschedulable(struct allocation *a, const struct task_set *set, 
 void allocation_speculative(struct allocation *a, const struct task_set *set, int index);
 
 /* All tasks of @run were launched; or have ended, with their outcomes. */
-void allocation_launched(struct allocation *a, const struct slot_run *run);
-void allocation_ended(struct allocation *a, const struct slot_run *run);
+void allocation_launched(struct allocation *a, const struct task_batch *run);
+void allocation_ended(struct allocation *a, const struct task_batch *run);
 
 void allocation_executor_added(struct allocation *a, int executor);
 void allocation_executor_removed(struct allocation *a, int executor, const char *reason);

@@ -299,7 +299,7 @@ static int describe(const fst_fn *fn, const char **name, struct fst_error *error
 }
 
 /* For tasks that never look up, when a signal ends the process. */
-#define SIGNAL_PATIENCE_S 2
+#define SIGNAL_TIMEOUT_S 2
 
 /*
  * Jobs of other threads end as cancelled; those threads still need what belongs to the context to say so. They are
@@ -336,7 +336,7 @@ static void end_by_signal(void *context)
 {
         struct fst_context *sc = context;
         progress_bar_stop(steal(sc->progress));
-        stop_actions(sc, SIGNAL_PATIENCE_S);
+        stop_actions(sc, SIGNAL_TIMEOUT_S);
         job_runner_call(sc->runner, leave, NULL);
         launcher_backend_set_state(sc->launcher, LAUNCHER_FINISHED);
         if (sc->bus) {

@@ -36,7 +36,7 @@ void job_runner_post(struct job_runner *r, struct message message)
 }
 
 /* 0, or what went wrong, with @error. */
-static int outcome(struct job_wait *wait, struct fst_error *error)
+static int outcome(struct job_waiter *wait, struct fst_error *error)
 {
         if (wait->result == JOB_SUCCEEDED)
                 return 0;
@@ -47,7 +47,7 @@ static int outcome(struct job_wait *wait, struct fst_error *error)
 }
 
 /* The waiting thread goes on, and takes the job's action with it. */
-void job_runner_end_wait(struct job_runner *r, struct job_wait *wait)
+void job_runner_end_wait(struct job_runner *r, struct job_waiter *wait)
 {
         if (wait->then) {
                 struct fst_error error = FST_ERROR_INIT;
@@ -63,7 +63,7 @@ void job_runner_end_wait(struct job_runner *r, struct job_wait *wait)
         pthread_mutex_unlock(&r->lock);
 }
 
-void job_runner_post_run_done(struct job_runner *r, struct slot_run *run)
+void job_runner_post_run_done(struct job_runner *r, struct task_batch *run)
 {
         job_runner_post(r, (struct message){.kind = MESSAGE_RUN_DONE, .run = run});
 }
@@ -93,7 +93,7 @@ static int ask_gang(void *owner, const uint8_t *question, size_t len, const int 
         return gang_wait_for(wait, stopped, answer, answer_len, error);
 }
 
-static void submit(struct job_runner *r, struct job_wait *wait)
+static void submit(struct job_runner *r, struct job_waiter *wait)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct job_spec spec = {
@@ -152,7 +152,7 @@ static void receive(struct job_runner *r, struct message *m)
                 pthread_cond_signal(&m->call->done);
                 pthread_mutex_unlock(&r->lock);
                 break;
-        case MESSAGE_UNWANTED:
+        case MESSAGE_KILL_EXECUTOR:
                 r->backend->class->kill_executor(r->backend, m->executor, m->decommission, m->reason);
                 free(m->reason);
                 break;
@@ -358,7 +358,7 @@ void job_runner_free(struct job_runner *r)
         commit_coordinator_free(r->commits);
         free(r->abort_reason);
         while (r->spare) {
-                struct slot_run *next = r->spare->next;
+                struct task_batch *next = r->spare->next;
                 free(r->spare);
                 r->spare = next;
         }
@@ -368,7 +368,7 @@ void job_runner_free(struct job_runner *r)
 
 int job_runner_run(struct job_runner *r, const struct job_request *request, struct fst_error *error)
 {
-        struct job_wait wait = {.request = request, .job_id = -1};
+        struct job_waiter wait = {.request = request, .job_id = -1};
         struct strmap *local = local_properties(r->sc, false);
         if (local)
                 strmap_merge(&wait.properties, local);
@@ -386,8 +386,8 @@ int job_runner_run(struct job_runner *r, const struct job_request *request, stru
 void job_runner_submit(struct job_runner *r, const struct job_request *request, const struct strmap *properties,
                        void (*ended)(void *owner, int status, struct fst_error *error), void *owner)
 {
-        struct job_wait *wait = new0(struct job_wait);
-        *wait = (struct job_wait){.request = request, .job_id = -1, .then = ended, .owner = owner};
+        struct job_waiter *wait = new0(struct job_waiter);
+        *wait = (struct job_waiter){.request = request, .job_id = -1, .then = ended, .owner = owner};
         strmap_merge(&wait->properties, properties);
         job_runner_post(r, (struct message){.kind = MESSAGE_SUBMIT, .job = wait});
 }

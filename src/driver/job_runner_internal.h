@@ -15,7 +15,7 @@
 #include <pthread.h>
 
 /* A job, and the thread that waits for it, on whose stack it lives until `ended`; or who is called then. */
-struct job_wait {
+struct job_waiter {
         const struct job_request *request;
         struct strmap properties;
         pthread_cond_t done;
@@ -38,7 +38,7 @@ enum message_kind {
         MESSAGE_QUIT,
         MESSAGE_GANG,
         MESSAGE_CALL,
-        MESSAGE_UNWANTED
+        MESSAGE_KILL_EXECUTOR
 };
 
 /* Something for the runner's thread to do, and the thread that waits for it. */
@@ -52,15 +52,15 @@ struct call_wait {
 struct message {
         struct message *next;
         enum message_kind kind;
-        struct job_wait *job;
+        struct job_waiter *job;
         struct call_wait *call;
-        struct slot_run *run;
+        struct task_batch *run;
         char *group, *tag;
         int id;                  /* of a job or a stage to be cancelled; or */
         const int *noted;        /* where that of a job is noted by now */
         struct gang_asker asker; /* MESSAGE_GANG, with its question */
         struct buf question;
-        int executor; /* MESSAGE_UNWANTED: who is to go, and why */
+        int executor; /* MESSAGE_KILL_EXECUTOR: who is to go, and why */
         bool decommission;
         char *reason;
 };
@@ -69,7 +69,7 @@ struct job_runner {
         struct fst_context *sc;
         struct sched *sched;
         struct scheduler_backend *backend;
-        struct slot_run *spare; /* runs to be used again */
+        struct task_batch *spare; /* runs to be used again */
         struct commit_coordinator *commits;
         struct gangs *gangs;
         int n_resources;                        /* custom ones that each task asks for */
@@ -91,7 +91,7 @@ struct job_runner {
 void job_runner_post(struct job_runner *r, struct message message);
 
 /* A job is over: whoever waits for it goes on, and takes its action with it; or is called. On the runner's thread. */
-void job_runner_end_wait(struct job_runner *r, struct job_wait *wait);
+void job_runner_end_wait(struct job_runner *r, struct job_waiter *wait);
 
 /* What the scheduler asks for; the owner is the runner (scheduler_orders.c). */
 extern const struct sched_ops scheduler_orders;

@@ -16,7 +16,7 @@
 static void job_started(void *owner, struct job *job)
 {
         struct job_runner *r = owner;
-        struct job_wait *wait = job->user;
+        struct job_waiter *wait = job->user;
         wait->job_id = job->id;
         if (wait->request->job)
                 __atomic_store_n(wait->request->job, job->id, __ATOMIC_RELAXED);
@@ -33,7 +33,7 @@ static struct stage_work *work_of(struct job_runner *r, struct stage *stage)
         work->stage_attempt = stage->attempt;
         work->final = rdd_of(stage->lineage);
         if (stage_is_result(stage))
-                work->action = ((struct job_wait *)stage->job->user)->request->action;
+                work->action = ((struct job_waiter *)stage->job->user)->request->action;
         else
                 work->shuffled = rdd_of(stage->shuffle->child);
 
@@ -81,12 +81,12 @@ static void stage_submitted(void *owner, struct stage *stage, struct task_set *s
 static void launch(void *owner, int executor, struct task_set *set, const struct task_launch *launches, int n)
 {
         struct job_runner *r = owner;
-        struct slot_run *run = job_runner_run_new(r);
+        struct task_batch *run = job_runner_run_new(r);
         run->work = stage_work_ref(set->user);
         run->executor = executor;
         run->n = n;
         run->user = set;
-        run->suspect = launches[0].suspect; /* then it is a run of one */
+        run->crash_suspect = launches[0].crash_suspect; /* then it is a run of one */
         run->locality = launches[0].locality;
         run->speculative = launches[0].speculative;
         for (int i = 0; launches[0].resources && i < r->n_resources; i++)
@@ -133,7 +133,7 @@ static void barrier_launching(void *owner, struct task_set *set, const int *exec
 
 static void outputs_reset(void *owner, struct job *job)
 {
-        struct action *action = ((struct job_wait *)job->user)->request->action;
+        struct action *action = ((struct job_waiter *)job->user)->request->action;
         if (action->reset)
                 action->reset(action);
 }
@@ -157,13 +157,13 @@ static void forget_action(struct job_runner *r, const struct job *job)
 static void job_ended(void *owner, struct job *job, enum job_result result, const char *message)
 {
         struct job_runner *r = owner;
-        struct job_wait *wait = job->user;
+        struct job_waiter *wait = job->user;
         task_events_job_ended(r->events, job, message);
         allocation_job_ended(r->allocation, job);
         wait->result = result;
         wait->message = message ? mem_strdup(message) : NULL;
         /* Tasks of this process use the action itself: then the job is over when the last of them has ended. */
-        if (!r->backend->class->elsewhere)
+        if (!r->backend->class->is_remote)
                 return;
         forget_action(r, job);
         job->user = NULL;
@@ -242,7 +242,7 @@ static void kill_executor(void *owner, int executor, bool decommission, const ch
 {
         struct job_runner *r = owner;
         if (r->backend->class->kill_executor)
-                job_runner_post(r, (struct message){.kind = MESSAGE_UNWANTED,
+                job_runner_post(r, (struct message){.kind = MESSAGE_KILL_EXECUTOR,
                                                     .executor = executor,
                                                     .decommission = decommission,
                                                     .reason = mem_strdup(reason)});

@@ -18,12 +18,12 @@
 
 #include <stdio.h>
 
-struct slot_run *job_runner_run_new(struct job_runner *r)
+struct task_batch *job_runner_run_new(struct job_runner *r)
 {
-        struct slot_run *run = r->spare;
+        struct task_batch *run = r->spare;
         if (!run) {
                 run = mem_alloc(sizeof(*run)); /* 86 KB; who fills a task zeroes it */
-                memset(run, 0, offsetof(struct slot_run, tasks));
+                memset(run, 0, offsetof(struct task_batch, tasks));
                 return run;
         }
         r->spare = run->next;
@@ -31,7 +31,7 @@ struct slot_run *job_runner_run_new(struct job_runner *r)
 }
 
 /* A result that does not count. */
-static void drop_result(struct job_runner *r, const struct slot_run *run, struct slot_task *t)
+static void discard_result(struct job_runner *r, const struct task_batch *run, struct slot_task *t)
 {
         struct action *action = run->work->action;
         if (action && action->class->discard && t->state == OUTCOME_SUCCESS && !t->is_encoded)
@@ -61,7 +61,7 @@ static bool use_result(struct job_runner *r, struct action *action, struct slot_
 }
 
 /* Count what the task added; as use_result. */
-static bool use_accumulated(struct job_runner *r, struct slot_run *run, struct slot_task *t)
+static bool merge_accumulators(struct job_runner *r, struct task_batch *run, struct slot_task *t)
 {
         struct fst_error error = FST_ERROR_INIT;
         const fst_rdd *shuffled = run->work->shuffled;
@@ -70,7 +70,7 @@ static bool use_accumulated(struct job_runner *r, struct slot_run *run, struct s
                          : accumulators_merge(r->sc->accumulators, t->accumulated, &error);
         if (e == 0)
                 return true;
-        drop_result(r, run, t);
+        discard_result(r, run, t);
         t->state = OUTCOME_FAILED;
         t->status = e;
         t->message = steal(error.message);
@@ -98,7 +98,7 @@ static enum task_state state_of(const struct slot_task *t)
         return states[t->state];
 }
 
-void job_runner_run_done(struct job_runner *r, struct slot_run *run)
+void job_runner_run_done(struct job_runner *r, struct task_batch *run)
 {
         struct task_status statuses[SLOT_RUN];
         struct task_fetch fetches[SLOT_RUN];
@@ -108,9 +108,9 @@ void job_runner_run_done(struct job_runner *r, struct slot_run *run)
                 bool fatal = false;
                 struct task_status *s = &statuses[i];
                 *s = (struct task_status){.task_id = t->info.id, .run_ns = t->run_ns};
-                if (t->state == OUTCOME_SUCCESS && !sched_task_counts(r->sched, t->info.id)) {
-                        drop_result(r, run, t);
-                } else if (t->state == OUTCOME_SUCCESS && t->accumulated && !use_accumulated(r, run, t)) {
+                if (t->state == OUTCOME_SUCCESS && !sched_result_is_needed(r->sched, t->info.id)) {
+                        discard_result(r, run, t);
+                } else if (t->state == OUTCOME_SUCCESS && t->accumulated && !merge_accumulators(r, run, t)) {
                         fatal = true;
                 } else if (t->state == OUTCOME_SUCCESS && action) {
                         fatal = !use_result(r, action, t);
@@ -130,11 +130,11 @@ void job_runner_run_done(struct job_runner *r, struct slot_run *run)
         task_events_ended(r->events, run);
         allocation_ended(r->allocation, run);
         r->backend->class->run_returned(r->backend, run);
-        sched_status(r->sched, statuses, run->n, now_ns());
+        sched_update_status(r->sched, statuses, run->n, now_ns());
         job_runner_run_free(r, run);
 }
 
-void job_runner_run_free(struct job_runner *r, struct slot_run *run)
+void job_runner_run_free(struct job_runner *r, struct task_batch *run)
 {
         for (int i = 0; i < run->n; i++) {
                 struct slot_task *t = &run->tasks[i];
@@ -170,14 +170,14 @@ int job_runner_executor_added(struct job_runner *r, const struct executor_detail
 
 void job_runner_executor_lost(struct job_runner *r, int executor, bool caused_by_app, const char *reason)
 {
-        sched_lose_executor(r->sched, executor, caused_by_app, reason, now_ns());
+        sched_executor_lost(r->sched, executor, caused_by_app, reason, now_ns());
         task_events_executor_removed(r->events, r->sc->executors.data[executor], reason);
         allocation_executor_removed(r->allocation, executor, reason);
 }
 
 void job_runner_host_lost(struct job_runner *r, const char *host, const char *message)
 {
-        sched_lose_host(r->sched, host, message, now_ns());
+        sched_host_lost(r->sched, host, message, now_ns());
 }
 
 void job_runner_task_suspected(struct job_runner *r, int64_t task_id)
@@ -185,7 +185,7 @@ void job_runner_task_suspected(struct job_runner *r, int64_t task_id)
         sched_suspect_task(r->sched, task_id);
 }
 
-void job_runner_run_lost(struct job_runner *r, struct slot_run *run, bool caused_by_app, const char *reason)
+void job_runner_run_lost(struct job_runner *r, struct task_batch *run, bool caused_by_app, const char *reason)
 {
         for (int i = 0; i < run->n; i++) {
                 struct slot_task *t = &run->tasks[i];
@@ -218,7 +218,7 @@ void job_runner_abort(struct job_runner *r, const char *reason)
 
 bool job_runner_wants_result(struct job_runner *r, int64_t task_id, int64_t bytes)
 {
-        return sched_task_counts(r->sched, task_id) && sched_result_fits(r->sched, task_id, bytes, now_ns());
+        return sched_result_is_needed(r->sched, task_id) && sched_result_fits(r->sched, task_id, bytes, now_ns());
 }
 
 bool job_runner_may_commit(struct job_runner *r, int stage_id, int stage_attempt, int partition, int64_t task_id)

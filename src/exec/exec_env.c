@@ -116,7 +116,7 @@ static int init_broadcasts(struct exec_env *env, const struct fst_conf *conf, st
             (r = conf_get_string(conf, "spark.io.compression.codec", &codec, error)) ||
             (r = codec_parse(codec, &o.codec, error)))
                 return r;
-        if (piece < 1 || piece > BROADCAST_PIECE_MOST)
+        if (piece < 1 || piece > MAX_BROADCAST_PIECE)
                 return error_set(error, -EINVAL, "spark.broadcast.blockSize is %lld bytes: it must be 1 to 1g",
                                  (long long)piece);
         o.piece = (size_t)piece;

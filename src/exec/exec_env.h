@@ -43,7 +43,7 @@ struct exec_env {
         uint64_t seed;                        /* of the application's random numbers */
         const void *io_secret; /* of the application's file keys, for exec_env_init; borrowed. NULL: a new one */
         size_t io_secret_len;
-        uint8_t own_io_secret[FILE_SECRET_MOST]; /* that one; wiped by exec_env_deinit */
+        uint8_t own_io_secret[MAX_FILE_SECRET]; /* that one; wiped by exec_env_deinit */
         bool passes_blocks; /* a worker process, whose blocks go to the executor: set before exec_env_init */
         struct isolation
                 *isolation; /* how tasks run in processes of their own (exec/isolation/isolation.h); NULL: none do */

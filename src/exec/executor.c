@@ -45,8 +45,8 @@
 #include <unistd.h>
 
 #define DRIVER_ENDPOINT "CoarseGrainedScheduler"
-#define BARRIER_PATIENCE_MS (INT64_C(400) * 24 * 3600 * 1000) /* longer than the driver's: it is that which counts */
-#define STOP_PATIENCE_MS 1000                                 /* for tasks to look up when the executor ends */
+#define BARRIER_TIMEOUT_MS (INT64_C(400) * 24 * 3600 * 1000) /* longer than the driver's: it is that which counts */
+#define STOP_TIMEOUT_MS 1000                                 /* for tasks to look up when the executor ends */
 
 /* --------------------------------------------------------------------------------------------------- ending */
 
@@ -141,7 +141,7 @@ static int barrier(void *owner, const uint8_t *question, size_t len, const int *
                    size_t *answer_len, struct fst_error *error)
 {
         struct executor *x = owner;
-        return driver_ask_packed(x->asks, FIRESTEEL__CONTROL_TYPE__BARRIER_SYNC, question, len, BARRIER_PATIENCE_MS,
+        return driver_ask_packed(x->asks, FIRESTEEL__CONTROL_TYPE__BARRIER_SYNC, question, len, BARRIER_TIMEOUT_MS,
                                  stopped, answer, answer_len, error);
 }
 
@@ -288,7 +288,7 @@ static int start_slots(struct executor *x, struct fst_error *error)
 {
         int n = x->options->cores, r = 0;
         x->slots = new_array(struct slot *, (size_t)n);
-        x->running = new_array(struct slot_run *, (size_t)n);
+        x->running = new_array(struct task_batch *, (size_t)n);
         for (int i = 0; i < n && r == 0; i++)
                 r = slot_new(i, &x->env, executor_run_done, x, &x->slots[i], error);
         return r;
@@ -487,7 +487,7 @@ static void end_tasks(struct executor *x)
                         slot_kill(x->slots[s], ids.data[i], true);
         }
         vec_deinit(&ids);
-        for (int ms = 0; ms < STOP_PATIENCE_MS && !executor_is_idle(x); ms++)
+        for (int ms = 0; ms < STOP_TIMEOUT_MS && !executor_is_idle(x); ms++)
                 usleep(1000);
         if (executor_is_idle(x))
                 return;
@@ -545,7 +545,7 @@ static void stop(struct executor *x)
         exec_env_deinit(&x->env);
         sweep_after_worker(x);
         while (x->spare) {
-                struct slot_run *next = x->spare->next;
+                struct task_batch *next = x->spare->next;
                 free(x->spare);
                 x->spare = next;
         }

@@ -23,7 +23,7 @@ static void launch_tasks(struct executor *x, const struct rpc_message *m)
         Firesteel__LaunchTasks *launch = firesteel__launch_tasks__unpack(NULL, m->len, m->body);
         for (size_t i = 0; launch && i < launch->n_runs && !x->ended; i++) {
                 struct fst_error error = FST_ERROR_INIT;
-                struct slot_run *run = executor_run_new(x);
+                struct task_batch *run = executor_run_new(x);
                 if (run_launch_read(launch->runs[i], x->options->cores, run, &error) == 0) {
                         executor_stages_run(x->stages, run);
                         continue;
@@ -55,7 +55,7 @@ static int slot_of(struct executor *x, int64_t id)
         int slot = -1;
         pthread_mutex_lock(&x->lock);
         for (int s = 0; s < x->options->cores && slot < 0; s++) {
-                const struct slot_run *run = x->running[s];
+                const struct task_batch *run = x->running[s];
                 if (run && id >= run->tasks[0].info.id && id < run->tasks[0].info.id + run->n)
                         slot = s;
         }

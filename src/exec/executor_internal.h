@@ -59,9 +59,9 @@ struct executor {
         int index; /* the scheduler's number for this executor */
         int64_t max_direct_result;
 
-        pthread_mutex_t lock;      /* of what follows */
-        struct slot_run **running; /* by slot */
-        struct slot_run *spare;
+        pthread_mutex_t lock;        /* of what follows */
+        struct task_batch **running; /* by slot */
+        struct task_batch *spare;
         struct buf outbox;    /* StatusUpdate */
         VEC(int64_t) through; /* tasks that were told to end, and have */
 
@@ -81,11 +81,11 @@ void executor_end(struct executor *x, int status);
 /* -------------------------------------------------------------------------------------------- executor_runs.c */
 
 /* A run to be filled in and given to executor_stages_run. */
-struct slot_run *executor_run_new(struct executor *x);
+struct task_batch *executor_run_new(struct executor *x);
 
 /* As executor_stages_options.ready, and slot_done_fn (on the slot's thread), with the executor as owner. */
-void executor_run_ready(void *executor, struct slot_run *run, const char *why);
-void executor_run_done(void *executor, struct slot_run *run);
+void executor_run_ready(void *executor, struct task_batch *run, const char *why);
+void executor_run_done(void *executor, struct task_batch *run);
 
 /* For the handle that says that the outbox has something, and the timer that looks after slots; data: the executor. */
 void executor_send_outbox(uv_async_t *handle);

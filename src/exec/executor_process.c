@@ -11,14 +11,14 @@
 
 extern char **environ;
 
-void executor_process_environment(struct word_list *variables, const char *secret)
+void executor_process_environment(struct string_list *variables, const char *secret)
 {
         for (char **e = environ; *e; e++)
-                word_list_add(variables, *e);
+                string_list_add(variables, *e);
         if (secret)
-                word_list_set_variable(variables, "_SPARK_AUTH_SECRET", secret);
+                string_list_set_variable(variables, "_SPARK_AUTH_SECRET", secret);
         _cleanup_free_ char *fd = mem_printf("%d", CHILD_WORDS_FD);
-        word_list_set_variable(variables, "FIRESTEEL_CRASH_FD", fd);
+        string_list_set_variable(variables, "FIRESTEEL_CRASH_FD", fd);
 }
 
 char *executor_process_end(pid_t pid, int wait_status, const char *last_words, const char *directory)

@@ -6,14 +6,14 @@
 
 #include <sys/types.h>
 
-struct word_list;
+struct string_list;
 
 /*
  * Append the environment of a child that says its last words to CHILD_WORDS_FD (process/child.h) when it crashes: this
  * process's own, with the secret of spark.authenticate, which may be NULL. It travels there because a command line can
  * be read by everybody.
  */
-void executor_process_environment(struct word_list *variables, const char *secret);
+void executor_process_environment(struct string_list *variables, const char *secret);
 
 /*
  * How it ended, as Spark's workers say it: "Command exited with code 139 (SIGSEGV, core dumped, core dump: /d/core.7):

@@ -20,14 +20,14 @@
 #include "rpc/control.pb-c.h"
 
 #include <inttypes.h>
-struct slot_run *executor_run_new(struct executor *x)
+struct task_batch *executor_run_new(struct executor *x)
 {
         pthread_mutex_lock(&x->lock);
-        struct slot_run *run = x->spare;
+        struct task_batch *run = x->spare;
         if (run)
                 x->spare = run->next;
         pthread_mutex_unlock(&x->lock);
-        return run ? run : new0(struct slot_run);
+        return run ? run : new0(struct task_batch);
 }
 
 /* A result that is too large to be sent with its status waits for the driver to fetch it. */
@@ -54,7 +54,7 @@ static void put_output(struct executor *x, const struct stage_work *work, struct
 }
 
 /* The outcomes of @run go to the driver. On the slot's thread, or the loop's for runs that never began. */
-static void report(struct executor *x, struct slot_run *run)
+static void report(struct executor *x, struct task_batch *run)
 {
         _cleanup_(buf_deinit) struct buf status = BUF_INIT;
         struct run_status_options options = {
@@ -86,7 +86,7 @@ static void report(struct executor *x, struct slot_run *run)
                 uv_async_send(&x->wake);
 }
 
-void executor_run_done(void *owner, struct slot_run *run)
+void executor_run_done(void *owner, struct task_batch *run)
 {
         report(owner, run);
 }
@@ -129,7 +129,7 @@ void executor_send_outbox(uv_async_t *handle)
         executor_end_if_decommissioned(x);
 }
 
-static void fail_run(struct executor *x, struct slot_run *run, const char *why)
+static void fail_run(struct executor *x, struct task_batch *run, const char *why)
 {
         for (int i = 0; i < run->n; i++) {
                 run->tasks[i].state = OUTCOME_FAILED;
@@ -141,7 +141,7 @@ static void fail_run(struct executor *x, struct slot_run *run, const char *why)
 }
 
 /* A run whose stage is ready, or cannot be had. */
-void executor_run_ready(void *owner, struct slot_run *run, const char *why)
+void executor_run_ready(void *owner, struct task_batch *run, const char *why)
 {
         struct executor *x = owner;
         int partitions = run->work ? run->work->final->lineage.partitions : 0;
@@ -162,7 +162,7 @@ void executor_run_ready(void *owner, struct slot_run *run, const char *why)
         pthread_mutex_lock(&x->lock);
         x->running[run->slot] = run;
         pthread_mutex_unlock(&x->lock);
-        slot_give(x->slots[run->slot], run);
+        slot_submit(x->slots[run->slot], run);
 }
 
 /* -------------------------------------------------------------------------------------------- looking after slots */

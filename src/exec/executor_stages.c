@@ -22,7 +22,7 @@ struct stage_entry {
         struct stage_work *work;
         struct fst_error error;
         int status;
-        struct slot_run *waiting, **last;
+        struct task_batch *waiting, **last;
         uv_work_t loading;
 };
 
@@ -69,7 +69,7 @@ static void decode(struct stage_entry *e)
                         inputs->here = i;
 }
 
-static void hand_over(struct stage_entry *e, struct slot_run *run)
+static void hand_over(struct stage_entry *e, struct task_batch *run)
 {
         const struct executor_stages_options *o = &e->stages->options;
         run->work = e->work ? stage_work_ref(e->work) : NULL;
@@ -99,7 +99,7 @@ static void loaded(uv_work_t *work, int status)
                 e->status = error_set(&e->error, status, "the executor is ending");
         decode(e);
         while (e->waiting) {
-                struct slot_run *run = e->waiting;
+                struct task_batch *run = e->waiting;
                 e->waiting = run->next;
                 hand_over(e, run);
         }
@@ -144,7 +144,7 @@ void executor_stages_add(struct executor_stages *s, int stage_id, int attempt, v
                 decode(e);
 }
 
-void executor_stages_run(struct executor_stages *s, struct slot_run *run)
+void executor_stages_run(struct executor_stages *s, struct task_batch *run)
 {
         const struct executor_stages_options *o = &s->options;
         struct stage_entry *e = *find(s, run->tasks[0].info.stage, run->tasks[0].info.stage_attempt);
@@ -162,7 +162,7 @@ void executor_stages_run(struct executor_stages *s, struct slot_run *run)
 bool executor_stages_kill(struct executor_stages *s, int64_t task_id)
 {
         for (struct stage_entry *e = s->entries; e; e = e->next)
-                for (struct slot_run *run = e->waiting; run; run = run->next)
+                for (struct task_batch *run = e->waiting; run; run = run->next)
                         for (int i = 0; i < run->n; i++)
                                 if (run->tasks[i].info.id == task_id) {
                                         run->tasks[i].killed = 1;

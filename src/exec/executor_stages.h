@@ -26,7 +26,7 @@ struct executor_stages_options {
          */
         int (*load)(void *owner, const struct stage_module *module, struct fst_error *error);
         /* A run whose stage is ready, with its work; or, with work NULL, whose tasks all fail with @why. */
-        void (*ready)(void *owner, struct slot_run *run, const char *why);
+        void (*ready)(void *owner, struct task_batch *run, const char *why);
         void *owner;
 };
 
@@ -37,7 +37,7 @@ struct executor_stages *executor_stages_new(const struct executor_stages_options
 void executor_stages_add(struct executor_stages *stages, int stage_id, int attempt, void *data, size_t len);
 
 /* `ready` is called for @run, now or later. */
-void executor_stages_run(struct executor_stages *stages, struct slot_run *run);
+void executor_stages_run(struct executor_stages *stages, struct task_batch *run);
 
 /* Task @task_id is not to begin, if its run waits for a stage here: whether it does. */
 bool executor_stages_kill(struct executor_stages *stages, int64_t task_id);

@@ -11,7 +11,7 @@ void lost_executors_deinit(struct lost_executors *lost)
 
 void lost_executors_add(struct lost_executors *lost, int32_t executor)
 {
-        if (executor < 0 || executor >= LOST_EXECUTORS_MOST)
+        if (executor < 0 || executor >= MAX_LOST_EXECUTORS)
                 return;
         size_t word = (size_t)executor / 64;
         pthread_mutex_lock(&lost->lock);

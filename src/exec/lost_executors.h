@@ -19,9 +19,9 @@ struct lost_executors {
 
 void lost_executors_deinit(struct lost_executors *lost);
 
-/* Numbers beyond LOST_EXECUTORS_MOST are ignored. */
+/* Numbers beyond MAX_LOST_EXECUTORS are ignored. */
 void lost_executors_add(struct lost_executors *lost, int32_t executor);
-#define LOST_EXECUTORS_MOST (1 << 24)
+#define MAX_LOST_EXECUTORS (1 << 24)
 
 /* As shuffle_reader_env.lost, with the set as owner. */
 bool lost_executors_has(void *lost, int32_t executor);

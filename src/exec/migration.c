@@ -38,7 +38,7 @@ struct migration {
         int stopped; /* atomic */
 
         /* the thread's own */
-        struct block_location peers[BLOCK_LOCATIONS_MOST];
+        struct block_location peers[MAX_BLOCK_LOCATIONS];
         int n_peers, next_peer;
         struct strmap settled;  /* moved or given up: names */
         struct strmap failures; /* how often, by name */
@@ -62,7 +62,7 @@ static int find_peers(struct migration *m)
 {
         struct fst_error error = FST_ERROR_INIT;
         const struct block_network *n = m->options.network;
-        m->n_peers = n->peers ? n->peers(n->owner, NULL, &m->stopped, m->peers, BLOCK_LOCATIONS_MOST, &error) : 0;
+        m->n_peers = n->peers ? n->peers(n->owner, NULL, &m->stopped, m->peers, MAX_BLOCK_LOCATIONS, &error) : 0;
         if (m->n_peers < 0 && !is_stopped(m))
                 log_warn(LOG, "the driver cannot be asked for other executors: %s", error_message(&error));
         error_deinit(&error);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define AMOUNT ".amount"
-#define OUTPUT_MOST ((size_t)1 << 20) /* bytes that a script may print */
+#define MAX_OUTPUT ((size_t)1 << 20) /* bytes that a script may print */
 
 const Firesteel__Resource *resource_find(const struct executor_resources *resources, const char *name)
 {
@@ -54,7 +54,7 @@ static int run_script(const char *script, struct buf *out, struct fst_error *err
         }
         close(to_us[1]);
         ssize_t n = 0;
-        while (pid > 0 && out->len < OUTPUT_MOST && (n = read(to_us[0], block, sizeof(block))) > 0)
+        while (pid > 0 && out->len < MAX_OUTPUT && (n = read(to_us[0], block, sizeof(block))) > 0)
                 buf_append(out, block, (size_t)n);
         close(to_us[0]);
         if (pid < 0 || waitpid(pid, &status, 0) < 0)
@@ -123,9 +123,8 @@ static int check_amount(const struct executor_resources *resources, const char *
                 buf_printf(&list, "%s%s", i ? "," : "", r->addresses[i]);
         if (r && (int64_t)r->n_addresses >= amount)
                 return 0;
-        return error_set(error, -EINVAL,
-                         "Resource: %s, with addresses: %s is less than what the user requested: %lld)", name,
-                         buf_text(&list), (long long)amount);
+        return error_set(error, -EINVAL, "Resource: %s, with addresses: %s is less than what the user requested: %lld)",
+                         name, buf_text(&list), (long long)amount);
 }
 
 int resource_discover(const struct fst_conf *conf, const char *prefix, struct executor_resources *resources,

@@ -1,6 +1,6 @@
 /*
- * A slot's thread; see slot.h. What it does for a task is in exec/task/task_runner.h, or happens in a worker process that it
- * waits for (exec/isolation/process_slot.h).
+ * A slot's thread; see slot.h. What it does for a task is in exec/task/task_runner.h, or happens in a worker process
+ * that it waits for (exec/isolation/process_slot.h).
  *
  * Invariant: `running` is the run that the thread has, so that others find its tasks; set and cleared under the lock.
  */
@@ -28,12 +28,12 @@ struct slot {
         pthread_t thread;
         pthread_mutex_t lock;
         pthread_cond_t wake;
-        struct slot_run *given;   /* under lock */
-        struct slot_run *running; /* under lock */
-        bool stopping;            /* under lock */
-        bool isolated;            /* the run at hand is in a worker; under lock */
-        int64_t doomed;           /* a task whose end is a failure, under lock; -1: none */
-        char *doom;               /* and why */
+        struct task_batch *given;   /* under lock */
+        struct task_batch *running; /* under lock */
+        bool stopping;              /* under lock */
+        bool isolated;              /* the run at hand is in a worker; under lock */
+        int64_t doomed;             /* a task whose end is a failure, under lock; -1: none */
+        char *doom;                 /* and why */
         int tid;
 
         struct task_runner runner; /* the thread's own */
@@ -49,7 +49,7 @@ bool slot_is_this_thread(void)
 }
 
 /* The task that slot_fail named was told to end: if that is what it did, it has failed. */
-static void apply_doom(struct slot *s, struct slot_run *run)
+static void apply_pending_failure(struct slot *s, struct task_batch *run)
 {
         for (int i = 0; i < run->n; i++) {
                 struct slot_task *t = &run->tasks[i];
@@ -64,7 +64,7 @@ static void apply_doom(struct slot *s, struct slot_run *run)
         free(steal(s->doom));
 }
 
-static void run_all(struct slot *s, struct slot_run *run)
+static void run_all(struct slot *s, struct task_batch *run)
 {
         if (s->isolated)
                 worker_slot_run(s->workers, run);
@@ -72,23 +72,24 @@ static void run_all(struct slot *s, struct slot_run *run)
                 task_runner_run(&s->runner, run->work, &run->resources, run->tasks, run->n, NULL);
         pthread_mutex_lock(&s->lock);
         s->running = NULL;
-        apply_doom(s, run);
+        apply_pending_failure(s, run);
         pthread_mutex_unlock(&s->lock);
         s->done(s->owner, run);
 }
 
 /* The next run, of which tasks are told to end if the slot is; NULL: there will be none. */
-static struct slot_run *take_run(struct slot *s)
+static struct task_batch *take_run(struct slot *s)
 {
         pthread_mutex_lock(&s->lock);
         while (!s->given && !s->stopping)
                 pthread_cond_wait(&s->wake, &s->lock);
-        struct slot_run *run = steal(s->given);
+        struct task_batch *run = steal(s->given);
         if (run && s->stopping)
                 for (int i = 0; i < run->n; i++)
                         __atomic_store_n(&run->tasks[i].killed, 1, __ATOMIC_RELAXED);
         s->running = run;
-        s->isolated = run && s->workers && (s->process || (run->suspect && !isolation_is_gone(s->env->isolation)));
+        s->isolated =
+                run && s->workers && (s->process || (run->crash_suspect && !isolation_is_gone(s->env->isolation)));
         pthread_mutex_unlock(&s->lock);
         return run;
 }
@@ -105,7 +106,7 @@ static void *slot_main(void *arg)
         crash_watch(&s->runner.run.function);
         if (s->process)
                 worker_slot_prepare(s->workers);
-        for (struct slot_run *run; (run = take_run(s));)
+        for (struct task_batch *run; (run = take_run(s));)
                 run_all(s, run);
         task_runner_drop(&s->runner);
         crash_watch(NULL);
@@ -150,7 +151,7 @@ int slot_new(int index, const struct exec_env *env, slot_done_fn done, void *own
         return 0;
 }
 
-void slot_give(struct slot *s, struct slot_run *run)
+void slot_submit(struct slot *s, struct task_batch *run)
 {
         pthread_mutex_lock(&s->lock);
         s->given = run;
@@ -161,7 +162,7 @@ void slot_give(struct slot *s, struct slot_run *run)
 /* With the lock: the task, if it is here. */
 static struct slot_task *find_task(struct slot *s, int64_t task_id)
 {
-        struct slot_run *run = s->running ? s->running : s->given;
+        struct task_batch *run = s->running ? s->running : s->given;
         for (int i = 0; run && i < run->n; i++)
                 if (run->tasks[i].info.id == task_id)
                         return &run->tasks[i];

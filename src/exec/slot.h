@@ -49,15 +49,15 @@ struct slot_task {
         struct accumulator_updates *accumulated; /* success: what it added; NULL: nothing. Owned by who takes the run */
 };
 
-struct slot_run {
-        struct slot_run *next;
+struct task_batch {
+        struct task_batch *next;
         struct stage_work *work; /* one reference */
         int executor;            /* the scheduler's index; the driver's business */
         int slot;
-        bool lost_by_app; /* with OUTCOME_LOST: its tasks are to blame */
-        bool suspect; /* may crash: runs in a worker process if there can be one, whatever kind the slot is of */
-        uint8_t locality; /* enum task_locality; the driver's business */
-        bool speculative; /* likewise */
+        bool lost_by_app;   /* with OUTCOME_LOST: its tasks are to blame */
+        bool crash_suspect; /* may crash: runs in a worker process if there can be one, whatever kind the slot is of */
+        uint8_t locality;   /* enum task_locality; the driver's business */
+        bool speculative;   /* likewise */
         int n;
         struct task_resources resources; /* that the tasks may use; owned by whoever has the run */
         void *user;
@@ -67,7 +67,7 @@ struct slot_run {
 struct slot;
 
 /* Called on the slot's thread when a run is through; takes the run over. */
-typedef void (*slot_done_fn)(void *owner, struct slot_run *run);
+typedef void (*slot_done_fn)(void *owner, struct task_batch *run);
 
 /* Start a slot's thread. Negative with @error when there can be no thread. */
 int slot_new(int index, const struct exec_env *env, slot_done_fn done, void *owner, struct slot **slot,
@@ -77,7 +77,7 @@ int slot_new(int index, const struct exec_env *env, slot_done_fn done, void *own
 bool slot_is_this_thread(void);
 
 /* Give a run to an idle slot. */
-void slot_give(struct slot *slot, struct slot_run *run);
+void slot_submit(struct slot *slot, struct task_batch *run);
 
 /*
  * Tell a task that was given to this slot to end, at its next safe point; with @interrupt its worker process is ended

@@ -16,7 +16,7 @@
 #include <zlib.h>
 
 #define GZIP_WINDOW (15 + 16) /* zlib's way to ask for gzip's header */
-#define FILE_MOST ((off_t)1 << 30)
+#define MAX_FILE ((off_t)1 << 30)
 
 struct entry {
         char *path;
@@ -117,7 +117,7 @@ int image_layer_file(struct image_layer *layer, const char *path, const char *fr
                 r = error_errno(error, "%s", from);
         else if (!S_ISREG(st.st_mode))
                 r = error_set(error, -EINVAL, "%s is no file", from);
-        else if (st.st_size > FILE_MOST)
+        else if (st.st_size > MAX_FILE)
                 r = error_set(error, -EFBIG, "%s is larger than 1 GiB: an image is no place for data", from);
         if (r == 0) {
                 struct buf content = BUF_INIT;

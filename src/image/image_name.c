@@ -8,7 +8,7 @@
 
 #define LOWER "abcdefghijklmnopqrstuvwxyz0123456789"
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-#define TAG_MOST 128
+#define MAX_TAG 128
 
 /* A part between slashes. */
 static bool is_part(const char *text, size_t n, const char *allowed)
@@ -20,7 +20,7 @@ static bool is_part(const char *text, size_t n, const char *allowed)
 static bool is_tag(const char *tag)
 {
         size_t n = strlen(tag);
-        return n > 0 && n <= TAG_MOST && strspn(tag, LOWER UPPER "_.-") == n && tag[0] != '.' && tag[0] != '-';
+        return n > 0 && n <= MAX_TAG && strspn(tag, LOWER UPPER "_.-") == n && tag[0] != '.' && tag[0] != '-';
 }
 
 int image_name_parse(const char *text, struct image_name *out, struct fst_error *error)

@@ -18,8 +18,8 @@ void program_files_deinit(struct program_files *files)
 {
         free(files->program);
         free(files->library);
-        word_list_deinit(&files->modules);
-        word_list_deinit(&files->libraries);
+        string_list_deinit(&files->modules);
+        string_list_deinit(&files->libraries);
         free(files->loader);
         free(files->folder);
         *files = PROGRAM_FILES_INIT;
@@ -54,7 +54,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *context)
                  text_starts_with(name, "ld64.so"))
                 files->loader = files->loader ? files->loader : mem_strdup(path);
         else if (!text_starts_with(name, "libfiresteel-"))
-                word_list_add(&files->libraries, path);
+                string_list_add(&files->libraries, path);
         if (text_starts_with(name, "libc.so"))
                 files->folder = mem_strndup(path, (size_t)(name - path) - 1);
         return 0;

@@ -12,10 +12,11 @@ struct fst_error;
 struct program_files {
         char *program;              /* the executable */
         char *library;              /* libfiresteel.so */
-        struct word_list modules;   /* libfiresteel-NAME.so */
-        struct word_list libraries; /* paths as the loader found them, by their names (libz.so.1); without the loader */
-        char *loader;               /* the path that executables name: /lib64/ld-linux-x86-64.so.2 */
-        char *folder;               /* where the C library is: the loader looks there by itself */
+        struct string_list modules; /* libfiresteel-NAME.so */
+        struct string_list
+                libraries; /* paths as the loader found them, by their names (libz.so.1); without the loader */
+        char *loader;      /* the path that executables name: /lib64/ld-linux-x86-64.so.2 */
+        char *folder;      /* where the C library is: the loader looks there by itself */
 };
 
 #define PROGRAM_FILES_INIT ((struct program_files){0})

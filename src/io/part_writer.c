@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define BUFFER_SIZE ((size_t)1 << 20)
-#define RUN_LEAST ((size_t)64 << 10) /* of records that are written from where they are */
+#define MIN_RUN ((size_t)64 << 10) /* of records that are written from where they are */
 
 static_assert(BUFFER_SIZE >= 2 * FST_FIXED_MAX, "a record fits into the buffer");
 
@@ -214,7 +214,7 @@ static uint32_t fill_records(struct part_writer *w, const fst_batch *batch, uint
 static int write_records(struct part_writer *w, const fst_batch *batch, struct fst_error *error)
 {
         size_t run = (size_t)batch->rows * batch->type.key_size;
-        if (batch->type.value == FST_KIND_NONE && run >= RUN_LEAST)
+        if (batch->type.value == FST_KIND_NONE && run >= MIN_RUN)
                 return put_large(w, batch->key.fixed, run, error);
         for (uint32_t row = 0;;) {
                 row = fill_records(w, batch, row);

@@ -36,13 +36,13 @@ static uint64_t partition_size(const struct whole_files_options *o, uint64_t byt
 static int too_large(const char *path, struct fst_error *error)
 {
         return error_set(error, -EFBIG, "%s is larger than %" PRIu64 " bytes, the most that a file as one row can have",
-                         path, WHOLE_FILE_MOST);
+                         path, MAX_WHOLE_FILE);
 }
 
 static int add_file(const struct file_status *file, const struct whole_files_options *o, struct input_splits *splits,
                     struct fst_error *error)
 {
-        if (file->size > WHOLE_FILE_MOST)
+        if (file->size > MAX_WHOLE_FILE)
                 return too_large(file->path, error);
         int r = o->unpack ? codec_check_file(file->path, error) : 0;
         return r < 0 ? r
@@ -133,7 +133,7 @@ static int read_packed(struct open_file *file, const struct input_split *split, 
                         r = decoder_read(decoder, content->data + content->len, PIECE, &got, error);
                 if (r == 0)
                         content->len += got;
-                if (r == 0 && content->len - from > WHOLE_FILE_MOST)
+                if (r == 0 && content->len - from > MAX_WHOLE_FILE)
                         r = too_large(split->path, error);
         }
         return r;
@@ -144,7 +144,7 @@ int whole_file_read(const struct input_split *split, struct decoder *decoder, st
 {
         struct open_file file = OPEN_FILE_INIT;
         const struct file_system *fs;
-        if (split->length > WHOLE_FILE_MOST)
+        if (split->length > MAX_WHOLE_FILE)
                 return too_large(split->path, error);
         int r = file_system_of(split->path, &fs, error);
         if (r == 0)

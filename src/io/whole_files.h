@@ -12,7 +12,7 @@
 struct fst_conf;
 
 /* What one file may have, packed and unpacked, as for Java's arrays. */
-#define WHOLE_FILE_MOST ((uint64_t)INT32_MAX)
+#define MAX_WHOLE_FILE ((uint64_t)INT32_MAX)
 
 struct whole_files_options {
         struct input_options input;
@@ -37,8 +37,8 @@ int whole_files_plan(const char *paths, const struct whole_files_options *option
                      uint32_t **firsts, size_t *partitions, struct fst_error *error);
 
 /*
- * The content of the file @split, appended to @content; unpacked by @decoder (io/codec/codec.h) if it is packed. *@bytes are
- * added that were read. -EFBIG, -ENOMEM, -EBADMSG for a file that has become shorter, what reading answers.
+ * The content of the file @split, appended to @content; unpacked by @decoder (io/codec/codec.h) if it is packed.
+ * *@bytes are added that were read. -EFBIG, -ENOMEM, -EBADMSG for a file that has become shorter, what reading answers.
  */
 int whole_file_read(const struct input_split *split, struct decoder *decoder, struct buf *content, uint64_t *bytes,
                     struct fst_error *error);

@@ -25,9 +25,9 @@
 
 #define SECRET_ENV "_SPARK_AUTH_SECRET"
 #define SECRET_LEAST_BITS 128
-#define SECRET_FILE_MOST (1 << 20)
-#define PURPOSE_MOST 64
-#define APP_ID_MOST 256
+#define MAX_SECRET_FILE (1 << 20)
+#define MAX_PURPOSE 64
+#define MAX_APP_ID 256
 
 static void wipe(void *data, size_t len)
 {
@@ -61,10 +61,10 @@ static int read_secret_file(const char *path, struct buf *out, struct fst_error 
                 n = read(fd, out->data + out->len, 4096);
                 if (n > 0)
                         out->len += (size_t)n;
-        } while (n > 0 && out->len <= SECRET_FILE_MOST);
+        } while (n > 0 && out->len <= MAX_SECRET_FILE);
         int r = n < 0 ? error_errno(error, "cannot read the secret from %s", path) : 0;
         close(fd);
-        if (r == 0 && (out->len == 0 || out->len > SECRET_FILE_MOST))
+        if (r == 0 && (out->len == 0 || out->len > MAX_SECRET_FILE))
                 r = error_set(error, -EINVAL, "the secret file %s is %s", path, out->len ? "too large" : "empty");
         return r;
 }
@@ -267,7 +267,7 @@ int security_new(const struct fst_conf *conf, const char *app_id, enum security_
                 *out = NULL;
                 return 0;
         }
-        if (strlen(app_id) > APP_ID_MOST)
+        if (strlen(app_id) > MAX_APP_ID)
                 return error_set(error, -EINVAL, "the application's id is too long: \"%.64s…\"", app_id);
         struct security *s = new0(struct security);
         r = crypto_load(&s->crypto, error);
@@ -289,7 +289,7 @@ int security_for(const struct security *security, const char *purpose, struct se
                 *out = NULL;
                 return 0;
         }
-        if (strlen(purpose) > PURPOSE_MOST)
+        if (strlen(purpose) > MAX_PURPOSE)
                 return error_set(error, -EINVAL, "the purpose of a channel is a word: \"%.32s…\"", purpose);
         struct security *s = new0(struct security);
         s->kind = security->kind;

@@ -12,7 +12,7 @@
 #include <limits.h>
 
 /* Of an RDD: what is sized by it (a shuffle's writer has a page for each) stays a fraction of a task's memory. */
-#define PARTITIONS_MOST (1 << 24)
+#define MAX_PARTITIONS (1 << 24)
 
 int rdd_wire_too_big(struct fst_error *error)
 {
@@ -118,7 +118,7 @@ static int read_node(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fs
         rdd->class = rdd_class_of((int)m->op);
         if (!rdd->class)
                 return rdd_wire_bad(rdd, error, "it has an operator that is not known here");
-        if (m->partitions < 0 || m->partitions > PARTITIONS_MOST || !storage_level_valid(m->storage_level))
+        if (m->partitions < 0 || m->partitions > MAX_PARTITIONS || !storage_level_valid(m->storage_level))
                 return rdd_wire_bad(rdd, error, "it has a number of partitions or a storage level that cannot be");
         if (!parents_fit(rdd->class, m->n_parents))
                 return rdd_wire_bad(rdd, error, "it has not as many parents as its operator takes");
@@ -230,7 +230,7 @@ int rdd_wire_decode_shuffle(struct rdd_wire_reader *reader, const struct Fireste
         rdd->type = type;
         rdd->planned = true;
         rdd->shuffle.combine = m->combine;
-        if (m->partitions < 1 || m->partitions > PARTITIONS_MOST)
+        if (m->partitions < 1 || m->partitions > MAX_PARTITIONS)
                 return rdd_wire_bad(rdd, error, "a shuffle is written for a number of partitions that cannot be");
         int r = read_partitioner(reader, m, rdd, error);
         if (r == 0 && m->combine && m->placed != PARTITIONER_HASH)

@@ -24,7 +24,7 @@ static struct accumulator_update *update_of(fst_task *task, fst_accumulator a)
                 return u;
         u = accumulator_updates_of(&run->accumulated, a);
         if (!u)
-                task_run_fail(run, -E2BIG, "a task uses more than %d accumulators", ACCUMULATOR_UPDATES_MOST);
+                task_run_fail(run, -E2BIG, "a task uses more than %d accumulators", MAX_ACCUMULATOR_UPDATES);
         return run->accumulated_last = u;
 }
 

@@ -83,7 +83,7 @@ int rest_client_wait(struct rest_client *client, const char *id, const struct re
  * refusal is told in the log, and the status is 0.
  *
  * FST_REST_E_NO_SERVER, after Spark's warning, when a standalone master was no REST server: the caller prepares again
- * with submission.without_rest. Negative with @error.
+ * with submission.force_legacy. Negative with @error.
  */
 int rest_submit(const struct submission *s, int *status, struct fst_error *error);
 

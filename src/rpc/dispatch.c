@@ -54,8 +54,9 @@ static void take_hello(struct rpc_peer *peer, const struct frame *f)
         } else {
                 memcpy(peer->address, other.address, sizeof(peer->address));
                 peer->max_bytes = (size_t)MIN((uint64_t)peer->max_bytes, other.max_message_bytes);
-                peer->reader.max_bytes = rpc_peer_is_guest(peer) && env->o.max_guest_bytes ? env->o.max_guest_bytes
-                                                                                           : env->o.max_message_bytes;
+                peer->reader.max_bytes = rpc_peer_is_unauthorized(peer) && env->o.max_guest_bytes
+                                                 ? env->o.max_guest_bytes
+                                                 : env->o.max_message_bytes;
                 log_debug(RPC_LOG, "%s greeted %s%s%s, %s", env->name, peer->name, *other.address ? " of " : "",
                           other.address, other.software);
                 greeted(peer);

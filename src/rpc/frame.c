@@ -86,7 +86,7 @@ static int check_kind(const struct frame_header *h, struct fst_error *error)
         if ((!message && h->kind != FRAME_REPLY && h->attachment_len != 0) ||
             (!message && !answer && !words && h->body_len != 0))
                 return error_set(error, -EPROTO, "a frame of kind %u that carries something", h->kind);
-        if (words && h->body_len > FRAME_HELLO_MOST)
+        if (words && h->body_len > MAX_FRAME_HELLO)
                 return error_set(error, -EMSGSIZE, "a greeting of %u bytes", h->body_len);
         return 0;
 }

@@ -35,7 +35,7 @@ struct fst_error;
 
 #define FRAME_VERSION 1
 #define FRAME_HEADER_SIZE 32
-#define FRAME_HELLO_MOST 4096 /* bytes of a HELLO's or REFUSED's body */
+#define MAX_FRAME_HELLO 4096 /* bytes of a HELLO's or REFUSED's body */
 
 enum frame_kind {
         FRAME_HELLO = 1,
@@ -62,8 +62,8 @@ struct frame_header {
 void frame_header_put(uint8_t *out, const struct frame_header *h);
 
 /*
- * Read a header. @max_bytes is the most that body and attachment may have together. 0, or -EPROTO (no header of ours, an
- * impossible one) or -EMSGSIZE (too large) with @error saying what was there instead. Another version is no error
+ * Read a header. @max_bytes is the most that body and attachment may have together. 0, or -EPROTO (no header of ours,
+ * an impossible one) or -EMSGSIZE (too large) with @error saying what was there instead. Another version is no error
  * for HELLO and REFUSED, whose reader compares it.
  */
 int frame_header_get(const uint8_t *in, size_t max_bytes, struct frame_header *h, struct fst_error *error);

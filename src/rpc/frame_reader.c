@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-#define READ_LEAST 16384    /* room that is asked for in `kept` */
-#define READ_MOST (1 << 20) /* and at most at a time */
+#define MIN_READ 16384     /* room that is asked for in `kept` */
+#define MAX_READ (1 << 20) /* and at most at a time */
 #define ATTACHMENT_FIRST (1 << 20)
 
 void frame_reader_init(struct frame_reader *r, size_t max_bytes)
@@ -46,7 +46,7 @@ void frame_reader_keep(struct frame_reader *r)
                 r->kept.len = len;
         }
         r->scratch_len = r->at = 0;
-        if (r->kept.len == 0 && r->kept.cap > 4 * READ_LEAST)
+        if (r->kept.len == 0 && r->kept.cap > 4 * MIN_READ)
                 buf_deinit(&r->kept); /* there may be ten thousand connections */
 }
 
@@ -62,7 +62,7 @@ void frame_reader_room(struct frame_reader *r, uint8_t *scratch, size_t scratch_
                 *room = scratch_size;
         } else {
                 size_t want = r->have_header ? FRAME_HEADER_SIZE + (size_t)r->header.body_len - r->kept.len : 0;
-                *room = MIN(MAX(want, (size_t)READ_LEAST), (size_t)READ_MOST);
+                *room = MIN(MAX(want, (size_t)MIN_READ), (size_t)MAX_READ);
                 buf_reserve(&r->kept, *room);
                 *where = (uint8_t *)r->kept.data + r->kept.len;
         }

@@ -73,7 +73,7 @@ static int take(const Firesteel__Rpc__Hello *m, struct hello *h, struct fst_erro
 
 int hello_decode(const uint8_t *body, size_t len, struct hello *out, struct fst_error *error)
 {
-        if (len > FRAME_HELLO_MOST)
+        if (len > MAX_FRAME_HELLO)
                 return error_set(error, -EPROTO, "a greeting of %zu bytes", len);
         Firesteel__Rpc__Hello *m = firesteel__rpc__hello__unpack(NULL, len, body);
         if (!m)

@@ -25,7 +25,7 @@ struct hello {
 /* This program's versions and name, a new instance number, no application or address. */
 void hello_init(struct hello *h);
 
-/* Append the body of a HELLO frame. At most FRAME_HELLO_MOST bytes. */
+/* Append the body of a HELLO frame. At most MAX_FRAME_HELLO bytes. */
 void hello_encode(const struct hello *h, struct buf *out);
 
 /*

@@ -273,7 +273,7 @@ static int put_text(struct launcher_writer *w, const char *text, struct buf *out
         put_number(out, 0, 2);
         int r = put_characters(text, out);
         size_t n = out->len - at - 2;
-        if (r == 0 && n > LAUNCHER_MESSAGE_MOST / 4)
+        if (r == 0 && n > MAX_LAUNCHER_MESSAGE / 4)
                 r = -EMSGSIZE;
         if (r < 0)
                 return error_set(error, r, "a text for the launcher of this application %s",
@@ -368,7 +368,7 @@ static int get_utf(struct cursor *c, const unsigned char **text, size_t *n)
         int r = get_number(c, 2, &length);
         if (r)
                 return r;
-        if (length > LAUNCHER_MESSAGE_MOST / 4)
+        if (length > MAX_LAUNCHER_MESSAGE / 4)
                 return refuse(c, "a text is too long");
         if (c->end - c->at < (ptrdiff_t)length)
                 return MISSING;
@@ -393,7 +393,7 @@ static int get_expected_utf(struct cursor *c, const char *expected, const char *
 
 static int number_it(struct cursor *c, struct launcher_known known)
 {
-        if (c->reader->known.len >= LAUNCHER_HANDLES_MOST) {
+        if (c->reader->known.len >= MAX_LAUNCHER_HANDLES) {
                 free(known.text);
                 return error_set(c->error, -EMSGSIZE, "a launcher's connection has said too much");
         }
@@ -609,9 +609,9 @@ int launcher_reader_next(struct launcher_reader *reader, struct launcher_message
         if (r != 0) {
                 forget(reader, known);
                 launcher_message_deinit(&read);
-                if (r == MISSING && reader->in.len > LAUNCHER_MESSAGE_MOST)
+                if (r == MISSING && reader->in.len > MAX_LAUNCHER_MESSAGE)
                         return error_set(error, -EMSGSIZE, "a launcher's message is longer than %d bytes",
-                                         LAUNCHER_MESSAGE_MOST);
+                                         MAX_LAUNCHER_MESSAGE);
                 return r == MISSING ? 0 : r;
         }
         size_t used = (size_t)(c.at - data);

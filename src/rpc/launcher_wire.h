@@ -52,10 +52,10 @@ struct launcher_message {
 void launcher_message_deinit(struct launcher_message *m);
 
 /* Bytes of one message at most; so much the reader keeps of one that is not complete. */
-#define LAUNCHER_MESSAGE_MOST 8192
+#define MAX_LAUNCHER_MESSAGE 8192
 
 /* What a stream refers to by number at most: some 2,000 messages. A longer one ends with -EMSGSIZE. */
-#define LAUNCHER_HANDLES_MOST 4096
+#define MAX_LAUNCHER_HANDLES 4096
 
 struct launcher_writer {
         bool started;
@@ -83,7 +83,7 @@ struct launcher_reader {
 #define LAUNCHER_READER_INIT ((struct launcher_reader){0})
 void launcher_reader_deinit(struct launcher_reader *r);
 
-/* Bytes have come: at most LAUNCHER_MESSAGE_MOST at a time, and launcher_reader_next after each until it answers 0. */
+/* Bytes have come: at most MAX_LAUNCHER_MESSAGE at a time, and launcher_reader_next after each until it answers 0. */
 void launcher_reader_feed(struct launcher_reader *r, const void *data, size_t n);
 
 /*

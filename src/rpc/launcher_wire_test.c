@@ -114,8 +114,8 @@ static int read_all(const void *stream, size_t n, struct fst_error *error)
         struct launcher_reader r = LAUNCHER_READER_INIT;
         struct launcher_message m;
         int code = 0;
-        for (size_t at = 0; at < n && code == 0; at += LAUNCHER_MESSAGE_MOST) {
-                launcher_reader_feed(&r, (const char *)stream + at, MIN((size_t)LAUNCHER_MESSAGE_MOST, n - at));
+        for (size_t at = 0; at < n && code == 0; at += MAX_LAUNCHER_MESSAGE) {
+                launcher_reader_feed(&r, (const char *)stream + at, MIN((size_t)MAX_LAUNCHER_MESSAGE, n - at));
                 while ((code = launcher_reader_next(&r, &m, error)) > 0)
                         launcher_message_deinit(&m);
         }
@@ -184,7 +184,7 @@ static void ends_a_stream_without_end(void **state)
         _cleanup_(buf_deinit) struct buf stream = BUF_INIT;
         struct launcher_writer w = LAUNCHER_WRITER_INIT;
         struct fst_error error = FST_ERROR_INIT;
-        for (int i = 0; i < LAUNCHER_HANDLES_MOST; i++)
+        for (int i = 0; i < MAX_LAUNCHER_HANDLES; i++)
                 launcher_writer_put(&w, &messages[7], &stream, NULL);
         assert_int_equal(read_all(stream.data, stream.len, &error), -EMSGSIZE);
         assert_non_null(strstr(error_message(&error), "too much"));
@@ -203,9 +203,9 @@ static void refuses_texts(void **state)
                 assert_int_equal(launcher_writer_put(&w, &m, &out, &error), -EILSEQ);
                 assert_int_equal(out.len, 0);
         }
-        _cleanup_free_ char *text = mem_alloc(LAUNCHER_MESSAGE_MOST);
-        memset(text, 'x', LAUNCHER_MESSAGE_MOST - 1);
-        text[LAUNCHER_MESSAGE_MOST - 1] = '\0';
+        _cleanup_free_ char *text = mem_alloc(MAX_LAUNCHER_MESSAGE);
+        memset(text, 'x', MAX_LAUNCHER_MESSAGE - 1);
+        text[MAX_LAUNCHER_MESSAGE - 1] = '\0';
         struct launcher_message m = {.kind = LAUNCHER_SET_APP_ID, .text = text};
         assert_int_equal(launcher_writer_put(&w, &m, &out, &error), -EMSGSIZE);
         assert_int_equal(out.len, 0);

@@ -33,7 +33,7 @@ struct rpc_peer *peer_new(struct rpc_env *env)
         link_init(&peer->again);
         link_init(&peer->doom);
         link_init(&peer->stranger);
-        frame_reader_init(&peer->reader, FRAME_HELLO_MOST);
+        frame_reader_init(&peer->reader, MAX_FRAME_HELLO);
         out_queue_init(&peer->out, &env->pool);
         return peer;
 }
@@ -151,7 +151,7 @@ static void log_end(struct rpc_peer *peer)
 {
         struct rpc_env *env = peer->env;
         const char *who = peer->name ? peer->name : peer->target_text;
-        if (rpc_peer_is_guest(peer) && peer->greeted && !env_may_log(env, &env->guest_log))
+        if (rpc_peer_is_unauthorized(peer) && peer->greeted && !env_may_log(env, &env->guest_log))
                 return;
         if (!peer->outgoing && !peer->greeted) {
                 if (log_enabled(LOG_WARN, RPC_LOG) && env_may_log(env, &env->stranger_log))
@@ -175,7 +175,7 @@ static void send_refusal(struct rpc_peer *peer)
         if (!peer->ch || !peer->spoke || !ours || !channel_ready(peer->ch))
                 return;
         uint8_t head[FRAME_HEADER_SIZE];
-        size_t len = MIN(strlen(peer->why), (size_t)FRAME_HELLO_MOST);
+        size_t len = MIN(strlen(peer->why), (size_t)MAX_FRAME_HELLO);
         struct frame_header h = {.kind = FRAME_REFUSED, .body_len = (uint32_t)len};
         frame_header_put(head, &h);
         if (peer->doom_code == -ECANCELED) /* a close of ours: first what was said before */
@@ -536,20 +536,20 @@ void *rpc_peer_data(const struct rpc_peer *peer)
         return peer->data;
 }
 
-void rpc_peer_welcome(struct rpc_peer *peer)
+void rpc_peer_authorize(struct rpc_peer *peer)
 {
         peer->welcome = true;
         peer->reader.max_bytes = peer->env->o.max_message_bytes;
 }
 
-bool rpc_peer_is_guest(const struct rpc_peer *peer)
+bool rpc_peer_is_unauthorized(const struct rpc_peer *peer)
 {
         return !peer->outgoing && !peer->local && !peer->welcome;
 }
 
 bool rpc_peer_may_log(struct rpc_peer *peer)
 {
-        return !rpc_peer_is_guest(peer) || env_may_log(peer->env, &peer->env->guest_log);
+        return !rpc_peer_is_unauthorized(peer) || env_may_log(peer->env, &peer->env->guest_log);
 }
 
 size_t rpc_peer_queued(const struct rpc_peer *peer)

@@ -7,7 +7,7 @@
  */
 #include "rpc/rpc_internal.h"
 
-#define FORGOTTEN_MOST 65536
+#define MAX_FORGOTTEN 65536
 
 static size_t place_of(const struct ask_table *t, uint64_t id)
 {
@@ -171,7 +171,7 @@ void asks_timer(uv_timer_t *timer)
                 link_remove(&w->link);
                 struct rpc_peer *peer = w->peer;
                 find(&peer->asks, w->id)->wait = NULL;
-                if (++peer->asks.forgotten > FORGOTTEN_MOST)
+                if (++peer->asks.forgotten > MAX_FORGOTTEN)
                         peer_doom(peer, LOG_WARN, -ETIMEDOUT, "it answers nothing");
                 _cleanup_free_ char *why = mem_printf("%s %s within %lld ms (spark.rpc.askTimeout, "
                                                       "spark.network.timeout)",

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#define COPY_MOST 4096 /* attachments up to this are copied: cheaper than a piece of their own */
+#define MAX_COPY 4096 /* attachments up to this are copied: cheaper than a piece of their own */
 #define URL "spark://"
 #define CLIENT_URL "spark-client://"
 
@@ -172,7 +172,7 @@ static void put_local(struct rpc_peer *self, const struct frame_header *h, const
 
 static void put_attachment(struct rpc_peer *peer, const struct rpc_attachment *a)
 {
-        if (a->len > COPY_MOST && a->release) {
+        if (a->len > MAX_COPY && a->release) {
                 out_queue_add(&peer->out, a->data, a->len, a->release, a->arg);
                 return;
         }

@@ -265,10 +265,10 @@ void *rpc_peer_data(const struct rpc_peer *peer);
 
 /*
  * Who connected to us and said HELLO is a guest (rpc_options.max_guest_bytes), of whom lines in the log are few, until
- * an endpoint knows who it is and says so with rpc_peer_welcome.
+ * an endpoint knows who it is and says so with rpc_peer_authorize.
  */
-void rpc_peer_welcome(struct rpc_peer *peer);
-bool rpc_peer_is_guest(const struct rpc_peer *peer);
+void rpc_peer_authorize(struct rpc_peer *peer);
+bool rpc_peer_is_unauthorized(const struct rpc_peer *peer);
 
 /* Whether a line about this peer may be written: for guests, a few in ten seconds for all of them. */
 bool rpc_peer_may_log(struct rpc_peer *peer);

@@ -250,7 +250,7 @@ void peer_sweep(struct rpc_peer *peer, int64_t now);
 static inline size_t peer_queue_limit(const struct rpc_peer *peer)
 {
         const struct rpc_options *o = &peer->env->o;
-        return rpc_peer_is_guest(peer) && o->max_guest_bytes ? o->max_guest_bytes : o->max_queued_bytes;
+        return rpc_peer_is_unauthorized(peer) && o->max_guest_bytes ? o->max_guest_bytes : o->max_queued_bytes;
 }
 
 void peer_put_frame(struct rpc_peer *peer, const struct frame_header *h, const void *body);

@@ -1,6 +1,6 @@
 /*
- * See rpc/send_queue.h. Invariant: pieces of a block are in the order of their bytes, and a block that is not the current
- * one and has no piece left goes back to the pool.
+ * See rpc/send_queue.h. Invariant: pieces of a block are in the order of their bytes, and a block that is not the
+ * current one and has no piece left goes back to the pool.
  */
 #include "rpc/send_queue.h"
 
@@ -31,7 +31,7 @@ static struct out_block *block_new(struct out_pool *pool, size_t n)
 
 static void block_free(struct out_pool *pool, struct out_block *b)
 {
-        if (b->cap != OUT_BLOCK_SIZE || pool->count >= OUT_POOL_MOST) {
+        if (b->cap != OUT_BLOCK_SIZE || pool->count >= MAX_OUT_POOL) {
                 free(b);
                 return;
         }

@@ -13,12 +13,12 @@
 
 struct out_block;
 
-/* Blocks that nobody uses; at most OUT_POOL_MOST are kept. */
+/* Blocks that nobody uses; at most MAX_OUT_POOL are kept. */
 struct out_pool {
         struct out_block *free;
         int count;
 };
-#define OUT_POOL_MOST 64
+#define MAX_OUT_POOL 64
 
 void out_pool_deinit(struct out_pool *pool);
 

@@ -282,13 +282,12 @@ void dag_resubmit_failed(struct sched *s)
         vec_deinit(&failed);
 }
 
-void dag_look_for_slots(struct sched *s)
+void dag_retry_barrier_stages(struct sched *s)
 {
         for (size_t i = 0; i < s->failed.len; i++) {
                 const struct stage *stage = s->failed.data[i];
 
-                if (stage->barrier && stage->slots_checked > s->now &&
-                    stage->partitions <= s->tasks.executors.slots)
+                if (stage->barrier && stage->slots_checked > s->now && stage->partitions <= s->tasks.executors.slots)
                         s->resubmit_at = s->now;
         }
 }
@@ -596,7 +595,7 @@ static void mark_failed(struct sched *s, struct stage *stage)
         s->resubmit_at = MIN(s->resubmit_at, s->now + s->config.resubmit_delay);
 }
 
-void dag_forget_outputs(struct sched *s, int executor)
+void dag_unregister_outputs(struct sched *s, int executor)
 {
         int count = 0;
 
@@ -619,11 +618,11 @@ void dag_lose_host(struct sched *s, const char *host, const char *message)
         log_info(LOG, "Shuffle files lost for host: %s (%s)", host, message ? message : "unknown");
         for (size_t e = 0; e < x->at.len; e++)
                 if (x->at.data[e].host == index)
-                        dag_forget_outputs(s, (int)e);
+                        dag_unregister_outputs(s, (int)e);
 }
 
 /* The outputs that a fetch did not find are gone, and so is all else on that executor. */
-static void forget_unfetched(struct sched *s, const struct task_set *set, const struct task_fetch *fetch)
+static void unregister_missing_output(struct sched *s, const struct task_set *set, const struct task_fetch *fetch)
 {
         struct shuffle *shuffle = dag_shuffle(s, fetch->shuffle_id);
         struct executor *e = NULL;
@@ -643,7 +642,7 @@ static void forget_unfetched(struct sched *s, const struct task_set *set, const 
         if (s->config.outputs_outlive_executors && s->config.unregister_outputs_on_host)
                 dag_lose_host(s, executors_host(&s->tasks.executors, fetch->executor), "fetch failed");
         else
-                dag_forget_outputs(s, fetch->executor);
+                dag_unregister_outputs(s, fetch->executor);
         e->loss_epoch = s->epoch;
 }
 
@@ -699,7 +698,7 @@ static void fetch_failed(struct sched *s, const struct task_attempt_info *info, 
                 return;
         stage->refs++;
         if (status->fetch)
-                forget_unfetched(s, info->set, status->fetch);
+                unregister_missing_output(s, info->set, status->fetch);
         if (!attempt_failed(s, stage, message, !from_decommissioned(s, status->fetch))) {
                 if (shuffle && shuffle->stage)
                         roll_back(s, shuffle->stage);

@@ -68,12 +68,12 @@ void job_unref(struct sched *s, struct job *job);
 bool dag_is_stale(const struct task_set *set);
 
 /* Forget what @executor holds of every shuffle. */
-void dag_forget_outputs(struct sched *s, int executor);
+void dag_unregister_outputs(struct sched *s, int executor);
 
 /* Forget what any executor that ever was on @host holds of every shuffle. */
 void dag_lose_host(struct sched *s, const char *host, const char *message);
 void dag_resubmit_failed(struct sched *s);
 
 /* An executor has come: a barrier stage that waits for enough cores need not wait any longer, if they are there. */
-void dag_look_for_slots(struct sched *s);
+void dag_retry_barrier_stages(struct sched *s);
 void dag_cancel_job(struct sched *s, struct job *job, const char *reason);

@@ -401,7 +401,7 @@ static void lost_outputs_of_a_running_map_stage_are_made_again(void **state)
         fix_begin(&f, NULL, 2, 1);
         fix_submit(&f, fix_shuffle(&f, fix_rdd(&f, 4), 1));
         fix_succeed(&f, 0, 0); /* on executor 0, which takes task 2 */
-        sched_lose_executor(f.s, 0, false, "killed", f.now);
+        sched_executor_lost(f.s, 0, false, "killed", f.now);
         sched_revive(f.s, f.now);
         assert_int_equal(f.lost, 1);
         assert_int_equal(f.outputs_removed, 1);
@@ -441,13 +441,13 @@ static void outputs_that_were_moved_outlive_their_maker(void **state)
         assert_false(sched_move_output(f.s, 0, 0, handle, 0, 1));
         assert_int_equal(outputs->at[0].executor, 1);
         assert_int_not_equal(outputs->epoch, epoch);
-        sched_lose_executor(f.s, 0, false, LOSS_DECOMMISSIONED, f.now);
+        sched_executor_lost(f.s, 0, false, LOSS_DECOMMISSIONED, f.now);
         assert_int_equal(f.outputs_removed, 0);
         sched_revive(f.s, f.now);
         fix_drain(&f);
         assert_int_equal(f.result, JOB_SUCCEEDED);
         assert_int_equal(f.tasks.len, 4 + 1 + 1); /* task 2 again, which ran there */
-        sched_lose_executor(f.s, 1, false, "gone", f.now);
+        sched_executor_lost(f.s, 1, false, "gone", f.now);
         assert_int_equal(f.outputs_removed, 4);
         fix_end(&f);
 }
@@ -464,7 +464,7 @@ static void lost_outputs_are_made_again_by_the_next_job(void **state)
         buf_reset(&f.log);
         uint64_t epoch = sched_map_outputs(f.s, 0)->epoch;
 
-        sched_lose_executor(f.s, 1, false, "gone", f.now);
+        sched_executor_lost(f.s, 1, false, "gone", f.now);
         assert_int_not_equal(sched_map_outputs(f.s, 0)->epoch, epoch);
         fix_submit(&f, shuffled);
         fix_expect(&f, "start 1\nsubmit 2.0 1\n");
@@ -482,7 +482,7 @@ static void a_shuffle_service_keeps_outputs(void **state)
         fix_begin(&f, &config, 2, 1);
         fix_submit(&f, fix_shuffle(&f, fix_rdd(&f, 3), 1));
         fix_succeed(&f, 0, 0);
-        sched_lose_executor(f.s, 0, false, "gone", f.now);
+        sched_executor_lost(f.s, 0, false, "gone", f.now);
         sched_revive(f.s, f.now);
         assert_int_equal(sched_map_outputs(f.s, 0)->available, 1);
         fix_drain(&f);
@@ -506,9 +506,9 @@ static void a_service_that_is_gone_loses_outputs(void **state)
         int maker = sched_map_outputs(f.s, 0)->at[0].executor;
         _cleanup_free_ char *host = mem_strdup(sched_executor_host(f.s, maker));
 
-        sched_lose_executor(f.s, maker, false, "worker lost", f.now);
+        sched_executor_lost(f.s, maker, false, "worker lost", f.now);
         assert_int_equal(f.outputs_removed, 0);
-        sched_lose_host(f.s, host, "worker lost", f.now);
+        sched_host_lost(f.s, host, "worker lost", f.now);
         assert_int_equal(f.outputs_removed, 1);
         sched_add_executor(f.s, "next", "elsewhere", 1, f.now);
         sched_revive(f.s, f.now);
@@ -516,7 +516,7 @@ static void a_service_that_is_gone_loses_outputs(void **state)
         assert_int_equal(f.result, JOB_SUCCEEDED);
         assert_int_equal(sched_map_outputs(f.s, 0)->available, 3);
         buf_reset(&f.log);
-        sched_lose_host(f.s, "elsewhere", "worker lost", f.now);
+        sched_host_lost(f.s, "elsewhere", "worker lost", f.now);
         int lost = 3 - sched_map_outputs(f.s, 0)->available;
 
         assert_true(lost > 0);

@@ -178,7 +178,7 @@ int sched_register_executor(struct sched *s, const struct executor_spec *spec, i
         s->now = s->tasks.now = now;
         int index = task_scheduler_add_executor(&s->tasks, spec);
 
-        dag_look_for_slots(s);
+        dag_retry_barrier_stages(s);
         return index;
 }
 
@@ -187,7 +187,7 @@ int sched_add_executor(struct sched *s, const char *id, const char *host, int co
         return sched_register_executor(s, &(struct executor_spec){.id = id, .host = host, .cores = cores}, now);
 }
 
-void sched_lose_executor(struct sched *s, int executor, bool caused_by_app, const char *message, int64_t now)
+void sched_executor_lost(struct sched *s, int executor, bool caused_by_app, const char *message, int64_t now)
 {
         struct executors *x = &s->tasks.executors;
 
@@ -197,7 +197,7 @@ void sched_lose_executor(struct sched *s, int executor, bool caused_by_app, cons
         s->now = now;
         task_scheduler_lose_executor(&s->tasks, executor, caused_by_app, message, now);
         if (!s->config.outputs_outlive_executors || executors_at(x, executor)->host_too)
-                dag_forget_outputs(s, executor);
+                dag_unregister_outputs(s, executor);
 }
 
 void sched_disable_executor(struct sched *s, int executor)
@@ -221,7 +221,7 @@ void sched_decommission_executor(struct sched *s, int executor, bool host_too)
                 executors_set_decommissioned(&s->tasks.executors, executor, host_too);
 }
 
-void sched_lose_host(struct sched *s, const char *host, const char *message, int64_t now)
+void sched_host_lost(struct sched *s, const char *host, const char *message, int64_t now)
 {
         sched_note(s, lose_host, host, message, now);
         s->now = s->tasks.now = now;
@@ -287,7 +287,7 @@ void sched_revive(struct sched *s, int64_t now)
         task_scheduler_revive(&s->tasks, now);
 }
 
-void sched_status(struct sched *s, const struct task_status *statuses, int n, int64_t now)
+void sched_update_status(struct sched *s, const struct task_status *statuses, int n, int64_t now)
 {
         sched_note(s, status, statuses, n, now);
         s->now = now;
@@ -323,7 +323,7 @@ bool sched_result_fits(struct sched *s, int64_t task_id, int64_t bytes, int64_t 
         return task_scheduler_result_fits(&s->tasks, task_id, bytes, now);
 }
 
-bool sched_task_counts(const struct sched *s, int64_t task_id)
+bool sched_result_is_needed(const struct sched *s, int64_t task_id)
 {
         struct task_attempt_info info;
 

@@ -5,7 +5,7 @@
  *      int e = sched_add_executor(s, "driver", "localhost", 2, now);
  *      int job = sched_submit_job(s, &spec, now);
  *      sched_revive(s, now);                   → ops.launch(owner, e, set, run, n) for each free core
- *      sched_status(s, statuses, n, now);      ← what became of those tasks
+ *      sched_update_status(s, statuses, n, now);      ← what became of those tasks
  *      sched_revive(s, now);                   → …, at last ops.job_ended
  *
  * It is pure (docs/architecture.md): every function takes what happened and when, changes state and calls the
@@ -49,14 +49,14 @@ struct task_resource {
 
 /* One task of a run: what differs from task to task, and what is the run's. */
 struct task_launch {
-        int64_t task_id;   /* Spark's TID: dense, from 0 */
-        int32_t index;     /* in its task set: the 3 of "task 3.0 in stage 1.0" */
-        int32_t partition; /* of stage->lineage */
-        int32_t output;    /* result stage: position in job->partitions; map stage: the partition */
-        int32_t attempt;   /* the 0 of "task 3.0" */
-        uint8_t locality;  /* enum task_locality; the same for all of a run */
-        bool speculative;  /* another attempt runs and is slow; then it is a run of one */
-        bool suspect;      /* an earlier attempt may have crashed its executor: run it apart; a run of one */
+        int64_t task_id;    /* Spark's TID: dense, from 0 */
+        int32_t index;      /* in its task set: the 3 of "task 3.0 in stage 1.0" */
+        int32_t partition;  /* of stage->lineage */
+        int32_t output;     /* result stage: position in job->partitions; map stage: the partition */
+        int32_t attempt;    /* the 0 of "task 3.0" */
+        uint8_t locality;   /* enum task_locality; the same for all of a run */
+        bool speculative;   /* another attempt runs and is slow; then it is a run of one */
+        bool crash_suspect; /* an earlier attempt may have crashed its executor: run it apart; a run of one */
         const struct task_resource *resources; /* of the run, config->n_resources of them; NULL: none */
 };
 
@@ -136,7 +136,7 @@ struct sched_ops {
 
         /*
          * The first success of an output in a job that wants it, before the scheduler counts it: called from
-         * sched_status, exactly once for each output. Results are stored and accumulators added here. May be
+         * sched_update_status, exactly once for each output. Results are stored and accumulators added here. May be
          * NULL for an owner that has other ways.
          */
         void (*task_accepted)(void *owner, const struct task_attempt_info *info, const struct task_status *status);
@@ -262,11 +262,11 @@ int sched_register_executor(struct sched *s, const struct executor_spec *spec, i
 #define LOSS_KILLED "Executor killed by driver."       /* as messages: it was asked to go, */
 #define LOSS_DECOMMISSION "Executor decommission: "    /* the beginning: it was told to go, */
 #define LOSS_DECOMMISSIONED "Finished decommissioning" /* and went when others had what it had */
-void sched_lose_executor(struct sched *s, int executor, bool caused_by_app, const char *message, int64_t now);
+void sched_executor_lost(struct sched *s, int executor, bool caused_by_app, const char *message, int64_t now);
 
 /*
  * No new tasks for it, running ones go on: its connection is lost, and why will be known later
- * (sched_lose_executor), or sched_enable_executor takes it back.
+ * (sched_executor_lost), or sched_enable_executor takes it back.
  */
 void sched_disable_executor(struct sched *s, int executor);
 void sched_enable_executor(struct sched *s, int executor);
@@ -279,11 +279,11 @@ void sched_enable_executor(struct sched *s, int executor);
 void sched_decommission_executor(struct sched *s, int executor, bool host_too);
 
 /* A host is gone with all that lies there: map outputs of every executor that ever was on it are forgotten. */
-void sched_lose_host(struct sched *s, const char *host, const char *message, int64_t now);
+void sched_host_lost(struct sched *s, const char *host, const char *message, int64_t now);
 
 /*
  * What became known of a crash: this task was running in the process that died. To be called before
- * sched_lose_executor; its next attempt is launched as a suspect. Without it all tasks that ran there are suspects.
+ * sched_executor_lost; its next attempt is launched as a suspect. Without it all tasks that ran there are suspects.
  */
 void sched_suspect_task(struct sched *s, int64_t task_id);
 
@@ -308,7 +308,7 @@ void sched_revive(struct sched *s, int64_t now);
  * that comes with one is released by map_output_removed, with -1 for shuffle, partition and executor. The driver
  * uses a success's result in task_accepted.
  */
-void sched_status(struct sched *s, const struct task_status *statuses, int n, int64_t now);
+void sched_update_status(struct sched *s, const struct task_status *statuses, int n, int64_t now);
 
 /*
  * A look: hosts that task @index of @set would rather run on, up to @max of them into @out; returns how many. Borrowed
@@ -347,7 +347,7 @@ bool sched_task(const struct sched *s, int64_t task_id, struct task_attempt_info
  * A look: whether a success of this attempt, reported now, would be the first of its output in a job that still
  * wants it: what a driver asks before it fetches a large result. False too for unknown or ended tasks.
  */
-bool sched_task_counts(const struct sched *s, int64_t task_id);
+bool sched_result_is_needed(const struct sched *s, int64_t task_id);
 
 /*
  * When sched_tick wants to be called although nothing happened; INT64_MAX if never. Ask after each round.

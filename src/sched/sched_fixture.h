@@ -267,7 +267,7 @@ static inline void fix_status(struct fix *f, int64_t id, enum task_state state, 
         assert_false(f->tasks.data[id].ended);
         f->tasks.data[id].ended = true;
         f->now += 1000;
-        sched_status(f->s, &status, 1, f->now);
+        sched_update_status(f->s, &status, 1, f->now);
 }
 
 static inline void fix_succeed_id(struct fix *f, int64_t id)

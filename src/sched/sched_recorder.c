@@ -317,7 +317,7 @@ static void launch(void *owner, int executor, struct task_set *set, const struct
         put_attempt(b, set->stage_id, set->attempt);
         trace_put_number(b, run[0].task_id);
         trace_put_number(b, run[0].locality);
-        trace_put_number(b, (run[0].speculative ? 1 : 0) | (run[0].suspect ? 2 : 0));
+        trace_put_number(b, (run[0].speculative ? 1 : 0) | (run[0].crash_suspect ? 2 : 0));
         for (int i = 0, end_of; i < n; i = end_of) {
                 for (end_of = i + 1; end_of < n && simple(&run[end_of]) &&
                                      run[end_of].index == run[end_of - 1].index + 1 && simple(&run[i]);)

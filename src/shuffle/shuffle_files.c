@@ -23,7 +23,7 @@
 #define MAGIC "FSTINDX1"
 #define MAGIC_SIZE 8
 #define CHECK_SIZE 8
-#define INDEX_MOST ((off_t)512 << 20)
+#define MAX_INDEX ((off_t)512 << 20)
 #define NAME_SIZE 64
 
 struct shuffle_files {
@@ -242,7 +242,7 @@ static int read_index(const char *path, unsigned char **data, size_t *len, struc
                         close(fd);
                 return r;
         }
-        bool can_be = S_ISREG(st.st_mode) && st.st_size >= MAGIC_SIZE + CHECK_SIZE && st.st_size <= INDEX_MOST;
+        bool can_be = S_ISREG(st.st_mode) && st.st_size >= MAGIC_SIZE + CHECK_SIZE && st.st_size <= MAX_INDEX;
         size_t n = can_be ? (size_t)st.st_size : 0;
         unsigned char *bytes = can_be ? malloc(n) : NULL;
         bool whole = bytes && pread(fd, bytes, n, 0) == (ssize_t)n && memcmp(bytes, MAGIC, MAGIC_SIZE) == 0;

@@ -16,7 +16,7 @@
 #include "store/memory.h"
 #include "store/page_frame.h"
 
-#define PARTITIONS_MOST (1 << 24)
+#define MAX_PARTITIONS (1 << 24)
 #define PAGES_HELD 8 /* in memory, until they are written */
 
 struct receiver {
@@ -174,8 +174,7 @@ int shuffle_receiver_open(struct shuffle_store *store, struct memory_manager *ma
                          .key_size = request->key_size,
                          .value_size = request->value_size};
         if (request->kinds >> 16 || !page_type_valid(type) || request->shuffle < 0 || request->map_partition < 0 ||
-            request->map_partition >= PARTITIONS_MOST || request->partitions < 1 ||
-            request->partitions > PARTITIONS_MOST)
+            request->map_partition >= MAX_PARTITIONS || request->partitions < 1 || request->partitions > MAX_PARTITIONS)
                 return error_set(error, -EINVAL, "map %d of shuffle %d with %d partitions cannot be",
                                  request->map_partition, request->shuffle, request->partitions);
         struct receiver *r = new0(struct receiver);

@@ -28,7 +28,7 @@
 
 #define LOG "ExternalShuffleService"
 
-enum { DIRECTORIES_MOST = 256, EXECUTORS_MOST = 100000, NAME_MOST = 256, PATH_MOST = 3000 };
+enum { MAX_DIRECTORIES = 256, MAX_EXECUTORS = 100000, MAX_NAME = 256, MAX_PATH = 3000 };
 
 /* An executor that has registered. */
 struct registered {
@@ -85,14 +85,14 @@ static struct registered *find_ref(const struct shuffle_service *s, const char *
 
 static bool is_name(const char *text)
 {
-        size_t n = strnlen(text, NAME_MOST + 1);
-        return n > 0 && n <= NAME_MOST;
+        size_t n = strnlen(text, MAX_NAME + 1);
+        return n > 0 && n <= MAX_NAME;
 }
 
 static bool is_clean_path(const char *path)
 {
         const char *slash = strrchr(path, '/');
-        return *path == '/' && strcmp(slash, "/..") != 0 && strnlen(path, PATH_MOST + 1) <= PATH_MOST &&
+        return *path == '/' && strcmp(slash, "/..") != 0 && strnlen(path, MAX_PATH + 1) <= MAX_PATH &&
                !strstr(path, "/../") && !strstr(path, "\n");
 }
 
@@ -100,7 +100,7 @@ static int check(const Firesteel__RegisterShuffle *r, struct fst_error *error)
 {
         if (!is_name(r->app_id) || !is_name(r->executor_id))
                 return error_set(error, -EINVAL, "an executor is registered with its application's id and its own");
-        if (r->n_directories == 0 || r->n_directories > DIRECTORIES_MOST || r->subdirectories < 1 ||
+        if (r->n_directories == 0 || r->n_directories > MAX_DIRECTORIES || r->subdirectories < 1 ||
             r->subdirectories > 4096)
                 return error_set(error, -EINVAL, "executor %s of %s has %zu directories with %d in each",
                                  r->executor_id, r->app_id, r->n_directories, r->subdirectories);
@@ -118,7 +118,7 @@ static int add(struct shuffle_service *s, const Firesteel__RegisterShuffle *r, s
         int e = check(r, error);
         if (e)
                 return e;
-        if (s->executors.len >= EXECUTORS_MOST)
+        if (s->executors.len >= MAX_EXECUTORS)
                 return error_set(error, -ENOSPC, "%zu executors are registered already", s->executors.len);
         struct registered *x = new0(struct registered);
         atomic_init(&x->refs, 1);

@@ -17,7 +17,7 @@
 #define MAGIC "FSTEXEC1"
 #define MAGIC_SIZE 8
 #define CHECK_SIZE 8
-#define STATE_MOST ((off_t)256 << 20)
+#define MAX_STATE ((off_t)256 << 20)
 
 static int write_file(const char *path, const struct buf *bytes, struct fst_error *error)
 {
@@ -70,7 +70,7 @@ int service_state_read(const char *path, Firesteel__ShuffleServiceState **state,
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
         if (fd < 0)
                 return errno == ENOENT ? 0 : error_errno(error, "%s", path);
-        bool can_be = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= STATE_MOST;
+        bool can_be = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= MAX_STATE;
         size_t n = can_be ? (size_t)st.st_size : 0;
         _cleanup_free_ unsigned char *bytes = malloc(n + 1);
         bool whole = can_be && bytes && pread(fd, bytes, n, 0) == (ssize_t)n;

@@ -22,7 +22,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define ROOM_LEAST ((uint64_t)1 << 20) /* with less, a directory is as good as full */
+#define MIN_ROOM ((uint64_t)1 << 20) /* with less, a directory is as good as full */
 
 struct disk_dir {
         char *root;
@@ -271,7 +271,7 @@ static bool dir_low(struct disk_dir *d)
         struct statvfs st;
         if (statvfs(d->root, &st) < 0)
                 return false; /* creating the file will tell */
-        bool low = (uint64_t)st.f_bavail * st.f_frsize < ROOM_LEAST || (st.f_files && st.f_favail == 0);
+        bool low = (uint64_t)st.f_bavail * st.f_frsize < MIN_ROOM || (st.f_files && st.f_favail == 0);
         if (low != atomic_exchange(&d->low, low) && low)
                 log_warn("DiskBlockManager", "%s has hardly any room left: new files go elsewhere while that is so",
                          d->root);

@@ -13,7 +13,7 @@ struct file_key {
 
 _Static_assert(FILE_IV == AES_CTR_IV_SIZE, "one initial value for each file");
 
-int file_secret_new(int bits, uint8_t secret[static FILE_SECRET_MOST], size_t *len, struct fst_error *error)
+int file_secret_new(int bits, uint8_t secret[static MAX_FILE_SECRET], size_t *len, struct fst_error *error)
 {
         const struct crypto_ops *crypto;
         if (bits != 128 && bits != 192 && bits != 256)
@@ -51,7 +51,7 @@ int file_key_from(const void *secret, size_t len, struct file_key **key, struct 
 
 int file_key_new(int bits, struct file_key **key, struct fst_error *error)
 {
-        uint8_t secret[FILE_SECRET_MOST];
+        uint8_t secret[MAX_FILE_SECRET];
         size_t len;
         int r = file_secret_new(bits, secret, &len, error);
         if (r == 0)

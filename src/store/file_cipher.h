@@ -12,13 +12,13 @@
 struct fst_error;
 struct file_key;
 
-#define FILE_SECRET_MOST 32
+#define MAX_FILE_SECRET 32
 
 /*
  * A new random secret of @bits (128, 192, 256: spark.io.encryption.keySizeBits) in *@len bytes. Loads the crypto
  * module. -EINVAL for other sizes; -ENOENT and the like when there is no module.
  */
-int file_secret_new(int bits, uint8_t secret[static FILE_SECRET_MOST], size_t *len, struct fst_error *error);
+int file_secret_new(int bits, uint8_t secret[static MAX_FILE_SECRET], size_t *len, struct fst_error *error);
 
 /* The key that is made of a secret, whose bytes are stretched to the cipher's 256 bits. -EINVAL for too few of them. */
 int file_key_from(const void *secret, size_t len, struct file_key **key, struct fst_error *error);

@@ -298,7 +298,7 @@ size_t memory_task_share(const struct memory_task *task)
 
 /*
  * Reserve for the task, waiting for its minimal share and evicting storage: as memory_acquire, but for spilling; with
- * @patient, as memory_acquire_patiently.
+ * @patient, as memory_acquire_wait.
  */
 static int reserve(struct memory_task *task, size_t size, bool patient)
 {
@@ -430,7 +430,7 @@ int memory_acquire(struct memory_consumer *c, size_t size)
         return acquire(c, size, c->patient);
 }
 
-int memory_acquire_patiently(struct memory_consumer *c, size_t size)
+int memory_acquire_wait(struct memory_consumer *c, size_t size)
 {
         return acquire(c, size, true);
 }

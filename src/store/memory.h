@@ -33,11 +33,12 @@ struct memory_consumer {
          * consumer that asks.
          */
         int (*spill)(struct memory_consumer *consumer, size_t want, struct fst_error *error);
-        bool patient; /* cannot do without: memory_acquire waits as memory_acquire_patiently does. Set after init */
+        bool patient; /* cannot do without: memory_acquire waits as memory_acquire_wait does. Set after init */
         bool asked;   /* the manager's own: to spill, in the present acquisition */
 };
 
-/* Free @want bytes of storage: map outputs, cached blocks (or as much as there is); returns the bytes released. Called without locks. */
+/* Free @want bytes of storage: map outputs, cached blocks (or as much as there is); returns the bytes released. Called
+ * without locks. */
 typedef size_t (*memory_evict_fn)(void *owner, size_t want);
 
 struct memory_manager *memory_manager_new(size_t pool_bytes, double storage_fraction);
@@ -110,7 +111,7 @@ void memory_release(struct memory_consumer *c, size_t size);
  * tasks to end or to give something back, as if fewer ran at a time. Denied if more than the whole pool would be
  * needed, and soon after no other task goes on: all wait for memory, or rest.
  */
-int memory_acquire_patiently(struct memory_consumer *c, size_t size);
+int memory_acquire_wait(struct memory_consumer *c, size_t size);
 
 /* The task waits for other tasks, for something that is not memory, from now on; or it goes on. */
 void memory_task_rest(struct memory_task *task, bool rests);

@@ -72,7 +72,7 @@ struct waiter {
 static void *waiter_run(void *argument)
 {
         struct waiter *w = argument;
-        int r = w->patient ? memory_acquire_patiently(&w->consumer, w->size) : memory_acquire(&w->consumer, w->size);
+        int r = w->patient ? memory_acquire_wait(&w->consumer, w->size) : memory_acquire(&w->consumer, w->size);
         atomic_store(&w->done, 1 + r);
         return NULL;
 }
@@ -155,8 +155,8 @@ static void a_patient_task_waits_for_others_to_end(void **state)
         memory_task_free(t);
         pthread_join(thread, NULL);
         assert_int_equal(atomic_load(&w.done), 1);
-        assert_int_equal(memory_acquire_patiently(&w.consumer, 401), FST_MEMORY_E_DENIED);
-        assert_int_equal(memory_acquire_patiently(&w.consumer, 400), 0);
+        assert_int_equal(memory_acquire_wait(&w.consumer, 401), FST_MEMORY_E_DENIED);
+        assert_int_equal(memory_acquire_wait(&w.consumer, 400), 0);
         memory_task_free(w.task);
         memory_manager_free(m);
 }
@@ -174,7 +174,7 @@ static void a_patient_task_is_denied_when_nobody_goes_on(void **state)
                 pthread_t thread = waiter_start(&w, m, 600);
                 wait_until_waiting(m, 1);
                 if (how == 0) {
-                        assert_int_equal(memory_acquire_patiently(&c, 600), FST_MEMORY_E_DENIED);
+                        assert_int_equal(memory_acquire_wait(&c, 600), FST_MEMORY_E_DENIED);
                         assert_int_equal(atomic_load(&w.done), 0);
                         memory_task_free(t);
                         pthread_join(thread, NULL);
@@ -529,13 +529,13 @@ static void a_patient_task_evicts_what_is_protected(void **state)
         memory_consumer_init(&c, t, "c", NULL);
         assert_true(store_put(&s, 400));
         assert_int_equal(memory_acquire(&c, 650), FST_MEMORY_E_DENIED);
-        assert_int_equal(memory_acquire_patiently(&c, 1001), FST_MEMORY_E_DENIED);
+        assert_int_equal(memory_acquire_wait(&c, 1001), FST_MEMORY_E_DENIED);
         assert_int_equal(s.calls, 0);
-        assert_int_equal(memory_acquire_patiently(&c, 650), 0);
+        assert_int_equal(memory_acquire_wait(&c, 650), 0);
         assert_int_equal(s.wanted, 50);
         s.pinned = 300;
-        assert_int_equal(memory_acquire_patiently(&c, 100), FST_MEMORY_E_DENIED);
-        assert_int_equal(memory_acquire_patiently(&c, 50), 0);
+        assert_int_equal(memory_acquire_wait(&c, 100), FST_MEMORY_E_DENIED);
+        assert_int_equal(memory_acquire_wait(&c, 50), 0);
         memory_release_storage(m, s.held);
         memory_task_free(t);
         memory_manager_free(m);

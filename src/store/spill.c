@@ -284,7 +284,7 @@ static int flush(struct spill *s, struct fst_error *error)
  * kernel takes pages faster than lz4 makes them smaller, until the disk itself cannot keep up.
  */
 #define RAW_FIRST 8u
-#define RAW_MOST 64u
+#define MAX_RAW 64u
 
 static bool worth_it(const struct spill *s, uint64_t used, uint64_t size, int64_t ns)
 {
@@ -302,7 +302,7 @@ static void judge(struct spill *s, const struct page *page, size_t size, int64_t
                 s->raw_stretch = 0;
                 return;
         }
-        s->raw_stretch = s->raw_stretch ? MIN(s->raw_stretch * 2, RAW_MOST) : RAW_FIRST;
+        s->raw_stretch = s->raw_stretch ? MIN(s->raw_stretch * 2, MAX_RAW) : RAW_FIRST;
         s->raw_pages = s->raw_stretch;
 }
 

@@ -2,8 +2,8 @@
  * See launcher_server.h.
  *
  * A connection is a guest until its Hello names a secret that is expected; then it is the connection of that client,
- * and the secret is forgotten. Guests are few: beyond GUESTS_MOST one of them goes. Connections are freed when libuv
- * has closed their handles, the server after the last of them.
+ * and the secret is forgotten. Guests are few: beyond MAX_UNAUTHORIZED_PEERS one of them goes. Connections are freed
+ * when libuv has closed their handles, the server after the last of them.
  */
 #include "submit/launcher_server.h"
 
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define HELLO_WITHIN_MS 10000 /* Spark's spark.launcher.childConectionTimeout */
-enum { GUESTS_MOST = 64 };
+enum { MAX_UNAUTHORIZED_PEERS = 64 };
 
 struct connection {
         struct launcher_server *server;
@@ -133,7 +133,7 @@ static bool may_say(struct connection *c, const struct launcher_message *m)
 static void hear(uv_poll_t *watch, int status, int events)
 {
         struct connection *c = watch->data;
-        char data[LAUNCHER_MESSAGE_MOST];
+        char data[MAX_LAUNCHER_MESSAGE];
         ssize_t n = recv(c->fd, data, sizeof(data), 0);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return;
@@ -161,7 +161,7 @@ static void too_late(uv_timer_t *timer)
 
 static void make_room(struct launcher_server *s)
 {
-        for (size_t i = 0; s->guests >= GUESTS_MOST && i < s->connections.len; i++) {
+        for (size_t i = 0; s->guests >= MAX_UNAUTHORIZED_PEERS && i < s->connections.len; i++) {
                 struct connection *c = s->connections.data[i];
                 if (!c->client && !c->closing)
                         end(c);

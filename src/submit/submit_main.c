@@ -77,10 +77,12 @@ static int prepare(struct submit_arguments *a, struct submission *s, struct fst_
 /* The driver runs in the cluster. A master that turns out to speak no REST is asked by its gateway. */
 static int run_in_cluster(struct submit_arguments *a, int *status, struct fst_error *error)
 {
-        bool without_rest = false;
+        bool force_legacy = false;
         for (;;) {
-                _cleanup_(submission_deinit) struct submission s = {
-                        .without_rest = without_rest, .only_built = true, .to_kubernetes = true, .progress = stderr};
+                _cleanup_(submission_deinit) struct submission s = {.force_legacy = force_legacy,
+                                                                    .native_only = true,
+                                                                    .allow_kubernetes = true,
+                                                                    .progress = stderr};
                 int r = prepare(a, &s, error);
                 if (r < 0)
                         return r;
@@ -92,7 +94,7 @@ static int run_in_cluster(struct submit_arguments *a, int *status, struct fst_er
                 if (r != FST_REST_E_NO_SERVER)
                         return r;
                 error_deinit(error);
-                without_rest = true;
+                force_legacy = true;
         }
 }
 
@@ -128,7 +130,7 @@ static int bring_files(struct submission *s, struct remote_files *files, struct 
 
 static int run_native(struct submit_arguments *a, int *status, struct fst_error *error)
 {
-        _cleanup_(submission_deinit) struct submission s = {.only_built = true, .progress = stderr};
+        _cleanup_(submission_deinit) struct submission s = {.native_only = true, .progress = stderr};
         struct remote_files *files = NULL;
         int r = prepare(a, &s, error);
         if (r == 0)

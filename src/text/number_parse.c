@@ -13,10 +13,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define DIGITS_MOST 19            /* that a u64 holds, whichever they are */
+#define MAX_DIGITS 19             /* that a u64 holds, whichever they are */
 #define EXACT ((uint64_t)1 << 53) /* up to here a double holds every integer */
-#define POWER_MOST 22             /* 10^22 is the greatest power of ten that it holds */
-#define EXPONENT_MOST 100000      /* where it is zero or infinity anyway */
+#define MAX_POWER 22              /* 10^22 is the greatest power of ten that it holds */
+#define MAX_EXPONENT 100000       /* where it is zero or infinity anyway */
 
 static bool is_digit(const char *p, const char *end)
 {
@@ -74,7 +74,7 @@ struct decimal {
 static const char *read_digits(const char *p, const char *end, struct decimal *d, int fraction)
 {
         for (; is_digit(p, end); p++) {
-                if (d->count < DIGITS_MOST) {
+                if (d->count < MAX_DIGITS) {
                         d->digits = d->digits * 10 + (uint64_t)(*p - '0');
                         d->count += d->digits > 0;
                         d->power -= fraction;
@@ -107,7 +107,7 @@ static bool read_decimal(const char *p, const char *end, struct decimal *d)
                 p++;
         int64_t exponent = 0;
         for (from = p; is_digit(p, end); p++)
-                exponent = MIN(exponent * 10 + (*p - '0'), (int64_t)EXPONENT_MOST);
+                exponent = MIN(exponent * 10 + (*p - '0'), (int64_t)MAX_EXPONENT);
         d->power += negative ? -exponent : exponent;
         return p == end && p > from;
 }
@@ -119,9 +119,9 @@ static bool equals(const char *p, const char *end, const char *word)
 
 FST_API bool fst_parse_f64(fst_bytes text, double *x)
 {
-        static const double powers[POWER_MOST + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                                      1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                                      1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+        static const double powers[MAX_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                     1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                                     1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
         const char *p = text.data, *end = p + text.len;
         double sign = p < end && *p == '-' ? -1 : 1;
         struct decimal d;
@@ -133,7 +133,7 @@ FST_API bool fst_parse_f64(fst_bytes text, double *x)
         }
         if (!read_decimal(p, end, &d))
                 return false;
-        if (!d.exact || d.digits > EXACT || d.power < -POWER_MOST || d.power > POWER_MOST)
+        if (!d.exact || d.digits > EXACT || d.power < -MAX_POWER || d.power > MAX_POWER)
                 return by_libc(text, x);
         *x = sign * (d.power < 0 ? (double)d.digits / powers[-d.power] : (double)d.digits * powers[d.power]);
         return true;

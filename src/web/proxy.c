@@ -30,7 +30,7 @@ struct passage {
         struct web_request *q;
         char *method, *url, *origin, *context, *body, *ca_file; /* origin: "http://host:port" of the other side */
         size_t body_len;
-        struct word_list headers;
+        struct string_list headers;
         struct http_answer answer;
         int result;
         struct fst_error error;
@@ -60,7 +60,7 @@ static void passage_free(struct passage *x)
         free(x->context);
         free(x->body);
         free(x->ca_file);
-        word_list_deinit(&x->headers);
+        string_list_deinit(&x->headers);
         http_answer_deinit(&x->answer);
         error_deinit(&x->error);
         free(x);
@@ -74,7 +74,7 @@ static void pass(uv_work_t *work)
         struct http_client *client = NULL;
         const struct http_request request = {.url = x->url,
                                              .method = x->method,
-                                             .headers = (const char *const *)word_list_argv(&x->headers),
+                                             .headers = (const char *const *)string_list_argv(&x->headers),
                                              .body = x->body,
                                              .body_len = x->body_len,
                                              .connect_timeout_ms = CONNECT_MS,
@@ -137,7 +137,7 @@ static void passed(uv_work_t *work, int status)
 static void add_header(struct passage *x, const char *name, const char *value)
 {
         if (value && !strpbrk(value, "\r\n"))
-                word_list_take(&x->headers, mem_printf("%s: %s", name, value));
+                string_list_take(&x->headers, mem_printf("%s: %s", name, value));
 }
 
 static void add_headers(struct passage *x)

@@ -33,7 +33,7 @@ from standalone_cluster import BIN, Cluster, parent  # noqa: E402  (it lies besi
 
 MASTERS = ("127.0.0.1", "127.0.0.4")
 WORKERS = 3
-PATIENCE = 90
+CHECK_TIMEOUT = 90
 TIMEOUT = 1.0  # spark.worker.timeout; connections are given up a bit later
 DAEMON = {"spark.worker.timeout": "1", "spark.deploy.recoveryTimeout": "1500ms", "spark.log.level": "INFO",
           "spark.network.timeout": "2s", "spark.firesteel.standalone.reconnectTimeout": "3s"}
@@ -456,7 +456,7 @@ class StandaloneRun:
     # ------------------------------------------------------------------------------------------ waiting
 
     def wait_for(self, condition, what):
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + CHECK_TIMEOUT
         while True:
             self.care()
             if condition():

@@ -33,7 +33,7 @@ log4j.appender.err.layout=org.apache.log4j.PatternLayout
 log4j.appender.err.layout.ConversionPattern=%p %c{1}: %m%n
 """
 NAMESERVICE = "depot"
-PATIENCE = 120
+TIMEOUT = 120
 
 # No proxy stands before loopback.
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -73,10 +73,10 @@ def settings(values):
 
 
 def wait_until(what, condition):
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while not condition():
         if time.monotonic() > end:
-            raise RuntimeError(f"not within {PATIENCE} s: {what}")
+            raise RuntimeError(f"not within {TIMEOUT} s: {what}")
         time.sleep(0.1)
 
 
@@ -134,7 +134,7 @@ class Hdfs:
 
     def call(self, name, main, *words):
         done = subprocess.run(self.java(name, main, *words), env=self.environment(), capture_output=True, text=True,
-                              timeout=PATIENCE, check=False)
+                              timeout=TIMEOUT, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"{main} {words}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
 

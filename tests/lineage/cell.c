@@ -263,7 +263,7 @@ struct cell cell_text(struct cell c, char *room)
 {
         if (c.kind != FST_KIND_I64)
                 return c;
-        return cell_bytes((fst_bytes){room, (size_t)snprintf(room, CELL_TEXT_MOST, "%" PRId64, c.i64)});
+        return cell_bytes((fst_bytes){room, (size_t)snprintf(room, MAX_CELL_TEXT, "%" PRId64, c.i64)});
 }
 
 /* ------------------------------------------------------------------------------------------------- in an arena */

@@ -32,9 +32,9 @@ struct rows {
 };
 
 /* Memory for the bytes of a row that is being made, of at most this many in each column. */
-#define CELL_BYTES_MOST 72000
+#define MAX_CELL_BYTES 72000
 struct cell_room {
-        char key[CELL_BYTES_MOST], value[CELL_BYTES_MOST];
+        char key[MAX_CELL_BYTES], value[MAX_CELL_BYTES];
 };
 
 uint64_t mix(uint64_t a, uint64_t b);
@@ -90,7 +90,7 @@ struct cell cell_add(struct cell a, struct cell b, char *room);
 struct cell cell_add_number(struct cell a, uint64_t number, char *room);
 
 /* An I64 as text, bytes as they are. The text lies in @room. */
-#define CELL_TEXT_MOST 32
+#define MAX_CELL_TEXT 32
 struct cell cell_text(struct cell c, char *room);
 
 /* Copies in @arena, of rows with their bytes. */

@@ -287,10 +287,10 @@ static bool compare_aggregated(struct plan *p, const struct node *n, const struc
 
 static bool compare_extreme(struct plan *p, const struct node *n, const struct action *a, struct verdict *v)
 {
-        struct rows all = table_all(p, &n->table), sorted = rows_sorted(p, &all, false, a->act == ACT_GREATEST);
+        struct rows all = table_all(p, &n->table), sorted = rows_sorted(p, &all, false, a->act == ACT_MAX);
         struct answer answer;
         fst_variable to = variable(&answer, n->type);
-        int r = a->act == ACT_LEAST ? fst_min_at(n->rdd, to, FST_HERE("min")) : fst_max_at(n->rdd, to, FST_HERE("max"));
+        int r = a->act == ACT_MIN ? fst_min_at(n->rdd, to, FST_HERE("min")) : fst_max_at(n->rdd, to, FST_HERE("max"));
         return all.n ? same_cell(sorted.at[0].key, &answer, r, v) : empty_answer(p, r, v);
 }
 
@@ -597,7 +597,7 @@ static bool compare_about(struct plan *p, const struct node *n, struct verdict *
 
 static bool compare_lines(const struct rows *rows, FILE *file, int part, struct verdict *v)
 {
-        char *line = NULL, text[CELL_TEXT_MOST];
+        char *line = NULL, text[MAX_CELL_TEXT];
         size_t room_of_line = 0;
         ssize_t len;
         for (size_t i = 0; i < rows->n; i++) {
@@ -681,8 +681,8 @@ bool compare_action(fst_context *sc, struct plan *p, const struct action *a, con
         case ACT_AGGREGATE:
         case ACT_TREE_AGGREGATE:
                 return compare_aggregated(p, n, a, v);
-        case ACT_LEAST:
-        case ACT_GREATEST:
+        case ACT_MIN:
+        case ACT_MAX:
                 return compare_extreme(p, n, a, v);
         case ACT_SUM:
                 return compare_sum(p, n, v);

@@ -58,7 +58,7 @@ bool deed_has_seen_enough(const struct deed *d, const struct deed_summary *s);
 uint64_t deed_summary_hash(struct deed_summary s);
 
 /* What the task of partition @part makes of the @n that those of a barrier stage have told each other. */
-#define DEED_GATHERED_MOST 4
+#define MAX_GATHERED 4
 uint64_t deed_gather(int part, const uint64_t *told, int n);
 
 /* Of two values of one kind, the one that has the greater hash; they are the same where the hashes are. */

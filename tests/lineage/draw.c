@@ -6,7 +6,7 @@
 
 #define ROWS_USUALLY 1500
 #define ROWS_OF_LARGE 60000
-#define PARTITIONS_MOST 96
+#define MAX_PARTITIONS 96
 
 int draw_plan(struct dice *d, struct plan *p)
 {
@@ -158,7 +158,7 @@ static bool same_counts(const struct plan *p, const struct node *a, const struct
 
 static bool of_one_column(const struct plan *p, const struct node *a, const struct node *b)
 {
-        return !a->type.value && !b->type.value && a->table.n * b->table.n <= PARTITIONS_MOST;
+        return !a->type.value && !b->type.value && a->table.n * b->table.n <= MAX_PARTITIONS;
 }
 
 /* ------------------------------------------------------------------------------------------------ one family each */
@@ -344,7 +344,7 @@ static bool draw_barrier(struct dice *d, struct plan *p, struct node *n, const s
         n->type = n->deed.into = draw_type(d);
         n->deed.in_order = parent->table.ordered;
         n->n = draw_partitions(d);
-        return tasks <= MIN(p->cores, DEED_GATHERED_MOST) && has_partitions(p, n->parents[0], tasks);
+        return tasks <= MIN(p->cores, MAX_GATHERED) && has_partitions(p, n->parents[0], tasks);
 }
 
 /* What an operator needs of rows that are these, besides what its family sees to; and its type, where that is theirs.
@@ -387,7 +387,7 @@ static bool draw_operator(struct dice *d, struct plan *p, struct node *n, const 
                         if (!find_parent(d, p, n, same_type))
                                 return false;
                 n->variant = dice_roll(d, 2);
-                return t->n * n->n_parents <= PARTITIONS_MOST;
+                return t->n * n->n_parents <= MAX_PARTITIONS;
         case REPARTITION:
                 n->n = draw_partitions(d);
                 return t->ordered;
@@ -448,11 +448,11 @@ static bool draw_operator(struct dice *d, struct plan *p, struct node *n, const 
                 return in.value && table_is_keyed(t) && can_be_placed(p, n);
         case PARTITION_BY:
         case PLACE_AND_SORT:
-                n->n = dice_one_in(d, 3) ? MIN(MAX(t->n, 1), PARTITIONS_MOST) : draw_partitions(d);
+                n->n = dice_one_in(d, 3) ? MIN(MAX(t->n, 1), MAX_PARTITIONS) : draw_partitions(d);
                 n->descending = n->operator== PLACE_AND_SORT && dice_one_in(d, 2);
                 return in.value;
         case PARTITION_BY_FUNCTION:
-                n->n = dice_one_in(d, 3) ? MIN(MAX(t->n, 1), PARTITIONS_MOST) : draw_partitions(d);
+                n->n = dice_one_in(d, 3) ? MIN(MAX(t->n, 1), MAX_PARTITIONS) : draw_partitions(d);
                 draw_place(d, &n->deed, type_key(in));
                 return in.value;
         default:
@@ -539,8 +539,8 @@ static bool can_act(const struct plan *p, struct dice *d, struct action *a)
         case ACT_TREE_AGGREGATE:
                 a->n = 1 + dice_roll(d, 3);
                 return ordered;
-        case ACT_LEAST:
-        case ACT_GREATEST:
+        case ACT_MIN:
+        case ACT_MAX:
                 return one;
         case ACT_SUM:
         case ACT_STATS:

@@ -119,7 +119,7 @@ static struct table piped(struct plan *p, const struct table *in)
         t.ordered = in->ordered;
         for (int part = 0; part < in->n; part++)
                 for (size_t k = 0; k < in->parts[part].n; k++) {
-                        char text[CELL_TEXT_MOST];
+                        char text[MAX_CELL_TEXT];
                         struct row line = {.key = cell_text(in->parts[part].at[k].key, text)};
                         table_put(p, &t, part, row_keep(&p->arena, line));
                 }
@@ -175,7 +175,7 @@ static struct table zipped_partitions(struct plan *p, const struct node *n, cons
 static struct table gathered(struct plan *p, const struct node *n, const struct table *in)
 {
         struct table t = table_new(p, in->n);
-        uint64_t hashes[DEED_GATHERED_MOST];
+        uint64_t hashes[MAX_GATHERED];
         for (int part = 0; part < in->n; part++)
                 hashes[part] = see_side(&n->deed, 0, &in->parts[part], false);
         for (int part = 0; part < in->n; part++)

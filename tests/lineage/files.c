@@ -80,7 +80,7 @@ fst_rdd *files_read(fst_context *sc, struct plan *p, int i, fst_rdd *saved, cons
 static struct cell content(struct plan *p, const struct node *n, const struct rows *rows)
 {
         struct list file = {0};
-        char room[CELL_TEXT_MOST];
+        char room[MAX_CELL_TEXT];
         for (size_t k = 0; k < rows->n; k++) {
                 struct row r = rows->at[k];
                 fst_bytes line = cell_text(r.key, room).bytes;
@@ -114,7 +114,7 @@ struct rows files_rows(struct plan *p, const struct node *n, const struct table 
                 return whole(p, n, in);
         rows = table_all(p, in);
         for (size_t k = 0; k < rows.n && n->operator== SAVED_TEXT; k++) {
-                char room[CELL_TEXT_MOST];
+                char room[MAX_CELL_TEXT];
                 rows.at[k] = row_keep(&p->arena, (struct row){.key = cell_text(rows.at[k].key, room)});
         }
         return rows;

@@ -75,7 +75,7 @@ static void room_return(struct cell_room *room)
         rooms.used--;
 }
 
-#define SUM_MOST 64 /* bytes of a sum of any kind */
+#define MAX_SUM 64 /* bytes of a sum of any kind */
 
 static fst_fn function(void (*code)(void), uint32_t shape, const char *name, const struct deed *d)
 {
@@ -324,10 +324,10 @@ static uint64_t side_hash(const struct deed *d, uint64_t hash, fst_iter *rows, f
 static int gathered(fst_task *task, fst_iter *rows, fst_out *out)
 {
         const struct deed *d = fst_captured(task);
-        uint64_t mine = side_hash(d, 0, rows, d->from), told[DEED_GATHERED_MOST];
-        fst_bytes messages[DEED_GATHERED_MOST];
+        uint64_t mine = side_hash(d, 0, rows, d->from), told[MAX_GATHERED];
+        fst_bytes messages[MAX_GATHERED];
         int n = fst_barrier_all_gather(task, (fst_bytes){(const char *)&mine, sizeof(mine)}, messages,
-                                       DEED_GATHERED_MOST);
+                                       MAX_GATHERED);
         for (int i = 0; i < n; i++)
                 memcpy(&told[i], messages[i].data, sizeof(told[i]));
         if (n < 0)
@@ -511,7 +511,7 @@ static double add_F64(fst_task *task, double a, double b)
 
 static int add_BYTES(fst_task *task, fst_bytes a, fst_bytes b, fst_out *out)
 {
-        char sum[SUM_MOST];
+        char sum[MAX_SUM];
         fst_emit(out, cell_add(cell_bytes(a), cell_bytes(b), sum).bytes);
         return misfortune(task, DEED, pair_hash(cell_bytes(a), cell_bytes(b)));
 }
@@ -520,7 +520,7 @@ static int add_FIXED(fst_task *task, void *a, const void *b)
 {
         size_t size = DEED->from.key_size;
         uint64_t hash = pair_hash(cell_fixed(a, size), cell_fixed(b, size));
-        char sum[SUM_MOST];
+        char sum[MAX_SUM];
         memcpy(a, cell_add(cell_fixed(a, size), cell_fixed(b, size), sum).bytes.data, size);
         return misfortune(task, DEED, hash);
 }
@@ -597,14 +597,14 @@ fst_fn fn_compose(const struct deed *d)
         static int take_BYTES_##v(fst_task *task, fst_bytes so_far PARAM_##v(value), fst_out *out)                     \
         {                                                                                                              \
                 uint64_t hash = cell_hash(VALUE_CELL(v));                                                              \
-                char room[SUM_MOST];                                                                                   \
+                char room[MAX_SUM];                                                                                   \
                 fst_emit(out, cell_add_number(cell_bytes(so_far), hash, room).bytes);                                  \
                 return misfortune(task, DEED, hash);                                                                   \
         }                                                                                                              \
         static int take_FIXED_##v(fst_task *task, void *so_far PARAM_##v(value))                                       \
         {                                                                                                              \
                 uint64_t hash = cell_hash(VALUE_CELL(v));                                                              \
-                char room[SUM_MOST];                                                                                   \
+                char room[MAX_SUM];                                                                                   \
                 struct cell sum = cell_add_number(cell_fixed(so_far, DEED->from.key_size), hash, room);                \
                 memcpy(so_far, sum.bytes.data, sum.bytes.len);                                                         \
                 return misfortune(task, DEED, hash);                                                                   \
@@ -615,7 +615,7 @@ KINDS(TAKE_FUNCTIONS)
 static int created(fst_task *task, struct cell value, fst_out *out)
 {
         const struct deed *d = DEED;
-        char zero[SUM_MOST], sum[SUM_MOST];
+        char zero[MAX_SUM], sum[MAX_SUM];
         struct row row = {.key = cell_zero(type_key(d->from), zero)};
         row.key = cell_add_number(row.key, cell_hash(value), sum);
         emit_row(out, type_key(d->from), row);

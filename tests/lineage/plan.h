@@ -134,8 +134,8 @@ struct node {
         X(FOLD, "fold")                                                                                                \
         X(AGGREGATE, "aggregate")                                                                                      \
         X(TREE_AGGREGATE, "tree_aggregate")                                                                            \
-        X(LEAST, "min")                                                                                                \
-        X(GREATEST, "max")                                                                                             \
+        X(MIN, "min")                                                                                                \
+        X(MAX, "max")                                                                                             \
         X(SUM, "sum")                                                                                                  \
         X(STATS, "stats")                                                                                              \
         X(HISTOGRAM, "histogram")                                                                                      \

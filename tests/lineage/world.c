@@ -13,7 +13,7 @@
 
 static struct world *world; /* that there is */
 
-static void launched(fst_context *sc, struct slot_run *run)
+static void launched(fst_context *sc, struct task_batch *run)
 {
         if (!world->around.by_wire)
                 return;
@@ -21,7 +21,7 @@ static void launched(fst_context *sc, struct slot_run *run)
         by_wire.launched(sc, run);
 }
 
-static void done(fst_context *sc, struct slot_run *run)
+static void done(fst_context *sc, struct task_batch *run)
 {
         for (int i = 0; i < run->n; i++) {
                 const struct slot_task *t = &run->tasks[i];

@@ -38,13 +38,13 @@ static int count(fst_rdd *rdd, double deviation, int64_t *n, fst_site site, stru
         if (r)
                 return r;
         job.distinct.precision = distinct_precision(deviation);
-        if (job.distinct.precision > DISTINCT_PRECISION_MOST)
+        if (job.distinct.precision > MAX_DISTINCT_PRECISION)
                 return error_set(
                         error, -EINVAL,
                         "accuracy (%g) takes 2^%d registers of each task, and 2^%d are allowed: ask for %g, or "
                         "count fst_distinct",
-                        deviation, job.distinct.precision, DISTINCT_PRECISION_MOST,
-                        1.054 / sqrt(1 << DISTINCT_PRECISION_MOST));
+                        deviation, job.distinct.precision, MAX_DISTINCT_PRECISION,
+                        1.054 / sqrt(1 << MAX_DISTINCT_PRECISION));
         job.registers = new_array(uint8_t, (size_t)1 << job.distinct.precision);
         r = action_run(rdd, &job.distinct.action, NULL, 0, site, error);
         if (r == 0)

@@ -200,8 +200,8 @@ static int check_bounds(const double *bounds, int n, struct fst_error *error)
 {
         if (n < 2)
                 return error_set(error, -EINVAL, "buckets array must have at least two elements");
-        if (n > HISTOGRAM_MOST + 1)
-                return error_set(error, -EINVAL, "a histogram has at most %d buckets", HISTOGRAM_MOST);
+        if (n > MAX_HISTOGRAM + 1)
+                return error_set(error, -EINVAL, "a histogram has at most %d buckets", MAX_HISTOGRAM);
         for (int i = 0; bounds && i < n; i++)
                 if (bounds[i] != bounds[i] || (i > 0 && bounds[i] <= bounds[i - 1]))
                         return error_set(error, -EINVAL, "buckets should be sorted, without duplicates: bound %d is %g",

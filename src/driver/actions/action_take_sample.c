@@ -84,7 +84,7 @@ static int draw(fst_rdd *rdd, bool with_replacement, int64_t wanted, int64_t row
 }
 
 /* Spark's: Int.MaxValue - 10 * sqrt(Int.MaxValue) */
-#define SAMPLE_MOST (INT32_MAX - 463409)
+#define MAX_SAMPLE (INT32_MAX - 463409)
 
 static int take_sample(fst_rdd *rdd, bool with_replacement, int64_t wanted, int64_t seed, struct page **out,
                        fst_site site, struct fst_error *error)
@@ -96,8 +96,8 @@ static int take_sample(fst_rdd *rdd, bool with_replacement, int64_t wanted, int6
         int r = action_check(rdd, error);
         if (r == 0 && wanted < 0)
                 r = error_set(error, -EINVAL, "Negative number of elements requested");
-        if (r == 0 && wanted > SAMPLE_MOST)
-                r = error_set(error, -EINVAL, "Cannot support a sample size > %d", SAMPLE_MOST);
+        if (r == 0 && wanted > MAX_SAMPLE)
+                r = error_set(error, -EINVAL, "Cannot support a sample size > %d", MAX_SAMPLE);
         if (r || wanted == 0)
                 return r;
         r = action_run(rdd, &count.action, NULL, 0, site, error);

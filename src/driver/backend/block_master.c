@@ -409,9 +409,9 @@ static int tell(const struct ranked *list, int n, struct block_location *out)
 int block_master_locations(struct block_master *m, struct block_name name, int asker, struct block_location *out,
                            int max, struct block_info *info)
 {
-        struct ranked list[BLOCK_LOCATIONS_MOST];
+        struct ranked list[MAX_BLOCK_LOCATIONS];
         int n = 0;
-        max = MIN(max, BLOCK_LOCATIONS_MOST);
+        max = MIN(max, MAX_BLOCK_LOCATIONS);
         pthread_mutex_lock(&m->lock);
         const struct executor *asking = executor_of(m, asker);
         struct entry *e = entry_find(m, name);
@@ -462,9 +462,9 @@ static bool has(const struct entry *e, const struct executor *executor)
 int block_master_peers(struct block_master *m, int asker, const struct block_name *name, struct block_location *out,
                        int max)
 {
-        struct ranked list[BLOCK_LOCATIONS_MOST];
+        struct ranked list[MAX_BLOCK_LOCATIONS];
         int n = 0;
-        max = MIN(max, BLOCK_LOCATIONS_MOST);
+        max = MIN(max, MAX_BLOCK_LOCATIONS);
         pthread_mutex_lock(&m->lock);
         const struct executor *asking = executor_of(m, asker);
         const struct entry *there = name ? entry_find(m, *name) : NULL;

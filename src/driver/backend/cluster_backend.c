@@ -26,10 +26,10 @@
 
 #include <time.h>
 
-#define STOP_PATIENCE_MS 3000
-#define LEAVE_PATIENCE_MS 20000        /* a pod that is to end is killed after 30 s */
-#define LEAVING_MS 500                 /* for tasks to end before their executors are told to */
-#define GUEST_MOST ((size_t)256 << 10) /* of who has not registered */
+#define STOP_TIMEOUT_MS 3000
+#define LEAVE_TIMEOUT_MS 20000                       /* a pod that is to end is killed after 30 s */
+#define DRAIN_MS 500                                 /* for tasks to end before their executors are told to */
+#define MAX_UNAUTHORIZED_MESSAGE ((size_t)256 << 10) /* of who has not registered */
 
 static struct cluster_backend *cluster_of(struct scheduler_backend *backend)
 {
@@ -69,7 +69,7 @@ static void append_removal(struct cluster_backend *b, struct remote_executor *x,
 }
 
 /* The run cannot be: its tasks have failed before they were sent. */
-static void fail_run(struct cluster_backend *b, struct slot_run *run, int status, const char *why)
+static void fail_run(struct cluster_backend *b, struct task_batch *run, int status, const char *why)
 {
         struct remote_executor *x = executor_table_at(&b->executors, run->executor);
         x->running[run->slot] = NULL;
@@ -82,7 +82,7 @@ static void fail_run(struct cluster_backend *b, struct slot_run *run, int status
         job_runner_post_run_done(b->runner, run);
 }
 
-static void cluster_launch(struct scheduler_backend *backend, int executor, struct slot_run *run)
+static void cluster_launch(struct scheduler_backend *backend, int executor, struct task_batch *run)
 {
         struct cluster_backend *b = cluster_of(backend);
         struct remote_executor *x = executor_table_at(&b->executors, executor);
@@ -98,7 +98,7 @@ static void cluster_launch(struct scheduler_backend *backend, int executor, stru
         executor_table_mark_dirty(&b->executors, x);
 }
 
-static void cluster_run_returned(struct scheduler_backend *backend, struct slot_run *run)
+static void cluster_run_returned(struct scheduler_backend *backend, struct task_batch *run)
 {
         struct remote_executor *x = executor_table_at(&cluster_of(backend)->executors, run->executor);
         if (x->running[run->slot] == run)
@@ -278,7 +278,7 @@ static void forget_result(struct cluster_backend *b, const struct remote_executo
         data_remove(b, x->index, &removal);
 }
 
-bool cluster_awaits_results(const struct slot_run *run)
+bool cluster_awaits_results(const struct task_batch *run)
 {
         for (int i = 0; i < run->n; i++)
                 if (run->tasks[i].result_waits)
@@ -287,7 +287,7 @@ bool cluster_awaits_results(const struct slot_run *run)
 }
 
 /* The run is whole when all of its results are here. */
-static void finish_if_whole(struct cluster_backend *b, struct slot_run *run)
+static void finish_if_whole(struct cluster_backend *b, struct task_batch *run)
 {
         if (!cluster_awaits_results(run))
                 job_runner_run_done(b->runner, run);
@@ -298,7 +298,7 @@ static void data_result(void *owner, void *cookie, void *bytes, size_t len, int 
         struct cluster_backend *b = owner;
         struct awaited_result *awaited = cookie;
         struct remote_executor *x = executor_table_at(&b->executors, awaited->executor);
-        struct slot_run *run = x->running[awaited->slot];
+        struct task_batch *run = x->running[awaited->slot];
         if (run && run->tasks[0].info.id == awaited->first_task_id) {
                 struct slot_task *t = &run->tasks[awaited->at];
                 int64_t id = t->info.id;
@@ -331,7 +331,7 @@ static const struct driver_data_ops data_ops = {
 };
 
 /* Count the run's results, and ask for those that did not come with it; what nobody wants is forgotten where it is. */
-void cluster_fetch_results(struct cluster_backend *b, struct remote_executor *x, struct slot_run *run)
+void cluster_fetch_results(struct cluster_backend *b, struct remote_executor *x, struct task_batch *run)
 {
         for (int i = 0; i < run->n; i++) {
                 struct slot_task *t = &run->tasks[i];
@@ -418,7 +418,7 @@ static bool cluster_idle(struct scheduler_backend *backend)
         if (b->left || all_returned(b))
                 return true;
         if (!uv_is_active((uv_handle_t *)&b->leaving))
-                uv_timer_start(&b->leaving, leaving_over, LEAVING_MS, 0);
+                uv_timer_start(&b->leaving, leaving_over, DRAIN_MS, 0);
         return false;
 }
 
@@ -428,7 +428,7 @@ static int driver_options(struct rpc_options *options, const struct fst_conf *co
 {
         rpc_options_init(options);
         options->name = "sparkDriver";
-        options->max_guest_bytes = GUEST_MOST;
+        options->max_guest_bytes = MAX_UNAUTHORIZED_MESSAGE;
         return rpc_options_configure(options, conf, error);
 }
 
@@ -540,7 +540,7 @@ static void rpc_closed(void *owner)
         *(bool *)owner = true;
 }
 
-static void patience_over(uv_timer_t *timer)
+static void timed_out(uv_timer_t *timer)
 {
         timer->data = NULL;
 }
@@ -558,7 +558,7 @@ void cluster_stop_executors(struct cluster_backend *b)
                 tell_to_end(b->executors.at[i]);
 }
 
-void cluster_backend_tell_to_end(struct cluster_backend *b, const char *executor_id)
+void cluster_backend_send_stop(struct cluster_backend *b, const char *executor_id)
 {
         struct remote_executor *x = executor_table_find(&b->executors, executor_id);
         if (x)
@@ -566,18 +566,18 @@ void cluster_backend_tell_to_end(struct cluster_backend *b, const char *executor
 }
 
 /* Executors end by themselves when told to, if they have a moment. */
-static void let_executors_end(struct cluster_backend *b, uint64_t patience_ms)
+static void let_executors_end(struct cluster_backend *b, uint64_t timeout_ms)
 {
         cluster_stop_executors(b);
         b->closing = true;
         uv_timer_stop(&b->expiry);
-        uv_timer_t patience;
-        uv_timer_init(&b->loop, &patience);
-        patience.data = b;
-        uv_timer_start(&patience, patience_over, patience_ms, 0);
-        while (patience.data && !b->manager->class->stopped(b->manager))
+        uv_timer_t time_limit;
+        uv_timer_init(&b->loop, &time_limit);
+        time_limit.data = b;
+        uv_timer_start(&time_limit, timed_out, timeout_ms, 0);
+        while (time_limit.data && !b->manager->class->stopped(b->manager))
                 uv_run(&b->loop, UV_RUN_ONCE);
-        uv_close((uv_handle_t *)&patience, NULL);
+        uv_close((uv_handle_t *)&time_limit, NULL);
         uv_run(&b->loop, UV_RUN_NOWAIT); /* the timer is on our stack */
 }
 
@@ -586,7 +586,7 @@ static void cluster_leave(struct scheduler_backend *backend)
         struct cluster_backend *b = cluster_of(backend);
         if (!b->manager->class->outlives_driver)
                 return;
-        let_executors_end(b, LEAVE_PATIENCE_MS);
+        let_executors_end(b, LEAVE_TIMEOUT_MS);
         if (!b->manager->class->stopped(b->manager))
                 log_warn(
                         "CoarseGrainedSchedulerBackend",
@@ -597,7 +597,7 @@ static void cluster_leave(struct scheduler_backend *backend)
 /* Who does not end in time is ended. */
 static void end_executors(struct cluster_backend *b)
 {
-        let_executors_end(b, STOP_PATIENCE_MS);
+        let_executors_end(b, STOP_TIMEOUT_MS);
         b->manager->class->stop(b->manager);
         uv_run(&b->loop, UV_RUN_NOWAIT);
 }
@@ -605,7 +605,7 @@ static void end_executors(struct cluster_backend *b)
 /* Each service once. */
 static void end_services(struct cluster_backend *b)
 {
-        for (int i = 0; b->removals && b->manager->class->services_not_told && i < b->executors.n; i++) {
+        for (int i = 0; b->removals && b->manager->class->must_notify_shuffle_services && i < b->executors.n; i++) {
                 const struct remote_executor *x = b->executors.at[i];
                 int k = 0;
                 while (k < i && (b->executors.at[k]->service_port != x->service_port ||
@@ -650,7 +650,7 @@ static void cluster_free(struct scheduler_backend *backend)
 
 static const struct scheduler_backend_class cluster_backend_class = {
         .name = "cluster",
-        .elsewhere = true,
+        .is_remote = true,
         .announce = cluster_announce,
         .start = cluster_start,
         .launch = cluster_launch,

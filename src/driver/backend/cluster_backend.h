@@ -48,7 +48,7 @@ void cluster_backend_executor_decommissioned(struct cluster_backend *backend, co
  * Tell an executor to end by itself, in order; its manager sees to it that it does. One that is not connected is not
  * told.
  */
-void cluster_backend_tell_to_end(struct cluster_backend *backend, const char *executor_id);
+void cluster_backend_send_stop(struct cluster_backend *backend, const char *executor_id);
 
 /*
  * A worker is gone, and its shuffle service with it: what executors on @host left there is forgotten at once, and made

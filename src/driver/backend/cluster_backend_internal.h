@@ -26,11 +26,11 @@ struct cluster_backend {
         struct executor_table executors;
         struct stage_shipping *stages;
         struct driver_data *data;
-        struct service_removals *removals;   /* NULL: there is no shuffle service */
-        uint8_t io_secret[FILE_SECRET_MOST]; /* of the keys of executors' files */
-        size_t io_secret_len;                /* 0: they are not encrypted */
-        struct strmap settings;              /* what executors are told: once the first has asked */
-        struct buf tokens;                   /* delegation tokens, as who renews them last sent them */
+        struct service_removals *removals;  /* NULL: there is no shuffle service */
+        uint8_t io_secret[MAX_FILE_SECRET]; /* of the keys of executors' files */
+        size_t io_secret_len;               /* 0: they are not encrypted */
+        struct strmap settings;             /* what executors are told: once the first has asked */
+        struct buf tokens;                  /* delegation tokens, as who renews them last sent them */
         int64_t heartbeat_timeout_ms;
         int64_t decommission_ms; /* spark.executor.decommission.forceKillTimeout; -1: for ever */
         int requested;           /* executors in all; -1: nobody has said how many */
@@ -44,14 +44,14 @@ struct cluster_backend {
 void cluster_flush(struct remote_executor *x);
 
 /* Count a run's results, and fetch those that did not come with its status; it is done when all are here. */
-void cluster_fetch_results(struct cluster_backend *b, struct remote_executor *x, struct slot_run *run);
+void cluster_fetch_results(struct cluster_backend *b, struct remote_executor *x, struct task_batch *run);
 
 /* As the scheduler backend's slot. */
 void cluster_remove_output(struct scheduler_backend *backend, int executor, int shuffle_id, int map_partition,
                            int64_t task_id);
 
 /* Whether a result of the run is still awaited. */
-bool cluster_awaits_results(const struct slot_run *run);
+bool cluster_awaits_results(const struct task_batch *run);
 
 /* Tell all executors to end. */
 void cluster_stop_executors(struct cluster_backend *b);
@@ -65,7 +65,7 @@ void cluster_lose(struct cluster_backend *b, struct remote_executor *x, bool cau
 void cluster_disconnected(void *backend, struct rpc_peer *peer, const char *why);
 
 /* Tell a new executor of all that are gone. */
-void cluster_tell_who_is_gone(struct cluster_backend *b, const struct remote_executor *to);
+void cluster_broadcast_lost_executors(struct cluster_backend *b, const struct remote_executor *to);
 
 /* For a timer whose data is the backend: executors that have sent no heartbeat for too long are gone. */
 void cluster_look_for_expired(uv_timer_t *timer);

@@ -119,10 +119,10 @@ static void register_executor(struct cluster_backend *b, struct rpc_message *m)
         x->ref = rpc_peer_ref(m->peer, "Executor");
         x->heartbeat_ms = context_now_ms();
         uv_timer_init(&b->loop, &x->loss);
-        uv_timer_init(&b->loop, &x->patience);
-        x->loss.data = x->patience.data = x;
+        uv_timer_init(&b->loop, &x->timeout);
+        x->loss.data = x->timeout.data = x;
         rpc_peer_set_data(m->peer, x);
-        rpc_peer_welcome(m->peer);
+        rpc_peer_authorize(m->peer);
         log_info("CoarseGrainedSchedulerBackend", "Registered executor %s (%s) with ID %s", x->host,
                  rpc_peer_name(m->peer), x->id);
         Firesteel__RegisteredExecutor reply = FIRESTEEL__REGISTERED_EXECUTOR__INIT;
@@ -130,7 +130,7 @@ static void register_executor(struct cluster_backend *b, struct rpc_message *m)
         rpc_reply_packed(m, m->type, &reply.base, NULL);
         __atomic_fetch_add(&b->sc->registered_cores, x->cores, __ATOMIC_RELAXED);
         x->index = announce(b, x, r);
-        cluster_tell_who_is_gone(b, x);
+        cluster_broadcast_lost_executors(b, x);
         driver_data_add_executor(b->data, x);
         /* Files may have been added since it was given its configuration. */
         if (driver_data_files(b->data)->n_files)
@@ -161,7 +161,7 @@ static void status_update(struct cluster_backend *b, const struct rpc_message *m
                 give_up(b, x, "it is no message");
         for (size_t i = 0; update && i < update->n_runs && x->state == EXECUTOR_ALIVE; i++) {
                 const Firesteel__RunStatus *status = update->runs[i];
-                struct slot_run *run = status->slot >= 0 && status->slot < x->cores ? x->running[status->slot] : NULL;
+                struct task_batch *run = status->slot >= 0 && status->slot < x->cores ? x->running[status->slot] : NULL;
                 struct fst_error error = FST_ERROR_INIT;
                 bool again = run && cluster_awaits_results(run);
                 if (!run || again)

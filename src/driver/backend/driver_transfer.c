@@ -363,7 +363,7 @@ void driver_data_updates(struct driver_data *d, const struct remote_executor *x,
 
 static void answer_places(struct rpc_message *m, const struct block_location *places, int n)
 {
-        Firesteel__BlockLocation list[BLOCK_LOCATIONS_MOST], *pointers[BLOCK_LOCATIONS_MOST];
+        Firesteel__BlockLocation list[MAX_BLOCK_LOCATIONS], *pointers[MAX_BLOCK_LOCATIONS];
         Firesteel__BlockLocations answer = FIRESTEEL__BLOCK_LOCATIONS__INIT;
         for (int i = 0; i < n; i++) {
                 firesteel__block_location__init(&list[i]);
@@ -379,12 +379,12 @@ static void answer_places(struct rpc_message *m, const struct block_location *pl
 
 void driver_data_locations(struct driver_data *d, const struct remote_executor *x, struct rpc_message *m)
 {
-        struct block_location places[BLOCK_LOCATIONS_MOST];
+        struct block_location places[MAX_BLOCK_LOCATIONS];
         struct block_name name;
         Firesteel__BlockNames *names = firesteel__block_names__unpack(NULL, m->len, m->body);
         if (names && names->n_names == 1 && block_name_parse(names->names[0], &name))
                 answer_places(m, places,
-                              block_master_locations(d->blocks, name, x->index, places, BLOCK_LOCATIONS_MOST, NULL));
+                              block_master_locations(d->blocks, name, x->index, places, MAX_BLOCK_LOCATIONS, NULL));
         else
                 rpc_fail(m, "one block's name is expected");
         firesteel__block_names__free_unpacked(names, NULL);
@@ -392,13 +392,13 @@ void driver_data_locations(struct driver_data *d, const struct remote_executor *
 
 void driver_data_peers(struct driver_data *d, const struct remote_executor *x, struct rpc_message *m)
 {
-        struct block_location places[BLOCK_LOCATIONS_MOST];
+        struct block_location places[MAX_BLOCK_LOCATIONS];
         struct block_name name;
         Firesteel__BlockNames *names = firesteel__block_names__unpack(NULL, m->len, m->body);
         bool named = names && names->n_names == 1 && block_name_parse(names->names[0], &name);
         firesteel__block_names__free_unpacked(names, NULL);
         answer_places(m, places,
-                      block_master_peers(d->blocks, x->index, named ? &name : NULL, places, BLOCK_LOCATIONS_MOST));
+                      block_master_peers(d->blocks, x->index, named ? &name : NULL, places, MAX_BLOCK_LOCATIONS));
 }
 
 int driver_data_cached_on(struct driver_data *d, int rdd, int partition, int *executors, int max)

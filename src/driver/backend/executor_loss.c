@@ -48,7 +48,7 @@ void cluster_lose(struct cluster_backend *b, struct remote_executor *x, bool cau
         x->state = EXECUTOR_GONE;
         __atomic_fetch_sub(&b->sc->registered_cores, x->cores, __ATOMIC_RELAXED);
         uv_timer_stop(&x->loss);
-        uv_timer_stop(&x->patience);
+        uv_timer_stop(&x->timeout);
         announce_loss(b, x->index);
         driver_data_remove_executor(b->data, x);
         if (caused_by_app)
@@ -166,7 +166,7 @@ void cluster_look_for_expired(uv_timer_t *timer)
 }
 
 /* A new executor may be told to run tasks of stages that name some who are gone by now. */
-void cluster_tell_who_is_gone(struct cluster_backend *b, const struct remote_executor *to)
+void cluster_broadcast_lost_executors(struct cluster_backend *b, const struct remote_executor *to)
 {
         Firesteel__ExecutorsLost gone = FIRESTEEL__EXECUTORS_LOST__INIT;
         gone.executors = new_array(int32_t, (size_t)b->executors.n);

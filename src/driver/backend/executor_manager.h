@@ -1,6 +1,7 @@
 /*
  * An executor manager: who gets processes started for an application and says how they ended. All that a cluster
- * manager is to the driver; what the processes say to it is the cluster backend's business (driver/backend/cluster_backend.h).
+ * manager is to the driver; what the processes say to it is the cluster backend's business
+ * (driver/backend/cluster_backend.h).
  *
  * All calls are on the scheduler's thread, but for `announce`, `start` and `free`, when that thread does not run. A
  * manager may put handles of its own on the backend's loop; it closes them in `stop`.
@@ -22,7 +23,7 @@ struct executor_manager_class {
         bool outlives_driver;
 
         /* Nobody but the driver tells the shuffle services on executors' hosts that the application has ended. */
-        bool services_not_told;
+        bool must_notify_shuffle_services;
 
         /*
          * spark.authenticate is on, and no secret was given: set spark.authenticate.secret to one that reaches the

@@ -9,7 +9,7 @@
 #include <gnu/libc-version.h>
 #include <stdio.h>
 
-#define NAME_MOST 255
+#define MAX_NAME 255
 
 struct remote_executor *executor_table_at(struct executor_table *t, int index)
 {
@@ -48,7 +48,7 @@ static bool printable(const char *text)
         for (size_t i = 0; i < n; i++)
                 if ((unsigned char)text[i] <= ' ' || text[i] == 0x7f)
                         return false;
-        return n > 0 && n <= NAME_MOST;
+        return n > 0 && n <= MAX_NAME;
 }
 
 int executor_table_check(struct executor_table *t, const Firesteel__RegisterExecutor *r, struct fst_error *error)
@@ -106,7 +106,7 @@ struct remote_executor *executor_table_add(struct executor_table *t, const Fires
         x->memory = r->memory;
         x->off_heap_memory = r->off_heap_memory;
         x->pid = r->pid;
-        x->running = new_array(struct slot_run *, (size_t)r->cores);
+        x->running = new_array(struct task_batch *, (size_t)r->cores);
         set_properties(&x->log_urls, r->log_urls, r->n_log_urls);
         set_properties(&x->attributes, r->attributes, r->n_attributes);
         return t->at[t->n++] = x;
@@ -149,7 +149,7 @@ void executor_table_locate(struct executor_table *t, struct shuffle_location **l
         }
 }
 
-void executor_take_slot(struct remote_executor *x, struct slot_run *run)
+void executor_take_slot(struct remote_executor *x, struct task_batch *run)
 {
         for (run->slot = 0; x->running[run->slot];)
                 run->slot++;

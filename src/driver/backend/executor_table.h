@@ -22,19 +22,19 @@ struct remote_executor {
         char *id, *host;
         int cores, transfer_port, service_port; /* the last: of the service that has its map outputs; 0: none */
         enum executor_state state;
-        struct rpc_ref *ref;       /* its endpoint; NULL once it is gone */
-        struct slot_run **running; /* by slot; NULL: idle */
-        struct buf launches;       /* LaunchTasks to be sent */
-        struct buf removals;       /* Remove to be sent */
-        bool decommissioned;       /* told to end: its end is nobody's fault */
+        struct rpc_ref *ref;         /* its endpoint; NULL once it is gone */
+        struct task_batch **running; /* by slot; NULL: idle */
+        struct buf launches;         /* LaunchTasks to be sent */
+        struct buf removals;         /* Remove to be sent */
+        bool decommissioned;         /* told to end: its end is nobody's fault */
         char *decommission_reason;
         bool killed; /* its manager was told to end it */
         bool dirty;  /* it is on the list of those to be flushed */
         struct remote_executor *next_dirty;
         int64_t heartbeat_ms, resident_bytes, memory, off_heap_memory;
         int64_t pid;
-        uv_timer_t patience; /* runs while it is decommissioned, if that is to take only so long */
-        uv_timer_t loss;     /* runs while the reason of its loss is awaited */
+        uv_timer_t timeout; /* runs while it is decommissioned, if that is to take only so long */
+        uv_timer_t loss;    /* runs while the reason of its loss is awaited */
         struct strmap log_urls, attributes;
 };
 
@@ -70,7 +70,7 @@ struct remote_executor *executor_table_take_dirty(struct executor_table *table);
 void executor_table_locate(struct executor_table *table, struct shuffle_location **locations, int *n);
 
 /* Take a free slot for @run, of which there is one. */
-void executor_take_slot(struct remote_executor *x, struct slot_run *run);
+void executor_take_slot(struct remote_executor *x, struct task_batch *run);
 
 /* Give up the connections, before the rpc env is closed. */
 void executor_table_drop_refs(struct executor_table *table);

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 /* Messages are some hundred bytes; a launcher that does not read for so long has no use for them. */
-#define PATIENCE_NS (10 * 1000000000ll)
+#define TIMEOUT_NS (10 * 1000000000ll)
 
 struct launcher_backend {
         int fd;
@@ -51,7 +51,7 @@ static int send_all(int fd, const char *data, size_t n)
                         continue;
                 if (errno != EAGAIN)
                         return -errno;
-                int r = socket_wait(fd, POLLOUT, PATIENCE_NS, NULL);
+                int r = socket_wait(fd, POLLOUT, TIMEOUT_NS, NULL);
                 if (r <= 0)
                         return r < 0 ? r : -ETIMEDOUT;
         }
@@ -178,7 +178,7 @@ static int open_connection(const char *text, struct fst_error *error)
                                  "the port of this application's launcher is '%s' (spark.launcher.port, "
                                  "_SPARK_LAUNCHER_PORT): it must be a number from 1 to 65535",
                                  text);
-        int fd = socket_connect("127.0.0.1", (int)port, PATIENCE_NS, NULL, error);
+        int fd = socket_connect("127.0.0.1", (int)port, TIMEOUT_NS, NULL, error);
         return fd < 0 ? error_wrap(error, fd, "connecting to this application's launcher") : fd;
 }
 

@@ -2,8 +2,8 @@
  * See local_backend.h. A slot has at most one run at a time, and the scheduler knows how many cores there are, so a
  * free slot exists whenever it launches. The one executor is this process: it is never lost.
  *
- * With spark.firesteel.task.isolation=process slots are of the process kind (exec/isolation/isolation.h). Their workers load what
- * modules there are, and ask for the rows of parallelize, which the driver has.
+ * With spark.firesteel.task.isolation=process slots are of the process kind (exec/isolation/isolation.h). Their workers
+ * load what modules there are, and ask for the rows of parallelize, which the driver has.
  */
 #include "driver/backend/local_backend.h"
 
@@ -26,7 +26,7 @@
 #include <pthread.h>
 #include <time.h>
 
-enum { MODULES_MOST = 64 };
+enum { MAX_MODULES = 64 };
 
 struct local_backend {
         struct scheduler_backend backend;
@@ -35,11 +35,11 @@ struct local_backend {
         int32_t executor;                        /* the scheduler's index */
         const struct local_backend_probe *probe; /* NULL: none */
         struct slot **slots;
-        struct slot_run **running; /* by slot; NULL: idle */
+        struct task_batch **running; /* by slot; NULL: idle */
         int n_slots;
         struct slot_watch *watch; /* NULL: nothing is to be watched */
-        int64_t look_at;          /* when it is to look again; INT64_MAX: never */
-        bool told_to_end;         /* tasks of worker processes, at the end */
+        int64_t next_check;       /* when it is to look again; INT64_MAX: never */
+        bool stop_sent;           /* tasks of worker processes, at the end */
         int32_t *location_of;     /* by executor: all zero */
 
         pthread_mutex_t lock;
@@ -81,7 +81,7 @@ static void unpersisted(void *owner, int rdd, bool blocking)
         listener_bus_post_unpersist_rdd(b->sc->bus, &(struct unpersist_rdd){rdd});
 }
 
-static void slot_done(void *owner, struct slot_run *run)
+static void slot_done(void *owner, struct task_batch *run)
 {
         struct local_backend *b = owner;
         if (b->probe)
@@ -105,8 +105,8 @@ static const struct slice_source slices = {.fetch = fetch_slice};
 
 static void prepare_isolation(struct local_backend *b)
 {
-        const struct module *modules[MODULES_MOST];
-        size_t n = MIN(module_list(modules, MODULES_MOST), (size_t)MODULES_MOST);
+        const struct module *modules[MAX_MODULES];
+        size_t n = MIN(module_list(modules, MAX_MODULES), (size_t)MAX_MODULES);
         for (size_t i = 0; i < n; i++)
                 isolation_add_module(b->sc->env.isolation, modules[i]->path);
         b->sc->env.slices = &slices;
@@ -131,7 +131,7 @@ static int start_watch(struct local_backend *b, struct fst_error *error)
                                                         .end_executor = not_ended,
                                                         .owner = b},
                            &b->watch, error);
-        b->look_at = r ? INT64_MAX : 0;
+        b->next_check = r ? INT64_MAX : 0;
         return r;
 }
 
@@ -155,7 +155,7 @@ static int local_start(struct scheduler_backend *backend, struct job_runner *run
         return r ? r : start_watch(b, error);
 }
 
-static void local_launch(struct scheduler_backend *backend, int executor, struct slot_run *run)
+static void local_launch(struct scheduler_backend *backend, int executor, struct task_batch *run)
 {
         struct local_backend *b = local_of(backend);
         for (run->slot = 0; b->running[run->slot];)
@@ -163,11 +163,11 @@ static void local_launch(struct scheduler_backend *backend, int executor, struct
         b->running[run->slot] = run;
         if (b->probe)
                 b->probe->launched(b->sc, run);
-        slot_give(b->slots[run->slot], run);
+        slot_submit(b->slots[run->slot], run);
 }
 
 /* The run that has come back leaves its slot idle. */
-static void local_run_returned(struct scheduler_backend *backend, struct slot_run *run)
+static void local_run_returned(struct scheduler_backend *backend, struct task_batch *run)
 {
         struct local_backend *b = local_of(backend);
         b->running[run->slot] = NULL;
@@ -181,7 +181,7 @@ static void local_kill_task(struct scheduler_backend *backend, int executor, int
 {
         struct local_backend *b = local_of(backend);
         for (int s = 0; s < b->n_slots; s++) {
-                struct slot_run *run = b->running[s];
+                struct task_batch *run = b->running[s];
                 for (int i = 0; run && i < run->n; i++) {
                         if (run->tasks[i].info.id != task_id)
                                 continue;
@@ -224,7 +224,7 @@ static void local_stage_removed(struct scheduler_backend *backend, struct stage_
 static void local_wait(struct scheduler_backend *backend, int64_t deadline)
 {
         struct local_backend *b = local_of(backend);
-        deadline = MIN(deadline, b->look_at);
+        deadline = MIN(deadline, b->next_check);
         struct timespec until = {.tv_sec = deadline / 1000000000, .tv_nsec = deadline % 1000000000};
         pthread_mutex_lock(&b->lock);
         while (!b->woken)
@@ -234,8 +234,8 @@ static void local_wait(struct scheduler_backend *backend, int64_t deadline)
                         break;
         b->woken = false;
         pthread_mutex_unlock(&b->lock);
-        if (b->watch && b->look_at <= now_ns())
-                b->look_at = slot_watch_tick(b->watch, now_ns());
+        if (b->watch && b->next_check <= now_ns())
+                b->next_check = slot_watch_tick(b->watch, now_ns());
 }
 
 static void local_wake(struct scheduler_backend *backend)
@@ -252,10 +252,10 @@ static void local_wake(struct scheduler_backend *backend)
 static bool local_idle(struct scheduler_backend *backend)
 {
         struct local_backend *b = local_of(backend);
-        for (int s = 0; s < b->n_slots && b->sc->env.isolation && !b->told_to_end; s++)
+        for (int s = 0; s < b->n_slots && b->sc->env.isolation && !b->stop_sent; s++)
                 for (int i = 0; b->running[s] && i < b->running[s]->n; i++)
                         slot_kill(b->slots[s], b->running[s]->tasks[i].info.id, true);
-        b->told_to_end = true;
+        b->stop_sent = true;
         for (int s = 0; s < b->n_slots; s++)
                 if (b->running[s])
                         return false;
@@ -300,10 +300,10 @@ struct scheduler_backend *local_backend_new(struct fst_context *sc)
         b->backend.class = &local_backend_class;
         b->sc = sc;
         b->probe = probe_of_tests;
-        b->look_at = INT64_MAX;
+        b->next_check = INT64_MAX;
         b->n_slots = sc->master.threads;
         b->slots = new_array(struct slot *, (size_t)b->n_slots);
-        b->running = new_array(struct slot_run *, (size_t)b->n_slots);
+        b->running = new_array(struct task_batch *, (size_t)b->n_slots);
         pthread_condattr_t monotonic;
         pthread_condattr_init(&monotonic);
         pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

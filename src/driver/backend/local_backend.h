@@ -4,15 +4,15 @@
 #include "driver/backend/scheduler_backend.h"
 
 struct fst_context;
-struct slot_run;
+struct task_batch;
 
 /* Never NULL. Its threads start with `start`. */
 struct scheduler_backend *local_backend_new(struct fst_context *sc);
 
 /* For tests: who sees the runs of every local backend. */
 struct local_backend_probe {
-        void (*launched)(struct fst_context *sc, struct slot_run *run); /* scheduler's thread; no slot has it yet */
-        void (*done)(struct fst_context *sc, struct slot_run *run); /* slot's thread; the driver has not heard yet */
+        void (*launched)(struct fst_context *sc, struct task_batch *run); /* scheduler's thread; no slot has it yet */
+        void (*done)(struct fst_context *sc, struct task_batch *run); /* slot's thread; the driver has not heard yet */
 };
 
 /* NULL: nobody does. For contexts that are made from now on. */

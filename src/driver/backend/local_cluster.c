@@ -29,9 +29,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MODULES_MOST = 64 };
+enum { MAX_MODULES = 64 };
 
-#define KILL_PATIENCE_MS 2000 /* for an executor that is to end */
+#define KILL_TIMEOUT_MS 2000 /* for an executor that is to end */
 
 struct local_executor {
         struct local_cluster *cluster;
@@ -39,7 +39,7 @@ struct local_executor {
         int worker, place;   /* in its worker: which share of the custom resources it has */
         struct child *child; /* NULL: it has ended */
         bool killed;         /* by us */
-        uv_timer_t patience; /* runs while it has a moment to end in order */
+        uv_timer_t timeout;  /* runs while it has a moment to end in order */
         bool registered;
 };
 
@@ -66,45 +66,45 @@ static struct local_cluster *cluster_of(struct executor_manager *manager)
 
 /* --------------------------------------------------------------------------------------------------- starting */
 
-static void add_start_conf(const struct fst_conf *conf, struct word_list *a)
+static void add_start_conf(const struct fst_conf *conf, struct string_list *a)
 {
         for (struct strmap_entry *e = NULL; (e = strmap_next(&conf->set, e));) {
                 if (!executor_startup_key(e->key))
                         continue;
-                word_list_add(a, "--conf");
-                word_list_take(a, mem_printf("%s=%s", e->key, e->value));
+                string_list_add(a, "--conf");
+                string_list_take(a, mem_printf("%s=%s", e->key, e->value));
         }
 }
 
 /* What the driver has loaded, executors load before they register: they find the files where the driver did. */
-static void add_modules(struct word_list *a)
+static void add_modules(struct string_list *a)
 {
-        const struct module *modules[MODULES_MOST];
-        size_t n = MIN(module_list(modules, MODULES_MOST), (size_t)MODULES_MOST);
+        const struct module *modules[MAX_MODULES];
+        size_t n = MIN(module_list(modules, MAX_MODULES), (size_t)MAX_MODULES);
         for (size_t i = 0; i < n; i++) {
-                word_list_add(a, "--user-class-path");
-                word_list_add(a, modules[i]->path);
+                string_list_add(a, "--user-class-path");
+                string_list_add(a, modules[i]->path);
         }
 }
 
 static void command_line(const struct local_cluster *c, const struct local_executor *x, const char *resources,
-                         struct word_list *a)
+                         struct string_list *a)
 {
-        word_list_add(a, "firesteel");
-        word_list_add(a, "executor");
-        word_list_add(a, "--driver-url");
-        word_list_add(a, c->driver_url);
-        word_list_add(a, "--executor-id");
-        word_list_add(a, x->id);
-        word_list_add(a, "--hostname");
-        word_list_add(a, c->hosts.data[(size_t)x->worker % c->hosts.len]);
-        word_list_add(a, "--cores");
-        word_list_take(a, mem_printf("%d", c->cores));
-        word_list_add(a, "--app-id");
-        word_list_add(a, c->sc->app_id);
+        string_list_add(a, "firesteel");
+        string_list_add(a, "executor");
+        string_list_add(a, "--driver-url");
+        string_list_add(a, c->driver_url);
+        string_list_add(a, "--executor-id");
+        string_list_add(a, x->id);
+        string_list_add(a, "--hostname");
+        string_list_add(a, c->hosts.data[(size_t)x->worker % c->hosts.len]);
+        string_list_add(a, "--cores");
+        string_list_take(a, mem_printf("%d", c->cores));
+        string_list_add(a, "--app-id");
+        string_list_add(a, c->sc->app_id);
         if (resources) {
-                word_list_add(a, "--resourcesFile");
-                word_list_add(a, resources);
+                string_list_add(a, "--resourcesFile");
+                string_list_add(a, resources);
         }
         add_start_conf(c->sc->conf, a);
         add_modules(a);
@@ -119,19 +119,19 @@ static int start_executor(struct local_cluster *c, int worker, int place, struct
         if (r)
                 return r;
         struct local_executor *x = new0(struct local_executor);
-        _cleanup_(word_list_deinit) struct word_list command = {0}, variables = {0};
+        _cleanup_(string_list_deinit) struct string_list command = {0}, variables = {0};
         x->cluster = c;
         x->id = mem_printf("%d", c->next_id++);
         x->worker = worker;
         x->place = place;
-        uv_timer_init(cluster_backend_loop(c->backend), &x->patience);
-        x->patience.data = x;
+        uv_timer_init(cluster_backend_loop(c->backend), &x->timeout);
+        x->timeout.data = x;
         vec_push(&c->executors, x);
         command_line(c, x, resources, &command);
         executor_process_environment(&variables, conf_get_raw(c->sc->conf, "spark.authenticate.secret"));
         struct child_options options = {.file = c->program,
-                                        .arguments = word_list_argv(&command),
-                                        .environment = word_list_argv(&variables),
+                                        .arguments = string_list_argv(&command),
+                                        .environment = string_list_argv(&variables),
                                         .ended = executor_ended,
                                         .owner = x};
         r = child_start(cluster_backend_loop(c->backend), &options, &x->child, error);
@@ -208,7 +208,7 @@ static void executor_ended(void *owner, struct child *child, int wait_status, co
         struct local_executor *x = owner;
         struct local_cluster *c = x->cluster;
         x->child = NULL;
-        uv_timer_stop(&x->patience);
+        uv_timer_stop(&x->timeout);
         c->running--;
         _cleanup_free_ char *reason = describe_end(child_pid(child), wait_status, last_words);
         if (c->stopping && WIFSIGNALED(wait_status) && !x->killed)
@@ -347,7 +347,7 @@ static void local_cluster_registered(struct executor_manager *manager, const cha
                 x->registered = true;
 }
 
-static void patience_over(uv_timer_t *timer)
+static void timed_out(uv_timer_t *timer)
 {
         struct local_executor *x = timer->data;
         if (x->child)
@@ -361,7 +361,7 @@ static void local_cluster_kill(struct executor_manager *manager, const char *exe
                 return;
         x->killed = true;
         child_kill(x->child, SIGTERM);
-        uv_timer_start(&x->patience, patience_over, KILL_PATIENCE_MS, 0);
+        uv_timer_start(&x->timeout, timed_out, KILL_TIMEOUT_MS, 0);
 }
 
 static bool local_cluster_stopped(struct executor_manager *manager)
@@ -416,7 +416,7 @@ static void local_cluster_free(struct executor_manager *manager)
 
 static const struct executor_manager_class local_cluster_class = {
         .name = "local-cluster",
-        .services_not_told = true,
+        .must_notify_shuffle_services = true,
         .make_secret = local_cluster_make_secret,
         .start = local_cluster_start,
         .registered = local_cluster_registered,

@@ -2,7 +2,7 @@
  * Fetching results that were too large for a status message (above spark.task.maxDirectResultSize) from the executors
  * that keep them: a few threads (spark.resultGetter.threads), so that the scheduler's does not wait.
  *
- * How the cluster backend is to call it: on a status that says how large the result is, if sched_task_counts,
+ * How the cluster backend is to call it: on a status that says how large the result is, if sched_result_is_needed,
  * result_getter_fetch; `done` then posts what has come to the scheduler's thread, which decodes it as if it had come
  * with the status. A result that cannot be had is reported as the task's failure (Spark: TaskResultLost), and tried
  * again.

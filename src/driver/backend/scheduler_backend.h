@@ -18,7 +18,7 @@ struct scheduler_backend;
 
 struct scheduler_backend_class {
         const char *name;
-        bool elsewhere; /* tasks run in other processes: they never touch the driver's objects */
+        bool is_remote; /* tasks run in other processes: they never touch the driver's objects */
 
         /*
          * Introduce the application to whoever gives it its id, before anything that needs the id is there: *@app_id
@@ -38,10 +38,10 @@ struct scheduler_backend_class {
          * Takes the run; it comes back by job_runner_run_done, unless its executor is
          * reported lost: then the backend frees it.
          */
-        void (*launch)(struct scheduler_backend *backend, int executor, struct slot_run *run);
+        void (*launch)(struct scheduler_backend *backend, int executor, struct task_batch *run);
 
         /* A run is back, by job_runner_run_done: its core is free. Its outcomes are still there. */
-        void (*run_returned)(struct scheduler_backend *backend, struct slot_run *run);
+        void (*run_returned)(struct scheduler_backend *backend, struct task_batch *run);
 
         /* End a task that was launched; unknown ones are ignored. */
         void (*kill_task)(struct scheduler_backend *backend, int executor, int64_t task_id, bool interrupt,
@@ -129,14 +129,14 @@ struct scheduler_backend {
 /* ---------------------------------------------------------------------------- what a backend tells the job runner */
 
 /* A run for `launch`, or to be filled by the backend; given back by job_runner_run_done. */
-struct slot_run *job_runner_run_new(struct job_runner *runner);
-void job_runner_run_free(struct job_runner *runner, struct slot_run *run);
+struct task_batch *job_runner_run_new(struct job_runner *runner);
+void job_runner_run_free(struct job_runner *runner, struct task_batch *run);
 
 /* The outcomes of a run, all of its tasks'. Takes the run. */
-void job_runner_run_done(struct job_runner *runner, struct slot_run *run);
+void job_runner_run_done(struct job_runner *runner, struct task_batch *run);
 
 /* From another thread: the same, done by the scheduler's thread soon. */
-void job_runner_post_run_done(struct job_runner *runner, struct slot_run *run);
+void job_runner_post_run_done(struct job_runner *runner, struct task_batch *run);
 
 /*
  * This task is what crashed the executor that is about to be told as lost: it runs alone next time. Unknown tasks are
@@ -145,7 +145,7 @@ void job_runner_post_run_done(struct job_runner *runner, struct slot_run *run);
 void job_runner_task_suspected(struct job_runner *runner, int64_t task_id);
 
 /* A run's executor is gone, which the scheduler knows already: for the listeners. Takes the run. */
-void job_runner_run_lost(struct job_runner *runner, struct slot_run *run, bool caused_by_app, const char *reason);
+void job_runner_run_lost(struct job_runner *runner, struct task_batch *run, bool caused_by_app, const char *reason);
 
 /* An executor (driver/executor_info.h) that can take tasks: its index, or -EEXIST. Any thread before the scheduler's
  * has started. */

@@ -39,7 +39,7 @@ static inline int same_module(void *owner, const struct stage_module *file, stru
         return 0;
 }
 
-static inline void send_stage(fst_context *sc, struct slot_run *run)
+static inline void send_stage(fst_context *sc, struct task_batch *run)
 {
         const struct stage_modules_source modules = {.same_program = true};
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
@@ -56,7 +56,7 @@ static inline void send_stage(fst_context *sc, struct slot_run *run)
         wire.stages++;
 }
 
-static inline void send_results(fst_context *sc, struct slot_run *run)
+static inline void send_results(fst_context *sc, struct task_batch *run)
 {
         struct stage_work *decoded = run->work;
         run->work = wire.of_driver[run->slot];

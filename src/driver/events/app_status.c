@@ -133,7 +133,7 @@ static void trim_jobs(struct app_status *a)
 
 /* --------------------------------------------------------------------------------------------- executors */
 
-enum { GONE_MOST = 100 };
+enum { MAX_GONE = 100 };
 
 static struct executor_status *find_executor(struct app_status *a, const char *id)
 {
@@ -167,7 +167,7 @@ static void on_executor_added(struct listener *l, const struct executor_added *e
 static void trim_executors(struct app_status *a)
 {
         size_t i = 0;
-        if (a->n_gone <= GONE_MOST)
+        if (a->n_gone <= MAX_GONE)
                 return;
         while (a->executors.data[i].is_active)
                 i++;

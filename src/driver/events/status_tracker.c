@@ -21,14 +21,14 @@ FST_API int fst_stages_of_job(fst_context *sc, int job, int *ids, int most)
         return sc->app_status ? app_status_stages_of_job(sc->app_status, job, ids, (size_t)MAX(most, 0)) : -ENOENT;
 }
 
-#define ACTIVE_MOST 1000
+#define MAX_ACTIVE 1000
 
 FST_API int fst_active_stages(fst_context *sc, int *ids, int most)
 {
         if (!sc->app_status)
                 return 0;
-        _cleanup_free_ struct stage_status *stages = new_array(struct stage_status, ACTIVE_MOST);
-        size_t n = app_status_active_stages(sc->app_status, stages, ACTIVE_MOST);
+        _cleanup_free_ struct stage_status *stages = new_array(struct stage_status, MAX_ACTIVE);
+        size_t n = app_status_active_stages(sc->app_status, stages, MAX_ACTIVE);
         for (size_t i = 0; i < n && (int)i < most; i++)
                 ids[i] = stages[i].id;
         return (int)n;

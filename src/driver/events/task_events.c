@@ -239,7 +239,7 @@ void task_events_stage_removed(struct task_events *e, struct stage *stage)
 
 /* ----------------------------------------------------------------------------------------------------- tasks */
 
-static struct task_info info_of(const struct task_events *e, const struct slot_run *run, const struct slot_task *t,
+static struct task_info info_of(const struct task_events *e, const struct task_batch *run, const struct slot_task *t,
                                 int64_t launch_ms)
 {
         return (struct task_info){
@@ -264,7 +264,7 @@ static void make_ready(struct task_events *e, int n)
         }
 }
 
-void task_events_launched(struct task_events *e, const struct task_set *set, const struct slot_run *run)
+void task_events_launched(struct task_events *e, const struct task_set *set, const struct task_batch *run)
 {
         int64_t now = context_now_ms();
         make_ready(e, run->n);
@@ -312,7 +312,7 @@ static uint8_t reason_of(const struct slot_task *t)
         return reasons[t->state];
 }
 
-void task_events_ended(struct task_events *e, const struct slot_run *run)
+void task_events_ended(struct task_events *e, const struct task_batch *run)
 {
         make_ready(e, run->n);
         for (int i = 0; i < run->n; i++) {

@@ -37,5 +37,5 @@ void task_events_stage_completed(struct task_events *e, const struct stage *stag
 void task_events_stage_removed(struct task_events *e, struct stage *stage);
 
 /* All tasks of @run were launched; or have ended, with their outcomes. */
-void task_events_launched(struct task_events *e, const struct task_set *set, const struct slot_run *run);
-void task_events_ended(struct task_events *e, const struct slot_run *run);
+void task_events_launched(struct task_events *e, const struct task_set *set, const struct task_batch *run);
+void task_events_ended(struct task_events *e, const struct task_batch *run);

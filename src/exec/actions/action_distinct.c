@@ -94,7 +94,7 @@ static int distinct_decode(struct rdd_wire_reader *reader, const Firesteel__Acti
         struct distinct_action *self = wire_array(reader->memory, 1, sizeof(*self));
         if (!self)
                 return rdd_wire_too_big(error);
-        if (message->limit < DISTINCT_PRECISION_LEAST || message->limit > DISTINCT_PRECISION_MOST)
+        if (message->limit < MIN_DISTINCT_PRECISION || message->limit > MAX_DISTINCT_PRECISION)
                 return error_set(error, -EBADMSG, "count_approx_distinct has a precision that cannot be");
         self->precision = (int)message->limit;
         *out = &self->action;

@@ -118,7 +118,7 @@ static int histogram_decode(struct rdd_wire_reader *reader, const Firesteel__Act
         double *bounds = wire_array(reader->memory, n, sizeof(*bounds));
         if (!self || !bounds)
                 return rdd_wire_too_big(error);
-        if (!action_takes_numbers(type) || message->data.len % 8 || n < 2 || n > HISTOGRAM_MOST + 1)
+        if (!action_takes_numbers(type) || message->data.len % 8 || n < 2 || n > MAX_HISTOGRAM + 1)
                 return error_set(error, -EBADMSG, "histogram takes numbers, and at least two bounds");
         memcpy(bounds, message->data.data, n * 8);
         self->bounds = bounds;

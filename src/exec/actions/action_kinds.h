@@ -42,7 +42,7 @@ bool action_takes_numbers(fst_type type);
 
 /* result.data: int64_t[buckets] on the heap */
 extern const struct action_class histogram_action_class;
-#define HISTOGRAM_MOST 1000000 /* buckets */
+#define MAX_HISTOGRAM 1000000 /* buckets */
 struct histogram_action {
         struct action action; /* takes numbers */
         const double *bounds; /* buckets + 1 of them, borrowed */

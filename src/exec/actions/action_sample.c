@@ -12,7 +12,7 @@
 #include <math.h>
 
 /* Keys that a task may be asked for: Spark samples three million at most in all. */
-#define KEYS_MOST 4000000
+#define MAX_KEYS 4000000
 
 struct sample_sink {
         struct op op;
@@ -120,7 +120,7 @@ static int sample_decode(struct rdd_wire_reader *reader, const Firesteel__Action
         struct sample_action *self = wire_array(reader->memory, 1, sizeof(*self));
         if (!self)
                 return rdd_wire_too_big(error);
-        if (message->limit > KEYS_MOST)
+        if (message->limit > MAX_KEYS)
                 return error_set(error, -EBADMSG, "sample is to draw more keys than can be");
         self->per_partition = message->limit;
         *out = &self->action;

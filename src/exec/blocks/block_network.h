@@ -18,7 +18,7 @@ struct transfer_client;
 #define BLOCK_HOST_SIZE 256
 
 /* At most so many are told: a block has few replicas, and of the many that have a broadcast's piece a few will do. */
-#define BLOCK_LOCATIONS_MOST 8
+#define MAX_BLOCK_LOCATIONS 8
 
 /* A process whose transfer server has something. */
 struct block_location {

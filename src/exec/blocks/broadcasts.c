@@ -429,12 +429,12 @@ static int fetch_from(struct fetching *f, const struct block_location *at, int32
 }
 
 /* Who may have a piece: executors as the driver tells, then the driver. */
-static int locations(struct fetching *f, int32_t piece, struct block_location out[static BLOCK_LOCATIONS_MOST + 1],
+static int locations(struct fetching *f, int32_t piece, struct block_location out[static MAX_BLOCK_LOCATIONS + 1],
                      struct fst_error *error)
 {
         const struct block_network *net = &f->b->network;
         int n = net->locations(net->owner, (struct block_name){BLOCK_BROADCAST, f->v->id, piece}, f->stopped, out,
-                               BLOCK_LOCATIONS_MOST, error);
+                               MAX_BLOCK_LOCATIONS, error);
         if (n < 0)
                 return n;
         if (net->driver.port && !(n > 0 && out[n - 1].executor < 0))
@@ -444,7 +444,7 @@ static int locations(struct fetching *f, int32_t piece, struct block_location ou
 
 static int fetch_piece(struct fetching *f, int32_t piece, struct fst_error *error)
 {
-        struct block_location at[BLOCK_LOCATIONS_MOST + 1];
+        struct block_location at[MAX_BLOCK_LOCATIONS + 1];
         uint64_t offset = (uint64_t)piece * f->b->options.piece;
         size_t bytes = (size_t)MIN(f->v->size - offset, (uint64_t)f->b->options.piece);
         int r = -ENOENT;

@@ -33,7 +33,7 @@ struct memory_manager;
 struct transfer_stream;
 
 #define BROADCAST_PIECE_HEADER 24
-#define BROADCAST_PIECE_MOST (1 << 30) /* bytes */
+#define MAX_BROADCAST_PIECE (1 << 30) /* bytes */
 
 struct broadcasts_options {
         struct memory_manager *memory;

@@ -138,9 +138,9 @@ static int remote_open(void *owner, struct task_run *run, struct block_id id, fs
 {
         struct block_manager *m = owner;
         struct block_name name = {BLOCK_RDD, id.rdd, id.partition};
-        struct block_location at[BLOCK_LOCATIONS_MOST];
+        struct block_location at[MAX_BLOCK_LOCATIONS];
         struct fst_error error = FST_ERROR_INIT;
-        int n = m->network.locations(m->network.owner, name, run->task.stopped, at, BLOCK_LOCATIONS_MOST, &error);
+        int n = m->network.locations(m->network.owner, name, run->task.stopped, at, MAX_BLOCK_LOCATIONS, &error);
         if (n <= 0) {
                 if (n < 0 && n != -ECANCELED)
                         log_warn("BlockManager", "the driver cannot be asked for rdd_%d_%d, which is computed: %s",
@@ -251,7 +251,7 @@ static int copy_to_some(struct block_manager *m, const struct block_location *pe
 static int copy_block(struct block_manager *m, struct block *block, struct block_id id, enum fst_storage_level level,
                       int wanted, const int *stopped, struct fst_error *error)
 {
-        struct block_location peers[BLOCK_LOCATIONS_MOST];
+        struct block_location peers[MAX_BLOCK_LOCATIONS];
         struct block_name name = {BLOCK_RDD, id.rdd, id.partition};
         int n = m->network.peers ? m->network.peers(m->network.owner, &name, stopped, peers, ARRAY_SIZE(peers), error)
                                  : 0;

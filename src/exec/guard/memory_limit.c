@@ -19,7 +19,7 @@
 
 #define NO_LIMIT INT64_MAX
 #define UNLIMITED ((int64_t)1 << 60) /* version 1 says so by a number that no machine has */
-#define MARGIN_MOST ((int64_t)64 << 20)
+#define MAX_MARGIN ((int64_t)64 << 20)
 
 struct memory_limit {
         int64_t configured; /* NO_LIMIT: none */
@@ -267,12 +267,12 @@ int64_t memory_limit_used(struct memory_limit *l)
         return l->group < l->configured ? group_used(l, 0) : resident(l);
 }
 
-enum memory_verdict memory_limit_check(struct memory_limit *l, int patience, int64_t *used, int64_t *excess)
+enum memory_verdict memory_limit_check(struct memory_limit *l, int timeout, int64_t *used, int64_t *excess)
 {
         int64_t own = resident(l), most = l->configured, over = own - most;
         *used = own;
         if (l->group != NO_LIMIT) {
-                int64_t bound = l->group - MIN(l->group / 20, MARGIN_MOST), group = group_used(l, bound);
+                int64_t bound = l->group - MIN(l->group / 20, MAX_MARGIN), group = group_used(l, bound);
                 if (group - bound > over) {
                         over = group - bound;
                         *used = group;
@@ -289,6 +289,6 @@ enum memory_verdict memory_limit_check(struct memory_limit *l, int patience, int
                 l->quiet--;
                 return MEMORY_LIMIT_OK;
         }
-        l->quiet = patience;
+        l->quiet = timeout;
         return l->last = MEMORY_LIMIT_FAIL;
 }

@@ -58,6 +58,6 @@ enum memory_verdict {
 
 /*
  * Look, and say what is to be done. After MEMORY_LIMIT_EVICT the next call that finds too much answers
- * MEMORY_LIMIT_FAIL; after that the task that was told to end has as long as @patience calls. One thread.
+ * MEMORY_LIMIT_FAIL; after that the task that was told to end has as long as @timeout calls. One thread.
  */
-enum memory_verdict memory_limit_check(struct memory_limit *limit, int patience, int64_t *used, int64_t *excess);
+enum memory_verdict memory_limit_check(struct memory_limit *limit, int timeout, int64_t *used, int64_t *excess);

@@ -3,7 +3,7 @@
  *
  * exec_env.isolation points to one of these; NULL there: every task runs on a thread. With `all` every slot is of the
  * process kind (spark.firesteel.task.isolation=process); without it only runs that are marked as suspects of a crash
- * (slot_run.suspect) go to a worker, each alone.
+ * (task_batch.crash_suspect) go to a worker, each alone.
  *
  * Memory (docs/configuration): the executor's limit, spark.executor.memory and its overhead, is divided beforehand,
  * because processes cannot lend each other what they do not use. With W workers each gets

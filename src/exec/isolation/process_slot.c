@@ -59,7 +59,7 @@ struct worker_slot {
 
         pthread_mutex_t lock;       /* of all below */
         pid_t pid;                  /* 0: no worker */
-        struct slot_run *run;       /* at hand */
+        struct task_batch *run;     /* at hand */
         uint32_t n;                 /* tasks that the worker was given */
         uint16_t given[SLOT_RUN];   /* which tasks of the run these are */
         bool done[SLOT_RUN];        /* by task of the run */
@@ -301,7 +301,7 @@ static void note_killed(struct slot_task *t)
 }
 
 /* The tasks without an outcome, except those that were told to end before they ran; false if there are none. */
-static bool send_run(struct worker_slot *s, struct slot_run *run)
+static bool send_run(struct worker_slot *s, struct task_batch *run)
 {
         struct worker_task tasks[SLOT_RUN];
         uint32_t n = 0;
@@ -350,8 +350,8 @@ static void set_failed(struct slot_task *t, int status, const char *format, ...)
 }
 
 /* What a successful task made; a map output's @fd is stolen. */
-static void take_product(struct worker_slot *s, struct slot_run *run, struct slot_task *t, const void *data, size_t len,
-                         int fd)
+static void take_product(struct worker_slot *s, struct task_batch *run, struct slot_task *t, const void *data,
+                         size_t len, int fd)
 {
         struct fst_error error = FST_ERROR_INIT;
         const fst_rdd *shuffled = run->work->shuffled;
@@ -382,7 +382,7 @@ static int take_fd(struct worker_received *in)
 }
 
 /* Outcomes; false if they make no sense. */
-static bool take_outcomes(struct worker_slot *s, struct slot_run *run)
+static bool take_outcomes(struct worker_slot *s, struct task_batch *run)
 {
         struct worker_outcome o;
         struct worker_texts texts;
@@ -429,7 +429,7 @@ static bool take_commit(struct worker_slot *s)
         return true;
 }
 
-static bool take_ask(struct worker_slot *s, struct slot_run *run)
+static bool take_ask(struct worker_slot *s, struct task_batch *run)
 {
         int32_t at = __atomic_load_n(&s->shared->running, __ATOMIC_ACQUIRE);
         struct slot_task *t = at >= 0 && (uint32_t)at < s->n ? &run->tasks[s->given[at]] : NULL;
@@ -437,7 +437,7 @@ static bool take_ask(struct worker_slot *s, struct slot_run *run)
 }
 
 /* All tasks that have no outcome failed for one reason. */
-static void fail_rest(struct worker_slot *s, struct slot_run *run, int status, const char *why)
+static void fail_rest(struct worker_slot *s, struct task_batch *run, int status, const char *why)
 {
         pthread_mutex_lock(&s->lock);
         for (int i = 0; i < run->n; i++) {
@@ -449,7 +449,7 @@ static void fail_rest(struct worker_slot *s, struct slot_run *run, int status, c
         pthread_mutex_unlock(&s->lock);
 }
 
-static bool take_refusal(struct worker_slot *s, struct slot_run *run)
+static bool take_refusal(struct worker_slot *s, struct task_batch *run)
 {
         int32_t status;
         if (s->in.len < sizeof(status))
@@ -463,7 +463,7 @@ static bool take_refusal(struct worker_slot *s, struct slot_run *run)
 }
 
 /* One packet; false if the worker is gone, or of no use any more. */
-static bool take_packet(struct worker_slot *s, struct slot_run *run)
+static bool take_packet(struct worker_slot *s, struct task_batch *run)
 {
         int r = worker_receive(s->work, &s->in);
         if (r == -EBADMSG)
@@ -532,7 +532,7 @@ static void describe_end(struct worker_slot *s, const struct zygote_report *repo
 }
 
 /* The worker has ended in the middle of a run: whose fault was it? False if it was nobody's. */
-static bool blame(struct worker_slot *s, struct slot_run *run, const struct zygote_report *report, bool told)
+static bool blame(struct worker_slot *s, struct task_batch *run, const struct zygote_report *report, bool told)
 {
         int32_t at = __atomic_load_n(&s->shared->running, __ATOMIC_ACQUIRE);
         if (at < 0 || (uint32_t)at >= s->n || s->done[s->given[at]])
@@ -569,7 +569,7 @@ static bool blame(struct worker_slot *s, struct slot_run *run, const struct zygo
 
 /* ------------------------------------------------------------------------------------------------- running */
 
-static bool all_done(const struct worker_slot *s, const struct slot_run *run)
+static bool all_done(const struct worker_slot *s, const struct task_batch *run)
 {
         for (int i = 0; i < run->n; i++)
                 if (!s->done[i])
@@ -587,13 +587,13 @@ static int time_left(struct worker_slot *s, bool *over)
         return task < 0 ? -1 : left <= 0 ? 0 : (int)(left / 1000000) + 1;
 }
 
-static bool is_running(struct worker_slot *s, struct slot_run *run, int64_t task_id)
+static bool is_running(struct worker_slot *s, struct task_batch *run, int64_t task_id)
 {
         int32_t at = __atomic_load_n(&s->shared->running, __ATOMIC_ACQUIRE);
         return at >= 0 && (uint32_t)at < s->n && run->tasks[s->given[at]].info.id == task_id;
 }
 
-static void kill_overdue(struct worker_slot *s, struct slot_run *run)
+static void kill_overdue(struct worker_slot *s, struct task_batch *run)
 {
         pthread_mutex_lock(&s->lock);
         int64_t task = s->kill_task;
@@ -609,7 +609,7 @@ static void kill_overdue(struct worker_slot *s, struct slot_run *run)
 }
 
 /* Until all tasks that the worker was given have outcomes, or it is gone. */
-static void converse(struct worker_slot *s, struct slot_run *run)
+static void converse(struct worker_slot *s, struct task_batch *run)
 {
         while (!all_done(s, run)) {
                 bool over;
@@ -632,7 +632,7 @@ static void converse(struct worker_slot *s, struct slot_run *run)
  * Without a zygote the executor leaves, and its tasks are lost with it: if they failed before that, one after another
  * would, at no fault of theirs.
  */
-static void wait_for_end(struct worker_slot *s, struct slot_run *run)
+static void wait_for_end(struct worker_slot *s, struct task_batch *run)
 {
         struct pollfd p = {.fd = zygote_fd(s->isolation->zygote), .events = POLLIN};
         if (!s->isolation->all || poll(&p, 1, 0) <= 0)
@@ -646,7 +646,7 @@ static void wait_for_end(struct worker_slot *s, struct slot_run *run)
 }
 
 /* One worker's part of a run; false if it ended without having begun a task. */
-static bool run_part(struct worker_slot *s, struct slot_run *run)
+static bool run_part(struct worker_slot *s, struct task_batch *run)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct zygote_report report;
@@ -680,7 +680,7 @@ static bool run_part(struct worker_slot *s, struct slot_run *run)
         return blamed || after > before || s->ended_by_us;
 }
 
-void worker_slot_run(struct worker_slot *s, struct slot_run *run)
+void worker_slot_run(struct worker_slot *s, struct task_batch *run)
 {
         struct zygote_report report;
         int futile = 0;

@@ -21,7 +21,7 @@ struct worker_slot *worker_slot_new(int index, const struct exec_env *env, struc
 void worker_slot_prepare(struct worker_slot *slot);
 
 /* Run all tasks of @run and fill them in. Blocks. On the slot's thread. */
-void worker_slot_run(struct worker_slot *slot, struct slot_run *run);
+void worker_slot_run(struct worker_slot *slot, struct task_batch *run);
 
 /*
  * Tell task @task_id of the present run to end: at its next safe point, and with @now by the end of its process unless

@@ -58,7 +58,7 @@ struct world {
         struct slot *slot;
         pthread_mutex_t lock;
         pthread_cond_t changed;
-        struct slot_run *done;
+        struct task_batch *done;
 };
 
 static int encode(const struct stage_work *work, struct buf *out, struct fst_error *error)
@@ -67,7 +67,7 @@ static int encode(const struct stage_work *work, struct buf *out, struct fst_err
         return stage_encode(work, &modules, out, error);
 }
 
-static void run_done(void *owner, struct slot_run *run)
+static void run_done(void *owner, struct task_batch *run)
 {
         struct world *w = owner;
         pthread_mutex_lock(&w->lock);
@@ -144,10 +144,10 @@ static struct stage_work *stage_of(struct world *w, fst_rdd *rdd, fst_rdd *shuff
         return work;
 }
 
-static struct slot_run *run_of(struct stage_work *work, int n)
+static struct task_batch *run_of(struct stage_work *work, int n)
 {
         static int64_t next_id = 100;
-        struct slot_run *run = new0(struct slot_run);
+        struct task_batch *run = new0(struct task_batch);
         run->work = work;
         run->n = n;
         for (int i = 0; i < n; i++)
@@ -156,23 +156,23 @@ static struct slot_run *run_of(struct stage_work *work, int n)
         return run;
 }
 
-static struct slot_run *wait_for(struct world *w)
+static struct task_batch *wait_for(struct world *w)
 {
         pthread_mutex_lock(&w->lock);
         while (!w->done)
                 pthread_cond_wait(&w->changed, &w->lock);
-        struct slot_run *run = steal(w->done);
+        struct task_batch *run = steal(w->done);
         pthread_mutex_unlock(&w->lock);
         return run;
 }
 
-static struct slot_run *run_all(struct world *w, fst_rdd *rdd, int n)
+static struct task_batch *run_all(struct world *w, fst_rdd *rdd, int n)
 {
-        slot_give(w->slot, run_of(stage_of(w, rdd, NULL), n));
+        slot_submit(w->slot, run_of(stage_of(w, rdd, NULL), n));
         return wait_for(w);
 }
 
-static void run_free(struct slot_run *run)
+static void run_free(struct task_batch *run)
 {
         for (int i = 0; i < run->n; i++) {
                 free(run->tasks[i].message);
@@ -184,7 +184,7 @@ static void run_free(struct slot_run *run)
         free(run);
 }
 
-static int64_t counted(struct slot_run *run, int i)
+static int64_t counted(struct task_batch *run, int i)
 {
         struct task_result result = {0};
         struct slot_task *t = &run->tasks[i];
@@ -313,7 +313,7 @@ static int to_pair(fst_task *task, int64_t x, fst_out *out)
 static void counts_in_a_worker(void **state)
 {
         struct world *w = *state;
-        struct slot_run *run = run_all(w, fst_map(numbers(w, 8), next, FST_I64), 8);
+        struct task_batch *run = run_all(w, fst_map(numbers(w, 8), next, FST_I64), 8);
         for (int i = 0; i < 8; i++) {
                 assert_int_equal(counted(run, i), 100);
                 assert_true(run->tasks[i].is_encoded);
@@ -330,7 +330,7 @@ static void counts_in_a_worker(void **state)
 static void segfault_costs_one_task(void **state)
 {
         struct world *w = *state;
-        struct slot_run *run = run_all(w, fst_map(numbers(w, 8), touch_null, FST_I64), 8);
+        struct task_batch *run = run_all(w, fst_map(numbers(w, 8), touch_null, FST_I64), 8);
         for (int i = 0; i < 8; i++) {
                 if (i == 3)
                         assert_says(&run->tasks[i], "crashed in ");
@@ -351,7 +351,7 @@ static void segfault_costs_one_task(void **state)
 
 static void fails_saying(struct world *w, fst_rdd *rdd, const char *part)
 {
-        struct slot_run *run = run_all(w, rdd, 1);
+        struct task_batch *run = run_all(w, rdd, 1);
         assert_says(&run->tasks[0], part);
         run_free(run);
         run = run_all(w, numbers(w, 1), 1);
@@ -413,9 +413,9 @@ static void wait_until_running(struct world *w, int64_t task_id)
 static void kills_an_endless_loop(void **state)
 {
         struct world *w = *state;
-        struct slot_run *run = run_of(stage_of(w, fst_map(numbers(w, 2), loop, FST_I64), NULL), 2);
+        struct task_batch *run = run_of(stage_of(w, fst_map(numbers(w, 2), loop, FST_I64), NULL), 2);
         int64_t id = run->tasks[0].info.id, start;
-        slot_give(w->slot, run);
+        slot_submit(w->slot, run);
         wait_until_running(w, id);
         assert_true(slot_is_isolated(w->slot));
         slot_kill(w->slot, run->tasks[1].info.id, false); /* before it runs */
@@ -439,8 +439,8 @@ static void memory_is_held(void **state)
         struct slot_watch_options o = {
                 .conf = &w->conf, .slots = &w->slot, .n = 1, .env = &w->env, .memory_limit = 1 << 20};
         assert_int_equal(slot_watch_new(&o, &watch, NULL), 0);
-        struct slot_run *run = run_of(stage_of(w, fst_map(numbers(w, 1), wait_politely, FST_I64), NULL), 1);
-        slot_give(w->slot, run);
+        struct task_batch *run = run_of(stage_of(w, fst_map(numbers(w, 1), wait_politely, FST_I64), NULL), 1);
+        slot_submit(w->slot, run);
         wait_until_running(w, run->tasks[0].info.id);
         int64_t next = slot_watch_tick(watch, 0); /* gives back */
         assert_true(next > 0);
@@ -457,8 +457,8 @@ static void a_flag_is_enough_for_the_polite(void **state)
 {
         struct world *w = *state;
         struct slot_activity before, after;
-        struct slot_run *run = run_of(stage_of(w, fst_map(numbers(w, 1), wait_politely, FST_I64), NULL), 1);
-        slot_give(w->slot, run);
+        struct task_batch *run = run_of(stage_of(w, fst_map(numbers(w, 1), wait_politely, FST_I64), NULL), 1);
+        slot_submit(w->slot, run);
         wait_until_running(w, run->tasks[0].info.id);
         slot_activity(w->slot, &before);
         assert_true(before.worker_pid > 0 && before.memory > 0);
@@ -467,7 +467,7 @@ static void a_flag_is_enough_for_the_polite(void **state)
         assert_int_equal(run->tasks[0].state, OUTCOME_KILLED);
         run_free(run);
         run = run_of(stage_of(w, fst_map(numbers(w, 1), wait_politely, FST_I64), NULL), 1);
-        slot_give(w->slot, run);
+        slot_submit(w->slot, run);
         wait_until_running(w, run->tasks[0].info.id);
         slot_activity(w->slot, &after);
         assert_int_equal(before.worker_pid, after.worker_pid); /* the same worker */
@@ -481,8 +481,8 @@ static void killed_from_outside(void **state)
 {
         struct world *w = *state;
         struct slot_activity a;
-        struct slot_run *run = run_of(stage_of(w, fst_map(numbers(w, 1), loop, FST_I64), NULL), 1);
-        slot_give(w->slot, run);
+        struct task_batch *run = run_of(stage_of(w, fst_map(numbers(w, 1), loop, FST_I64), NULL), 1);
+        slot_submit(w->slot, run);
         wait_until_running(w, run->tasks[0].info.id);
         slot_activity(w->slot, &a);
         kill(a.worker_pid, SIGKILL);
@@ -513,7 +513,7 @@ static int64_t rows_of(struct shuffle_output *o)
 }
 
 /* A stage that counts what a shuffle of @run's map outputs brings. */
-static struct stage_work *reading_stage(struct world *w, fst_rdd *shuffled, struct slot_run *run)
+static struct stage_work *reading_stage(struct world *w, fst_rdd *shuffled, struct task_batch *run)
 {
         struct stage_work *work = stage_of(w, shuffled, NULL);
         int shuffle_id = shuffled->shuffle.id;
@@ -539,21 +539,21 @@ static void shuffles_are_read(void **state)
         fst_rdd *many = fst_map(fst_range_n((fst_context *)w, 0, 400000, 4), to_pair, FST_PAIR(I64, I64));
         fst_rdd *placed = fst_partition_by(many, 3);
         assert_int_equal(rdd_plan(placed), 0);
-        slot_give(w->slot, run_of(stage_of(w, many, placed), 4));
-        struct slot_run *maps = wait_for(w);
+        slot_submit(w->slot, run_of(stage_of(w, many, placed), 4));
+        struct task_batch *maps = wait_for(w);
         for (int i = 0; i < 4; i++)
                 if (maps->tasks[i].state != OUTCOME_SUCCESS)
                         fail_msg("%s", maps->tasks[i].message);
         struct stage_work *work = reading_stage(w, placed, maps);
-        slot_give(w->slot, run_of(stage_work_ref(work), 3));
-        struct slot_run *run = wait_for(w);
+        slot_submit(w->slot, run_of(stage_work_ref(work), 3));
+        struct task_batch *run = wait_for(w);
         assert_int_equal(counted(run, 0) + counted(run, 1) + counted(run, 2), 400000);
         assert_true(run->tasks[0].counters.shuffle_local_bytes >= counted(run, 0) * 16);
         assert_int_equal(run->tasks[0].counters.shuffle_local_blocks, 4);
         run_free(run);
         /* An output that is gone is a fetch failure that names it. */
         shuffle_store_remove(w->env.shuffles, placed->shuffle.id, 2, maps->tasks[2].info.id);
-        slot_give(w->slot, run_of(work, 3));
+        slot_submit(w->slot, run_of(work, 3));
         run = wait_for(w);
         assert_int_equal(run->tasks[1].state, OUTCOME_FETCH_FAILED);
         assert_int_equal(run->tasks[1].fetch_map, 2);
@@ -568,8 +568,8 @@ static void map_outputs_come_over(void **state)
         fst_rdd *pairs = fst_map(numbers(w, 4), to_pair, FST_PAIR(I64, I64));
         fst_rdd *summed = fst_partition_by(pairs, 5);
         assert_int_equal(rdd_plan(summed), 0);
-        slot_give(w->slot, run_of(stage_of(w, pairs, summed), 4));
-        struct slot_run *run = wait_for(w);
+        slot_submit(w->slot, run_of(stage_of(w, pairs, summed), 4));
+        struct task_batch *run = wait_for(w);
         for (int i = 0; i < 4; i++) {
                 struct slot_task *t = &run->tasks[i];
                 if (t->state != OUTCOME_SUCCESS)
@@ -596,13 +596,13 @@ static void map_outputs_come_over(void **state)
 static void suspects_run_alone(void **state)
 {
         struct world *w = *state;
-        struct slot_run *run = run_all(w, numbers(w, 2), 2);
+        struct task_batch *run = run_all(w, numbers(w, 2), 2);
         assert_int_equal(counted(run, 0), 100);
         assert_false(run->tasks[0].is_encoded);
         run_free(run);
         run = run_of(stage_of(w, fst_map(numbers(w, 4), touch_null, FST_I64), NULL), 4);
-        run->suspect = true;
-        slot_give(w->slot, run);
+        run->crash_suspect = true;
+        slot_submit(w->slot, run);
         run = wait_for(w);
         assert_says(&run->tasks[3], "touch_null");
         assert_int_equal(counted(run, 0), 100);
@@ -703,7 +703,7 @@ static void zygote_needs_a_single_thread(void **state)
 static void zygote_lost(void **state)
 {
         struct world *w = *state;
-        struct slot_run *run = run_all(w, numbers(w, 1), 1);
+        struct task_batch *run = run_all(w, numbers(w, 1), 1);
         assert_int_equal(counted(run, 0), 100);
         run_free(run);
         kill(zygote_pid(zygote), SIGKILL);

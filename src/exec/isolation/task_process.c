@@ -41,7 +41,7 @@ struct worker {
         char *app_id;
         bool ready; /* settings have come: env and runner are there */
         struct exec_env env;
-        uint8_t io_secret[FILE_SECRET_MOST];
+        uint8_t io_secret[MAX_FILE_SECRET];
         struct worker_shared *shared;
         struct task_runner runner;
         struct stage_work *work;
@@ -105,7 +105,7 @@ static int read_settings(struct worker *w, struct worker_settings *s, struct fst
         if (w->in.len < sizeof(*s))
                 return error_set(error, -EBADMSG, "a worker process was given no settings");
         memcpy(s, w->in.body, sizeof(*s));
-        if (s->secret > FILE_SECRET_MOST || (size_t)(end - at) < s->secret)
+        if (s->secret > MAX_FILE_SECRET || (size_t)(end - at) < s->secret)
                 return error_set(error, -EBADMSG, "a worker process was given no settings");
         if (s->secret) {
                 memcpy(w->io_secret, at, s->secret);

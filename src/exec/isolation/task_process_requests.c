@@ -159,7 +159,7 @@ static int free_handle(const struct worker_asks *a)
         return i;
 }
 
-static bool answer_open(struct worker_asks *a, int socket, struct slot_run *run, const struct worker_ask *ask)
+static bool answer_open(struct worker_asks *a, int socket, struct task_batch *run, const struct worker_ask *ask)
 {
         struct worker_answer answer = {.handle = free_handle(a)};
         struct shuffle_input *input;
@@ -174,7 +174,7 @@ static bool answer_open(struct worker_asks *a, int socket, struct slot_run *run,
 }
 
 /* The persisted RDD of the stage that the worker means; NULL: there is none of that number. */
-static const fst_rdd *persisted(const struct slot_run *run, int id)
+static const fst_rdd *persisted(const struct task_batch *run, int id)
 {
         struct rdd_walk walk;
         const fst_rdd *found = NULL;
@@ -193,7 +193,7 @@ static enum fst_storage_level level_of(const fst_rdd *rdd)
         return storage_level_valid(level) ? (enum fst_storage_level)level : FST_STORAGE_NONE;
 }
 
-static bool answer_block(struct worker_asks *a, int socket, struct slot_run *run, const struct worker_ask *ask)
+static bool answer_block(struct worker_asks *a, int socket, struct task_batch *run, const struct worker_ask *ask)
 {
         const struct remote_blocks *remote = a->env->remote;
         const fst_rdd *rdd = persisted(run, ask->shuffle);
@@ -224,7 +224,7 @@ static bool answer_block(struct worker_asks *a, int socket, struct slot_run *run
 
 /* ------------------------------------------------------------------------------------------------ blocks to keep */
 
-static void begin_kept(struct worker_asks *a, struct slot_run *run, struct block_id id)
+static void begin_kept(struct worker_asks *a, struct task_batch *run, struct block_id id)
 {
         const fst_rdd *rdd = persisted(run, id.rdd);
         struct kept_block *kept = &a->kept;
@@ -263,7 +263,7 @@ static int keep_page(struct kept_block *kept, const unsigned char *data, size_t 
 }
 
 /* The answer's status says whether more is wanted. What cannot be kept fails nothing: it is computed again. */
-static bool answer_keep(struct worker_asks *a, int socket, struct slot_run *run, const struct worker_ask *ask,
+static bool answer_keep(struct worker_asks *a, int socket, struct task_batch *run, const struct worker_ask *ask,
                         const struct worker_received *in)
 {
         struct block_id id = {ask->shuffle, ask->partition};
@@ -412,7 +412,7 @@ static bool answer_barrier(struct worker_asks *a, int socket, const struct worke
         return sent;
 }
 
-bool worker_asks_answer(struct worker_asks *a, int socket, struct worker_shared *shared, struct slot_run *run,
+bool worker_asks_answer(struct worker_asks *a, int socket, struct worker_shared *shared, struct task_batch *run,
                         struct slot_task *t, const struct worker_received *in)
 {
         struct worker_ask ask;

@@ -1,9 +1,9 @@
 /*
  * What a worker process asks its executor for while a task runs: pages of shuffles, partitions of persisted RDDs, rows
- * of parallelize, broadcast variables, files. The executor's slot thread, which waits for that worker anyway, gets them as for a task of its own
- * (local outputs, other executors, retries, fetch failures and all) and hands the bytes over: pages through memory that
- * both see, everything else in the answer. Partitions that a worker has computed and that are to be kept go the other
- * way, page by page: they outlive the worker, and others find them.
+ * of parallelize, broadcast variables, files. The executor's slot thread, which waits for that worker anyway, gets them
+ * as for a task of its own (local outputs, other executors, retries, fetch failures and all) and hands the bytes over:
+ * pages through memory that both see, everything else in the answer. Partitions that a worker has computed and that are
+ * to be kept go the other way, page by page: they outlive the worker, and others find them.
  *
  * So a worker needs no connection, no secret and no server; and it works with a local master as well.
  */
@@ -25,7 +25,7 @@ void worker_asks_free(struct worker_asks *asks);
  * Answer @in (WORKER_ASK) of a worker that runs task @t (NULL: none) of @run on @socket. False if the question makes no
  * sense, or the worker is gone.
  */
-bool worker_asks_answer(struct worker_asks *asks, int socket, struct worker_shared *shared, struct slot_run *run,
+bool worker_asks_answer(struct worker_asks *asks, int socket, struct worker_shared *shared, struct task_batch *run,
                         struct slot_task *t, const struct worker_received *in);
 
 /*

@@ -14,10 +14,10 @@
 #define COUNTERS (sizeof(struct task_counters) / sizeof(int64_t))
 
 /* What a peer may claim, so that sums of it stay numbers. */
-#define MS_MOST ((int64_t)1 << 50)
-#define NS_MOST (INT64_MAX / SLOT_RUN / 2) /* half a year and more */
-#define COUNTER_MOST ((int64_t)1 << 53)
-#define RESULT_MOST ((uint64_t)1 << 53)
+#define MAX_MS ((int64_t)1 << 50)
+#define MAX_NS (INT64_MAX / SLOT_RUN / 2) /* half a year and more */
+#define MAX_COUNTER ((int64_t)1 << 53)
+#define MAX_RESULT ((uint64_t)1 << 53)
 
 _Static_assert(sizeof(struct task_counters) % sizeof(int64_t) == 0, "counters are int64_t, and travel by position");
 
@@ -32,7 +32,7 @@ static void append_packed(const ProtobufCMessage *message, struct buf *to)
 
 /* ----------------------------------------------------------------------------------------------------- launches */
 
-static bool follow_by_one(const struct slot_run *run)
+static bool follow_by_one(const struct task_batch *run)
 {
         const struct slot_task *first = &run->tasks[0];
         for (int i = 1; i < run->n; i++) {
@@ -52,7 +52,7 @@ struct run_resources {
 };
 
 /* Kinds of resources, and addresses of all of them together. */
-static void count_resources(const struct slot_run *run, size_t *kinds, size_t *addresses)
+static void count_resources(const struct task_batch *run, size_t *kinds, size_t *addresses)
 {
         size_t at = 0;
         const char *name;
@@ -61,7 +61,7 @@ static void count_resources(const struct slot_run *run, size_t *kinds, size_t *a
                 *addresses += (size_t)count;
 }
 
-static void run_resources_init(struct run_resources *r, const struct slot_run *run)
+static void run_resources_init(struct run_resources *r, const struct task_batch *run)
 {
         size_t kinds, room, at = 0;
         const char *name;
@@ -91,7 +91,7 @@ static void run_resources_deinit(struct run_resources *r)
         free(r->addresses);
 }
 
-void run_launch_append(const struct slot_run *run, struct buf *to)
+void run_launch_append(const struct task_batch *run, struct buf *to)
 {
         const struct slot_task *first = &run->tasks[0];
         int32_t columns[4][SLOT_RUN];
@@ -101,7 +101,7 @@ void run_launch_append(const struct slot_run *run, struct buf *to)
         message.stage_attempt = first->info.stage_attempt;
         message.first_task_id = first->info.id;
         message.n = run->n;
-        message.suspect = run->suspect;
+        message.crash_suspect = run->crash_suspect;
         message.first_index = first->index;
         message.first_partition = first->info.partition;
         message.first_output = first->output;
@@ -130,7 +130,7 @@ void run_launch_append(const struct slot_run *run, struct buf *to)
         run_resources_deinit(&resources);
 }
 
-int run_launch_read(const launched_run *from, int slots, struct slot_run *run, struct fst_error *error)
+int run_launch_read(const launched_run *from, int slots, struct task_batch *run, struct fst_error *error)
 {
         size_t n = (size_t)from->n;
         if (from->n < 1 || from->n > SLOT_RUN)
@@ -146,7 +146,7 @@ int run_launch_read(const launched_run *from, int slots, struct slot_run *run, s
                          from->first_output > INT32_MAX - SLOT_RUN))
                 return error_set(error, -EBADMSG, "a run with partitions beyond all bounds");
         run->slot = from->slot;
-        run->suspect = from->suspect;
+        run->crash_suspect = from->crash_suspect;
         run->n = from->n;
         buf_reset(&run->resources.text);
         for (size_t i = 0; i < from->n_resources; i++)
@@ -187,7 +187,7 @@ static const int64_t *counters_of(const struct slot_task *t)
         return (const int64_t *)&t->counters;
 }
 
-static void add_counters(struct status_scratch *s, const struct slot_run *run)
+static void add_counters(struct status_scratch *s, const struct task_batch *run)
 {
         uint64_t used = 0;
         for (int i = 0; i < run->n; i++)
@@ -277,7 +277,7 @@ static void add_accumulated(struct status_scratch *s, struct slot_task *t, int a
         add_extra(s, at)->accumulators = (ProtobufCBinaryData){encoded.len, (uint8_t *)encoded.data};
 }
 
-static void status_release(struct status_scratch *s, struct slot_run *run)
+static void status_release(struct status_scratch *s, struct task_batch *run)
 {
         for (size_t i = 0; i < s->message.n_failures; i++)
                 free(s->failures[i]);
@@ -293,7 +293,7 @@ static void status_release(struct status_scratch *s, struct slot_run *run)
         buf_deinit(&s->results);
 }
 
-void run_status_append(struct slot_run *run, struct action *action, const struct run_status_options *options,
+void run_status_append(struct task_batch *run, struct action *action, const struct run_status_options *options,
                        struct buf *to)
 {
         struct status_scratch s; /* 50 KB of stack; in thread-local storage each thread would begin by zeroing them */
@@ -334,7 +334,7 @@ void run_status_append(struct slot_run *run, struct action *action, const struct
         status_release(&s, run);
 }
 
-static int check_columns(const run_status *from, const struct slot_run *run, struct fst_error *error)
+static int check_columns(const run_status *from, const struct task_batch *run, struct fst_error *error)
 {
         size_t n = (size_t)run->n, total = 0;
         if (from->n != run->n || from->first_task_id != run->tasks[0].info.id)
@@ -345,15 +345,15 @@ static int check_columns(const run_status *from, const struct slot_run *run, str
         for (size_t i = 0; good && i < from->n_counters; i++)
                 good = from->counters[i]->counter < COUNTERS && from->counters[i]->n_values == n;
         for (size_t i = 0; good && i < from->n_run_ns; i++)
-                good = from->run_ns[i] >= 0 && from->run_ns[i] <= NS_MOST;
-        good = good && from->start_ms >= 0 && from->start_ms <= MS_MOST;
+                good = from->run_ns[i] >= 0 && from->run_ns[i] <= MAX_NS;
+        good = good && from->start_ms >= 0 && from->start_ms <= MAX_MS;
         for (size_t i = 0; good && i < from->n_states; i++)
                 good = from->states[i] <= OUTCOME_COMMIT_DENIED;
         for (size_t i = 0; good && i < from->n_failures; i++)
                 good = from->failures[i]->at >= 0 && from->failures[i]->at < run->n;
         for (size_t i = 0; good && i < from->n_extras; i++)
                 good = from->extras[i]->at >= 0 && from->extras[i]->at < run->n &&
-                       from->extras[i]->result_bytes <= RESULT_MOST;
+                       from->extras[i]->result_bytes <= MAX_RESULT;
         for (size_t i = 0; good && i < from->n_result_sizes; i++)
                 total += from->result_sizes[i];
         if (good && total == from->results.len)
@@ -387,7 +387,7 @@ static void read_extra(const Firesteel__TaskExtra *extra, struct slot_task *t)
         t->message = steal(error.message);
 }
 
-int run_status_read(const run_status *from, struct slot_run *run, struct fst_error *error)
+int run_status_read(const run_status *from, struct task_batch *run, struct fst_error *error)
 {
         int r = check_columns(from, run, error);
         if (r)
@@ -409,7 +409,7 @@ int run_status_read(const run_status *from, struct slot_run *run, struct fst_err
         }
         for (size_t c = 0; c < from->n_counters; c++)
                 for (int i = 0; i < run->n; i++) {
-                        int64_t value = MIN(from->counters[c]->values[i], COUNTER_MOST);
+                        int64_t value = MIN(from->counters[c]->values[i], MAX_COUNTER);
                         ((int64_t *)&run->tasks[i].counters)[from->counters[c]->counter] = MAX(value, 0);
                 }
         for (size_t i = 0; i < from->n_failures; i++)

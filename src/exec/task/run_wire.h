@@ -17,13 +17,13 @@ typedef struct Firesteel__TaskRun launched_run;
 typedef struct Firesteel__RunStatus run_status;
 
 /* Append a LaunchTasks with @run. */
-void run_launch_append(const struct slot_run *run, struct buf *to);
+void run_launch_append(const struct task_batch *run, struct buf *to);
 
 /*
  * Fill in @run (zeroed, or used before): everything but `work`, `user` and `executor`. Untrusted: -EBADMSG with @error,
  * and @run as it was, for a run that cannot be, or with a slot not below @slots.
  */
-int run_launch_read(const launched_run *from, int slots, struct slot_run *run, struct fst_error *error);
+int run_launch_read(const launched_run *from, int slots, struct task_batch *run, struct fst_error *error);
 
 /*
  * Append a StatusUpdate with the outcomes of @run. Results are encoded by @action (NULL: a map stage); messages and
@@ -36,11 +36,11 @@ struct run_status_options {
         int (*keep)(void *owner, int64_t task_id, const struct buf *encoded, struct fst_error *error);
         void *owner;
 };
-void run_status_append(struct slot_run *run, struct action *action, const struct run_status_options *options,
+void run_status_append(struct task_batch *run, struct action *action, const struct run_status_options *options,
                        struct buf *to);
 
 /*
  * Read outcomes into @run, which was launched: states, times, messages, counters, results as they came
  * (slot_task.encoded). Untrusted: -EBADMSG with @error for another run's, and @run as it was.
  */
-int run_status_read(const run_status *from, struct slot_run *run, struct fst_error *error);
+int run_status_read(const run_status *from, struct task_batch *run, struct fst_error *error);

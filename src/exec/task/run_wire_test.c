@@ -17,7 +17,7 @@
 #define KINDS 20
 #define ADDRESSES 100
 
-static void launched(const struct slot_run *from, struct slot_run *to)
+static void launched(const struct task_batch *from, struct task_batch *to)
 {
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
         run_launch_append(from, &bytes);
@@ -28,9 +28,9 @@ static void launched(const struct slot_run *from, struct slot_run *to)
         firesteel__launch_tasks__free_unpacked(launch, NULL);
 }
 
-static struct slot_run *some_run(void)
+static struct task_batch *some_run(void)
 {
-        struct slot_run *run = new0(struct slot_run);
+        struct task_batch *run = new0(struct task_batch);
         run->slot = 3;
         run->n = 2;
         for (int i = 0; i < run->n; i++) {
@@ -46,7 +46,7 @@ static struct slot_run *some_run(void)
 
 static void tasks_arrive_as_they_are(void **state)
 {
-        struct slot_run *from = some_run(), *to = new0(struct slot_run);
+        struct task_batch *from = some_run(), *to = new0(struct task_batch);
         launched(from, to);
         assert_int_equal(to->slot, 3);
         assert_int_equal(to->n, 2);
@@ -65,7 +65,7 @@ static void tasks_arrive_as_they_are(void **state)
 /* However many there are: each of @KINDS resources has as many addresses as its number, the last one many more. */
 static void resources_arrive_whole(void **state)
 {
-        struct slot_run *from = some_run(), *to = new0(struct slot_run);
+        struct task_batch *from = some_run(), *to = new0(struct task_batch);
         char text[ADDRESSES][8], name[16];
         const char *addresses[ADDRESSES], *found_name, *found[ADDRESSES];
         for (int i = 0; i < ADDRESSES; i++) {
@@ -97,7 +97,7 @@ static void resources_arrive_whole(void **state)
 static void a_run_that_cannot_be_is_refused(void **state)
 {
         struct fst_error error = FST_ERROR_INIT;
-        struct slot_run *to = new0(struct slot_run);
+        struct task_batch *to = new0(struct task_batch);
         Firesteel__TaskRun run = FIRESTEEL__TASK_RUN__INIT;
         assert_int_equal(run_launch_read(&run, 4, to, &error), -EBADMSG);
         assert_string_equal(error_message(&error), "a run of 0 tasks");

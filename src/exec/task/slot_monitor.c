@@ -16,13 +16,13 @@
 #include <stdio.h>
 
 #define LOOK_NS INT64_C(250000000)
-enum { PATIENCE = 8 }; /* looks that a task has to end */
+enum { TIMEOUT = 8 }; /* looks that a task has to end */
 
 struct slot_watch {
         struct slot_watch_options o;
         struct memory_limit *limit;
         struct task_reaper *reaper; /* NULL: none is wanted */
-        int64_t look_at;
+        int64_t next_check;
 };
 
 /* --------------------------------------------------------------------------------------------------- the reaper */
@@ -133,17 +133,17 @@ void slot_watch_free(struct slot_watch *w)
 
 int64_t slot_watch_tick(struct slot_watch *w, int64_t now)
 {
-        if (w->look_at <= now) {
+        if (w->next_check <= now) {
                 int64_t used, excess;
-                enum memory_verdict verdict = memory_limit_check(w->limit, PATIENCE, &used, &excess);
+                enum memory_verdict verdict = memory_limit_check(w->limit, TIMEOUT, &used, &excess);
                 if (verdict == MEMORY_LIMIT_EVICT)
                         evict(w, used, excess);
                 else if (verdict == MEMORY_LIMIT_FAIL)
                         fail_largest(w, used);
-                w->look_at = now + LOOK_NS;
+                w->next_check = now + LOOK_NS;
         }
         if (task_reaper_deadline(w->reaper) <= now)
                 task_reaper_tick(w->reaper, now);
         int64_t reaper = task_reaper_deadline(w->reaper);
-        return MIN(w->look_at, reaper);
+        return MIN(w->next_check, reaper);
 }

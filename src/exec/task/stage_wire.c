@@ -240,7 +240,7 @@ int stage_encode(const struct stage_work *work, const struct stage_modules_sourc
         int r = encode_stage(&w, work, &stage, error);
         if (r == 0) {
                 size_t size = firesteel__stage__get_packed_size(&stage);
-                if (size > STAGE_WIRE_MOST) {
+                if (size > MAX_STAGE_WIRE) {
                         r = error_set(error, -E2BIG,
                                       "stage %d takes %zu bytes to describe, more than can be sent: use fewer input "
                                       "partitions, or smaller captured structs",

@@ -8,7 +8,7 @@
  *                      task_result_encode      of each result task (exec/actions/action.h)
  *      driver          task_result_decode      then merge
  *
- * Limits: STAGE_WIRE_MOST bytes; decoding takes 32 times as much memory as it has bytes, and 64 KiB, at most. Bytes are
+ * Limits: MAX_STAGE_WIRE bytes; decoding takes 32 times as much memory as it has bytes, and 64 KiB, at most. Bytes are
  * checked as those of a stranger would be; but a stage says what functions to call with what data, so whoever may send
  * one may run any loaded code.
  */
@@ -18,7 +18,7 @@
 #include "exec/actions/stage_context.h"
 
 #define STAGE_WIRE_VERSION 1
-#define STAGE_WIRE_MOST ((size_t)1 << 30)
+#define MAX_STAGE_WIRE ((size_t)1 << 30)
 
 /* The file of a module, by which executors fetch it. */
 struct stage_module {
@@ -43,7 +43,7 @@ struct stage_modules_source {
 
 /*
  * Append @work's encoded form to @out. On the driver, once the bounds of its range partitioners are known; any thread.
- * -EINVAL with @error for a function that cannot travel, -E2BIG above STAGE_WIRE_MOST, or what identify answers; then
+ * -EINVAL with @error for a function that cannot travel, -E2BIG above MAX_STAGE_WIRE, or what identify answers; then
  * @out is as it was.
  */
 int stage_encode(const struct stage_work *work, const struct stage_modules_source *modules, struct buf *out,

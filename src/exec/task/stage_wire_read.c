@@ -86,7 +86,7 @@ static int check_version(const void *data, size_t len, struct fst_error *error)
 {
         struct fields fields = {data, (const unsigned char *)data + len};
         struct field field;
-        if (len > STAGE_WIRE_MOST)
+        if (len > MAX_STAGE_WIRE)
                 return bad(error, "it is too large");
         if (next_field(&fields, &field) != 1 || field.number != 1 || field.is_bytes)
                 return bad(error, "these bytes are no stage");

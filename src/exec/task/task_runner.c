@@ -30,7 +30,7 @@ void task_runner_drop(struct task_runner *runner)
         stage_work_unref(steal(runner->work));
 }
 
-static void keep_pipeline(struct task_runner *runner, struct stage_work *work)
+static void ensure_pipeline(struct task_runner *runner, struct stage_work *work)
 {
         if (runner->work == work)
                 return;
@@ -68,7 +68,7 @@ static int compute(struct task_runner *runner, struct stage_work *work, struct s
 }
 
 /* What a task computed that failed afterwards. */
-static void drop_result(struct stage_work *work, struct slot_task *t)
+static void discard_result(struct stage_work *work, struct slot_task *t)
 {
         if (work->shuffled)
                 shuffle_output_unref(steal(t->shuffle_output));
@@ -116,7 +116,7 @@ static void run_task(struct task_runner *runner, struct stage_work *work, struct
         int computed = compute(runner, work, t);
         int r = task_run_call_listeners(run, computed);
         if (r && computed == 0)
-                drop_result(work, t);
+                discard_result(work, t);
         if (r == 0)
                 t->accumulated = task_run_take_accumulated(run);
         task_run_end(run);
@@ -136,7 +136,7 @@ void task_runner_run(struct task_runner *runner, struct stage_work *work, const 
 {
         int64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), begin = clock_ns(CLOCK_MONOTONIC);
         int64_t ms_offset = clock_ns(CLOCK_REALTIME) - begin, total = 0;
-        keep_pipeline(runner, work);
+        ensure_pipeline(runner, work);
         runner->run.resources = resources;
         runner->run.properties = &work->properties;
         for (int i = 0; i < n; i++) {

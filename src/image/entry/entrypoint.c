@@ -35,16 +35,16 @@ static const char *variable(char *const *environment, const char *name)
         return NULL;
 }
 
-static void add_pair(struct word_list *out, const char *option, const char *value)
+static void add_pair(struct string_list *out, const char *option, const char *value)
 {
-        word_list_add(out, option);
-        word_list_add(out, value);
+        string_list_add(out, option);
+        string_list_add(out, value);
 }
 
-static void add_setting(struct word_list *out, const char *key, const char *value)
+static void add_setting(struct string_list *out, const char *key, const char *value)
 {
-        word_list_add(out, "--conf");
-        word_list_take(out, mem_printf("%s=%s", key, value));
+        string_list_add(out, "--conf");
+        string_list_take(out, mem_printf("%s=%s", key, value));
 }
 
 struct java_option {
@@ -59,7 +59,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* -Dspark.KEY=VALUE, in the order of their numbers; other options are a virtual machine's. */
-static void add_java_options(char *const *environment, struct word_list *out)
+static void add_java_options(char *const *environment, struct string_list *out)
 {
         size_t most = 0, n = 0, prefix = strlen(JAVA_OPTION);
         while (environment[most])
@@ -112,7 +112,7 @@ static int find_application(const char *entry, size_t n, char **out, struct fst_
         return 0;
 }
 
-static int add_older_driver(char *const *environment, struct word_list *out, struct fst_error *error)
+static int add_older_driver(char *const *environment, struct string_list *out, struct fst_error *error)
 {
         const char *class = variable(environment, "SPARK_DRIVER_CLASS");
         const char *memory = variable(environment, "SPARK_DRIVER_MEMORY");
@@ -136,22 +136,22 @@ static int add_older_driver(char *const *environment, struct word_list *out, str
                 add_pair(out, "--class", class);
                 if (memory && *memory)
                         add_pair(out, "--driver-memory", memory);
-                word_list_add(out, application);
+                string_list_add(out, application);
                 for (size_t i = 0; i < arguments.len; i++)
-                        word_list_add(out, arguments.data[i]);
+                        string_list_add(out, arguments.data[i]);
         }
         option_words_deinit(&arguments);
         return r;
 }
 
-static int driver_command(int argc, char *const *argv, char *const *environment, struct word_list *out,
+static int driver_command(int argc, char *const *argv, char *const *environment, struct string_list *out,
                           struct fst_error *error)
 {
         const char *address = variable(environment, "SPARK_DRIVER_BIND_ADDRESS");
         if (!address || !*address)
                 return error_set(error, -EINVAL,
                                  "SPARK_DRIVER_BIND_ADDRESS is not set: the pod's address is to be in it");
-        word_list_add(out, "spark-submit");
+        string_list_add(out, "spark-submit");
         add_setting(out, "spark.driver.bindAddress", address);
         add_setting(out, "spark.executorEnv.SPARK_DRIVER_POD_IP", address);
         add_pair(out, "--deploy-mode", "client");
@@ -162,13 +162,13 @@ static int driver_command(int argc, char *const *argv, char *const *environment,
                                  "the driver is given no application: neither words nor "
                                  "SPARK_DRIVER_CLASS");
         for (int i = 1; i < argc; i++)
-                word_list_add(out, argv[i]);
+                string_list_add(out, argv[i]);
         return 0;
 }
 
 /* ---------------------------------------------------------------------------------------------------- executor */
 
-static int executor_command(char *const *environment, struct word_list *out, struct fst_error *error)
+static int executor_command(char *const *environment, struct string_list *out, struct fst_error *error)
 {
         static const struct {
                 const char *option, *variable;
@@ -191,7 +191,7 @@ static int executor_command(char *const *environment, struct word_list *out, str
         return 0;
 }
 
-int entrypoint_command(int argc, char *const *argv, char *const *environment, struct word_list *out,
+int entrypoint_command(int argc, char *const *argv, char *const *environment, struct string_list *out,
                        struct fst_error *error)
 {
         if (argc == 0)
@@ -205,7 +205,7 @@ int entrypoint_command(int argc, char *const *argv, char *const *environment, st
                 return executor_command(environment, out, error);
         default:
                 for (int i = 0; i < argc; i++)
-                        word_list_add(out, argv[i]);
+                        string_list_add(out, argv[i]);
                 return 0;
         }
 }

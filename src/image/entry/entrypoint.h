@@ -28,7 +28,7 @@ enum entrypoint_role entrypoint_role_of(const char *word);
  * -EINVAL with @error, which names the variable, when one is missing or a word is; the folder of a class path that
  * cannot be read answers its errno.
  */
-int entrypoint_command(int argc, char *const *argv, char *const *environment, struct word_list *out,
+int entrypoint_command(int argc, char *const *argv, char *const *environment, struct string_list *out,
                        struct fst_error *error);
 
 /*

@@ -20,7 +20,7 @@
 /* The words of the command, or "error: …", for @words, with @environment. */
 static void expect(const char *const *words, const char *const *environment, const char *expected)
 {
-        _cleanup_(word_list_deinit) struct word_list out = {0};
+        _cleanup_(string_list_deinit) struct string_list out = {0};
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         struct fst_error error = FST_ERROR_INIT;
         int n = 0;
@@ -104,7 +104,7 @@ static void anything_else_is_a_command(void **state)
         assert_int_equal(entrypoint_role_of("driver-py"), ENTRYPOINT_DRIVER);
         assert_int_equal(entrypoint_role_of("drivers"), ENTRYPOINT_COMMAND);
         struct fst_error error = FST_ERROR_INIT;
-        struct word_list out = {0};
+        struct string_list out = {0};
         assert_int_equal(entrypoint_command(0, NULL, (char *[]){NULL}, &out, &error), -EINVAL);
         error_deinit(&error);
 }

@@ -2,7 +2,7 @@
  * See lz4_blocks.h. A chunk is gathered whole and unpacked whole; its text is then given out piece by piece.
  *
  * Invariants: a chunk belongs to a block with text left; `at` <= `plain_len`; memory follows what the sizes of the file
- * say only up to LZ4_BLOCKS_MOST, and for text up to 255 times what has really come.
+ * say only up to MAX_LZ4_BLOCKS, and for text up to 255 times what has really come.
  */
 #include "io/codec/lz4_blocks.h"
 
@@ -123,7 +123,7 @@ static bool take_number(struct lz4_blocks *b, const unsigned char *data, size_t 
 
 static const char *unpack_chunk(struct lz4_blocks *b)
 {
-        size_t most = MIN((size_t)b->block_left, LZ4_BLOCKS_MOST);
+        size_t most = MIN((size_t)b->block_left, MAX_LZ4_BLOCKS);
         most = MIN(most, b->chunk_len * MOST_RATIO);
         if (!make_room((void **)&b->plain, &b->plain_room, most))
                 return fault(b, "finds no memory for its text");
@@ -161,7 +161,7 @@ const char *lz4_blocks_step(struct lz4_blocks *b, const unsigned char *data, siz
                         take_number(b, data, len, &taken, &b->block_left);
                 } else if (b->chunk_size == 0) {
                         if (take_number(b, data, len, &taken, &b->chunk_size) &&
-                            (b->chunk_size == 0 || b->chunk_size > LZ4_BLOCKS_MOST))
+                            (b->chunk_size == 0 || b->chunk_size > MAX_LZ4_BLOCKS))
                                 why = fault(b, "is none");
                 } else {
                         why = take_chunk(b, data, len, &taken);

@@ -18,7 +18,7 @@ struct buf;
 #define LZ4_BLOCKS_CHUNK ((size_t)262144 - 262144 / 255 - 16)
 
 /* What a chunk may be at most when it is read, packed and unpacked. */
-#define LZ4_BLOCKS_MOST ((size_t)64 << 20)
+#define MAX_LZ4_BLOCKS ((size_t)64 << 20)
 
 /* Whether a file that begins with these 4 bytes is of this kind, and no frame. */
 bool lz4_blocks_begin(const unsigned char magic[4]);

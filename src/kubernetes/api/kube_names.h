@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define KUBE_LABEL_MOST 63 /* characters of a DNS label, and of a label's value */
+#define MAX_KUBE_LABEL 63 /* characters of a DNS label, and of a label's value */
 
 #define KUBE_LABEL_APP_ID "spark-app-selector"
 #define KUBE_LABEL_EXECUTOR_ID "spark-exec-id"

@@ -19,7 +19,7 @@
 #include <time.h>
 
 /* A server's text is kept up to this length: a message may be long, a person reads its beginning. */
-enum { TEXT_MOST = 1024, ITEMS_MOST = 64 };
+enum { MAX_TEXT = 1024, MAX_ITEMS = 64 };
 
 struct packer {
         char *base; /* NULL: only count */
@@ -39,8 +39,8 @@ static const char *pack_text(struct packer *p, const char *text)
 {
         if (!text || !*text)
                 return NULL;
-        size_t n = strnlen(text, TEXT_MOST);
-        while (n > 0 && n == TEXT_MOST && ((unsigned char)text[n] & 0xc0) == 0x80)
+        size_t n = strnlen(text, MAX_TEXT);
+        while (n > 0 && n == MAX_TEXT && ((unsigned char)text[n] & 0xc0) == 0x80)
                 n--; /* not through a character */
         char *copy = pack_room(p, n + 1, 1);
         if (copy) {
@@ -233,7 +233,7 @@ static void fill_containers(struct pod_state *s, struct packer *p, const json_t 
 {
         const json_t *said = json_object_get(json_object_get(pod, "status"), "containerStatuses");
         const json_t *specs = json_object_get(json_object_get(pod, "spec"), "containers");
-        int n = (int)MIN(json_array_size(said), (size_t)ITEMS_MOST);
+        int n = (int)MIN(json_array_size(said), (size_t)MAX_ITEMS);
         struct pod_container *all =
                 pack_room(p, (size_t)n * sizeof(struct pod_container), alignof(struct pod_container));
 
@@ -248,14 +248,14 @@ static void fill_containers(struct pod_state *s, struct packer *p, const json_t 
 
 static void fill_claims(struct pod_state *s, struct packer *p, const json_t *volumes)
 {
-        const char *names[ITEMS_MOST];
+        const char *names[MAX_ITEMS];
         int n = 0;
         size_t i;
         json_t *item;
 
         json_array_foreach(volumes, i, item) {
                 const char *name = text_at(json_object_get(item, "persistentVolumeClaim"), "claimName");
-                if (name && *name && n < ITEMS_MOST)
+                if (name && *name && n < MAX_ITEMS)
                         names[n++] = name;
         }
         s->n_claims = n;

@@ -32,7 +32,7 @@
 #define PREFIX "spark.kubernetes.executor.podNamePrefix"
 #define SECRET "spark.authenticate.secret"
 
-#define FAREWELL_MS 30000 /* for the API server to take what is to be deleted at the end */
+#define SHUTDOWN_TIMEOUT_MS 30000 /* for the API server to take what is to be deleted at the end */
 
 struct kube_manager {
         struct executor_manager manager;
@@ -175,7 +175,7 @@ static void on_given_up(void *owner, int exit_code, const char *message)
 static char *why_not_here(void *owner)
 {
         const struct kube_manager *m = owner;
-        return kube_executors_waiting(m->executors);
+        return kube_executors_pending_reason(m->executors);
 }
 
 static void on_no_gang(void *owner, const char *message)
@@ -302,7 +302,7 @@ static void kube_registered(struct executor_manager *manager, const char *execut
 
 static void kube_forgotten(struct executor_manager *manager, const char *executor_id)
 {
-        kube_executors_forgotten(manager_of(manager)->executors, id_of(executor_id));
+        kube_executors_unregistered(manager_of(manager)->executors, id_of(executor_id));
 }
 
 static void kube_decommissioned(struct executor_manager *manager, const char *executor_id)
@@ -325,7 +325,7 @@ static bool kube_request_executors(struct executor_manager *manager, const struc
 static void kube_kill(struct executor_manager *manager, const char *executor_id)
 {
         struct kube_manager *m = manager_of(manager);
-        cluster_backend_tell_to_end(m->backend, executor_id);
+        cluster_backend_send_stop(m->backend, executor_id);
         kube_executors_kill(m->executors, id_of(executor_id));
 }
 
@@ -349,10 +349,10 @@ static bool kube_stopped(struct executor_manager *manager)
         gang_watch_end(steal(m->gang_watch));
         roll_schedule_end(steal(m->rolls));
         kube_executors_stop(m->executors);
-        return kube_executors_are_gone(m->executors);
+        return kube_executors_drained(m->executors);
 }
 
-static void on_patience_over(uv_timer_t *timer)
+static void on_timeout(uv_timer_t *timer)
 {
         timer->data = NULL;
 }
@@ -361,18 +361,18 @@ static void on_patience_over(uv_timer_t *timer)
 static void wait_for_deletions(struct kube_manager *m)
 {
         uv_loop_t *loop = cluster_backend_loop(m->backend);
-        uv_timer_t patience;
-        uv_timer_init(loop, &patience);
-        patience.data = m;
-        uv_timer_start(&patience, on_patience_over, FAREWELL_MS, 0);
-        while (patience.data && !kube_executors_are_gone(m->executors))
+        uv_timer_t timeout;
+        uv_timer_init(loop, &timeout);
+        timeout.data = m;
+        uv_timer_start(&timeout, on_timeout, SHUTDOWN_TIMEOUT_MS, 0);
+        while (timeout.data && !kube_executors_drained(m->executors))
                 uv_run(loop, UV_RUN_ONCE);
-        if (!kube_executors_are_gone(m->executors))
+        if (!kube_executors_drained(m->executors))
                 log_warn(LOG,
                          "The API server did not take it that executors are to be deleted: kubectl delete pods "
                          "--namespace=%s -l " KUBE_LABEL_APP_ID "=%s," KUBE_LABEL_ROLE "=executor removes what is left",
                          m->namespace, m->app_id);
-        uv_close((uv_handle_t *)&patience, NULL);
+        uv_close((uv_handle_t *)&timeout, NULL);
         uv_run(loop, UV_RUN_NOWAIT); /* the timer is on our stack */
 }
 

@@ -390,7 +390,7 @@ void kube_executors_stop(struct kube_executors *x)
         x->deleted_late = !many && executor_pods_in_flight(x->pods) == 0 && pod_calls_fetching(x->calls) == 0;
 }
 
-bool kube_executors_are_gone(struct kube_executors *x)
+bool kube_executors_drained(struct kube_executors *x)
 {
         if (!x->stopped || executor_pods_in_flight(x->pods) > 0 || pod_calls_fetching(x->calls) > 0)
                 return false;
@@ -417,7 +417,7 @@ void kube_executors_registered(struct kube_executors *x, int32_t id)
         settle(x);
 }
 
-void kube_executors_forgotten(struct kube_executors *x, int32_t id)
+void kube_executors_unregistered(struct kube_executors *x, int32_t id)
 {
         executor_pods_unregistered(x->pods, id, now_of(x));
         settle(x);
@@ -425,10 +425,10 @@ void kube_executors_forgotten(struct kube_executors *x, int32_t id)
 
 bool kube_executors_refuse(const struct kube_executors *x, int32_t id)
 {
-        return executor_pods_refuses(x->pods, id);
+        return executor_pods_is_excluded(x->pods, id);
 }
 
-char *kube_executors_waiting(const struct kube_executors *x)
+char *kube_executors_pending_reason(const struct kube_executors *x)
 {
         const struct pods_snapshot *pods = executor_pods_known(x->pods);
         struct buf why = BUF_INIT;

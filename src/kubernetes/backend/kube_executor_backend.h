@@ -7,7 +7,7 @@
  *      kube_executors_start(executors);                → pods are created, watched, replaced
  *      …                                               → ops.removed(owner, 3, &reason)
  *      kube_executors_stop(executors);
- *      while (!kube_executors_are_gone(executors)) uv_run(loop, UV_RUN_ONCE);
+ *      while (!kube_executors_drained(executors)) uv_run(loop, UV_RUN_ONCE);
  *      kube_executors_free(executors);
  *
  * On the thread of the client's loop.
@@ -32,7 +32,7 @@ struct kube_executors_options {
 };
 
 struct kube_executors_ops {
-        /* An executor's pod has ended, or is to: kube_executors_forgotten is expected if it had registered. */
+        /* An executor's pod has ended, or is to: kube_executors_unregistered is expected if it had registered. */
         void (*removed)(void *owner, int32_t id, const struct exit_reason *reason);
         /* There will be no executors: too many have failed, or nobody may create or see them. Once. */
         void (*given_up)(void *owner, int exit_code, const char *message);
@@ -52,7 +52,7 @@ void kube_executors_set_target(struct kube_executors *x, int32_t profile, int ta
 
 /* What the driver knows of an executor. */
 void kube_executors_registered(struct kube_executors *x, int32_t id);
-void kube_executors_forgotten(struct kube_executors *x, int32_t id);
+void kube_executors_unregistered(struct kube_executors *x, int32_t id);
 bool kube_executors_refuse(const struct kube_executors *x, int32_t id);
 
 /* It was told to end: its pod is deleted if it does not (spark.kubernetes.dynamicAllocation.deleteGracePeriod). */
@@ -62,7 +62,7 @@ void kube_executors_kill(struct kube_executors *x, int32_t id);
 void kube_executors_decommissioned(struct kube_executors *x, int32_t id);
 
 /* Why the first pod that waits does so, in words; "" if none says why. The caller owns it. */
-char *kube_executors_waiting(const struct kube_executors *x);
+char *kube_executors_pending_reason(const struct kube_executors *x);
 
 /* Pods that are known to run, for tests and metrics. */
 int kube_executors_running(const struct kube_executors *x);
@@ -74,4 +74,4 @@ int kube_executors_running(const struct kube_executors *x);
 void kube_executors_stop(struct kube_executors *x);
 
 /* Stopped, and the API server has heard of it. */
-bool kube_executors_are_gone(struct kube_executors *x);
+bool kube_executors_drained(struct kube_executors *x);

@@ -31,7 +31,7 @@ static void on_removed(void *owner, int32_t id, const struct exit_reason *reason
         seen.removed++;
         seen.last = id;
         snprintf(seen.reason, sizeof(seen.reason), "%s", reason->message);
-        kube_executors_forgotten(executors, id); /* as the driver does, at once */
+        kube_executors_unregistered(executors, id); /* as the driver does, at once */
 }
 
 static void on_given_up(void *owner, int exit_code, const char *message)
@@ -178,7 +178,7 @@ static void failed_ones_are_replaced(void **state)
         assert_true(kube_executors_refuse(executors, 1));
         assert_false(kube_executors_refuse(executors, 2));
         kube_executors_stop(executors);
-        run_until(kube_executors_are_gone(executors));
+        run_until(kube_executors_drained(executors));
         assert_int_equal(count(), 0);
         assert_int_equal(seen.given_up, 0);
 }
@@ -290,7 +290,7 @@ static void what_ended_may_stay(void **state)
         }
         run_until(has(2));
         kube_executors_stop(executors);
-        run_until(kube_executors_are_gone(executors));
+        run_until(kube_executors_drained(executors));
         assert_int_equal(count(), 2);
 }
 
@@ -301,7 +301,7 @@ static void a_late_creation_is_taken_back(void **state)
         while (faults_left > 0)
                 uv_run(&loop, UV_RUN_ONCE);
         kube_executors_stop(executors); /* while the creation is being tried again */
-        run_until(kube_executors_are_gone(executors));
+        run_until(kube_executors_drained(executors));
         assert_int_equal(api.creations, 1);
         assert_int_equal(count(), 0);
 }
@@ -329,7 +329,7 @@ static void the_log_of_who_failed_last_is_read_first(void **state)
         fail_pod(1, 3);
         run_until(seen.removed == 1);
         kube_executors_stop(executors);
-        run_until(kube_executors_are_gone(executors));
+        run_until(kube_executors_drained(executors));
         assert_true(text_starts_with(buf_text(&asked), "log log delete "));
         assert_int_equal(count(), 0);
         buf_deinit(&asked);

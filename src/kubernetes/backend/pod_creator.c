@@ -149,7 +149,7 @@ static const char *text_at(const json_t *object, const char *const *path)
 }
 
 /* The volume that mounts the claim @from mounts @to. */
-static void mount_instead(json_t *pod, const char *from, const char *to)
+static void replace_claim(json_t *pod, const char *from, const char *to)
 {
         json_t *volume;
         size_t i;
@@ -176,7 +176,7 @@ static json_t *claims_to_create(struct pod_creator *creator, int32_t id, const j
                 const char *other = creator->ops->take_claim(
                         creator->owner, id, text_at(claim, (const char *[]){"spec", "storageClassName", NULL}), size);
                 if (other)
-                        mount_instead(pod, text_at(claim, (const char *[]){"metadata", "name", NULL}), other);
+                        replace_claim(pod, text_at(claim, (const char *[]){"metadata", "name", NULL}), other);
                 else
                         json_array_append(claims, claim);
         }

@@ -9,7 +9,7 @@
 
 #define LOG "ExecutorPodsSource"
 
-#define WORTH_TELLING_MS 500
+#define LOG_THRESHOLD_MS 500
 
 struct pods_source {
         struct pods_source_options options;
@@ -31,7 +31,7 @@ static int64_t now_of(const struct pods_source *s)
 }
 
 /* An API server that has just been started knows no rights yet; and who has seen pods before will see them again. */
-static bool is_hopeless(struct pods_source *s, int r)
+static bool is_permanently_forbidden(struct pods_source *s, int r)
 {
         s->refused = r == FST_KUBE_E_FORBIDDEN ? s->refused + 1 : 0;
         return !s->seen && s->refused == KUBE_REFUSALS;
@@ -40,10 +40,10 @@ static bool is_hopeless(struct pods_source *s, int r)
 /* Servers end watches as they please: that is no news before it lasts. */
 static void tell_failure(struct pods_source *s, int r, const struct fst_error *error, int64_t again_ms)
 {
-        if (is_hopeless(s, r))
+        if (is_permanently_forbidden(s, r))
                 s->ops->forbidden(s->owner, error);
         else
-                log_at(again_ms < WORTH_TELLING_MS ? LOG_DEBUG : LOG_WARN, LOG,
+                log_at(again_ms < LOG_THRESHOLD_MS ? LOG_DEBUG : LOG_WARN, LOG,
                        "Executor pods are not seen for %lld ms: %s", (long long)again_ms, error_message(error));
 }
 

@@ -77,7 +77,7 @@ int file_upload(const struct kube_conf *c, const char *uri, char **out, struct f
 
 int file_upload_list(const struct kube_conf *c, const char *key, struct strmap *out, struct fst_error *error)
 {
-        _cleanup_(word_list_deinit) struct word_list files = {0};
+        _cleanup_(string_list_deinit) struct string_list files = {0};
         _cleanup_(buf_deinit) struct buf list = BUF_INIT;
         bool keeps_fragments = strcmp(key, "spark.archives") == 0;
         int r = kube_list(c, key, &files, error);

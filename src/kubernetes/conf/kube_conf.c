@@ -62,8 +62,8 @@ char *kube_name_label(const char *app_name)
 {
         _cleanup_(buf_deinit) struct buf label = BUF_INIT;
         put_plain(&label, app_name);
-        if (label.len > KUBE_LABEL_MOST)
-                buf_truncate(&label, KUBE_LABEL_MOST);
+        if (label.len > MAX_KUBE_LABEL)
+                buf_truncate(&label, MAX_KUBE_LABEL);
         const char *text = buf_text(&label);
         text += *text == '-';
         size_t n = strlen(text);
@@ -74,13 +74,13 @@ char *kube_name_label(const char *app_name)
 static char *service_name(const struct kube_conf *c)
 {
         char *preferred = mem_printf("%s" KUBE_SERVICE_SUFFIX, c->prefix);
-        if (strlen(preferred) <= KUBE_LABEL_MOST)
+        if (strlen(preferred) <= MAX_KUBE_LABEL)
                 return preferred;
         char *shorter = mem_printf("spark-%s" KUBE_SERVICE_SUFFIX, c->unique);
         log_warn("KubernetesDriverConf",
                  "Driver's hostname would preferably be %s, but this is too long (must be <= %d characters). Falling "
                  "back to use %s as the driver service's name.",
-                 preferred, KUBE_LABEL_MOST, shorter);
+                 preferred, MAX_KUBE_LABEL, shorter);
         free(preferred);
         return shorter;
 }

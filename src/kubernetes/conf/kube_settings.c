@@ -219,14 +219,14 @@ int kube_seconds(const struct kube_conf *c, const char *key, int64_t *out, struc
         return r;
 }
 
-int kube_list(const struct kube_conf *c, const char *key, struct word_list *out, struct fst_error *error)
+int kube_list(const struct kube_conf *c, const char *key, struct string_list *out, struct fst_error *error)
 {
         _cleanup_free_ char *value = NULL;
         int r = kube_string(c, key, &value, error);
         char *rest = value, *word;
         while (r == 0 && rest && (word = strsep(&rest, ",")))
                 if (*(word = trim(word)))
-                        word_list_add(out, word);
+                        string_list_add(out, word);
         return r;
 }
 

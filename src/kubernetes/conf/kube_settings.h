@@ -24,7 +24,7 @@ int kube_mib(const struct kube_conf *c, const char *key, int64_t *out, struct fs
 int kube_seconds(const struct kube_conf *c, const char *key, int64_t *out, struct fst_error *error);
 
 /* Append the elements of a list. */
-int kube_list(const struct kube_conf *c, const char *key, struct word_list *out, struct fst_error *error);
+int kube_list(const struct kube_conf *c, const char *key, struct string_list *out, struct fst_error *error);
 
 /* A number that was set, or @otherwise, whatever the table says. */
 int kube_number(const struct kube_conf *c, const char *key, int64_t otherwise, int64_t *out, struct fst_error *error);

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 
 /* How often the allocator looks at news when the user has not set a pace. */
-enum { LOOK_INTERVAL = 100 };
+enum { POLL_INTERVAL_MS = 100 };
 
 struct executor_pods {
         const struct executor_pods_ops *ops;
@@ -141,7 +141,7 @@ struct executor_pods *executor_pods_new(const struct executor_pods_config *confi
         /* First why an executor ended, then another one in its place. */
         snapshots_store_subscribe(p->store, config->event_interval, to_lifecycle, p, 0);
         snapshots_store_subscribe(p->store,
-                                  config->allocation.batch_size_set ? config->allocation.batch_delay : LOOK_INTERVAL,
+                                  config->allocation.batch_size_set ? config->allocation.batch_delay : POLL_INTERVAL_MS,
                                   to_allocator, p, 0);
         return p;
 }
@@ -191,7 +191,7 @@ void executor_pods_unregistered(struct executor_pods *p, int32_t id, int64_t now
         lifecycle_manager_unregistered(p->lifecycle, id, now);
 }
 
-bool executor_pods_refuses(const struct executor_pods *p, int32_t id)
+bool executor_pods_is_excluded(const struct executor_pods *p, int32_t id)
 {
         return pods_allocator_refuses(p->allocator, id);
 }

@@ -98,7 +98,7 @@ void executor_pods_registered(struct executor_pods *p, int32_t id, int64_t now);
 void executor_pods_unregistered(struct executor_pods *p, int32_t id, int64_t now);
 
 /* Whether a registration is to be refused: its pod was deleted or given up (isExecutorExcluded). */
-bool executor_pods_refuses(const struct executor_pods *p, int32_t id);
+bool executor_pods_is_excluded(const struct executor_pods *p, int32_t id);
 
 /* Executors that were told to end (doKillExecutors). Lower the target first if they are not to be replaced. */
 void executor_pods_kill(struct executor_pods *p, const int32_t *ids, int n, int64_t now);

@@ -173,10 +173,10 @@ static void server_create(const struct letter *l)
                                    .claim = l->claim,
                                    .created = w.now,
                                    .next = w.now + 10 + roll(3000)};
-        if (l->claim >= 0 && !executor_pods_refuses(w.p, l->id))
+        if (l->claim >= 0 && !executor_pods_is_excluded(w.p, l->id))
                 for (int id = 1; id <= w.last_id; id++)
                         HOLDS(id == l->id || !w.pods[id].exists || w.pods[id].claim != l->claim ||
-                              executor_pods_refuses(w.p, id));
+                              executor_pods_is_excluded(w.p, id));
         if (l->new_claim)
                 w.claims.data[l->claim] = (struct claim){true, w.now};
         record(l->id);
@@ -268,7 +268,7 @@ static int world_pods(int profile, bool pending_only)
                         continue;
                 if (w.unanswered[id] && !pod->ever)
                         n++;
-                else if (lives(pod) && !executor_pods_refuses(w.p, id) && (!pending_only || pod->phase == PENDING))
+                else if (lives(pod) && !executor_pods_is_excluded(w.p, id) && (!pending_only || pod->phase == PENDING))
                         n++;
         }
         return n;
@@ -569,7 +569,7 @@ static void executors_register(void)
                 }
                 if (w.registers[id] && w.registers[id] <= w.now && w.pods[id].exists && w.pods[id].phase == RUNNING) {
                         w.registers[id] = 0;
-                        if (executor_pods_refuses(w.p, id)) {
+                        if (executor_pods_is_excluded(w.p, id)) {
                                 w.doomed[id] = true;
                                 seen.refused++;
                         } else if (!w.removed[id]) {

@@ -123,7 +123,7 @@ static void pods_are_acted_upon_in_ticks(void **state)
         assert_int_equal(w.created, 3);
         assert_int_equal(executor_pods_failures(w.p, w.now), 1);
         executor_pods_unregistered(w.p, 1, w.now);
-        assert_false(executor_pods_refuses(w.p, 2));
+        assert_false(executor_pods_is_excluded(w.p, 2));
         executor_pods_free(w.p);
 }
 

@@ -18,7 +18,7 @@
 #define LOG "ExecutorPodsLifecycleManager"
 
 /* When a deletion or label is asked for again; how long a reason that is over is remembered; how many there may be. */
-enum { ASK_AGAIN = 10000, REASON_MEMORY = 300000, REASONS_MOST = 32 };
+enum { ASK_AGAIN = 10000, REASON_MEMORY = 300000, MAX_REASONS = 32 };
 
 struct record {
         int32_t id;
@@ -283,7 +283,7 @@ static int reason_ensure(struct lifecycle_manager *m, const struct pod_state *po
         for (size_t i = 0; i < m->reasons.len; i++)
                 if (strcmp(m->reasons.data[i].text, buf_text(&text)) == 0)
                         return (int)i;
-        if (m->reasons.len == REASONS_MOST)
+        if (m->reasons.len == MAX_REASONS)
                 return -1;
         vec_push(&m->reasons, (struct reason){.text = buf_steal(&text), .seen = -1});
         return (int)m->reasons.len - 1;

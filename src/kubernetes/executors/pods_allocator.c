@@ -80,7 +80,7 @@ void pods_allocator_free(struct pods_allocator *a)
         vec_deinit(&a->executors);
         vec_deinit(&a->profiles);
         allocator_claims_deinit(a);
-        free(a->trouble);
+        free(a->last_error);
         free(a);
 }
 
@@ -89,7 +89,7 @@ bool allocator_adapts(const struct pods_allocator *a)
         return !a->config.batch_size_set;
 }
 
-void allocator_say(struct pods_allocator *a, enum log_level level, const char *format, ...)
+void allocator_log(struct pods_allocator *a, enum log_level level, const char *format, ...)
 {
         _cleanup_(buf_deinit) struct buf line = BUF_INIT;
         va_list args;
@@ -109,7 +109,7 @@ struct allocated_executor *allocator_find(const struct pods_allocator *a, int32_
         if (at == a->executors.len || a->executors.data[at].id != id)
                 return NULL;
         struct allocated_executor *e = &a->executors.data[at];
-        return e->stage == STAGE_ENDED ? NULL : e;
+        return e->stage == EXECUTOR_POD_ENDED ? NULL : e;
 }
 
 static struct allocated_profile *profile_find(const struct pods_allocator *a, int32_t id)
@@ -136,7 +136,7 @@ static struct allocated_profile *profile_ensure(struct pods_allocator *a, int32_
 
 static void count(struct pods_allocator *a, const struct allocated_executor *e, int by)
 {
-        if (!e->deleted && e->stage < STAGE_LEAVING)
+        if (!e->deleted && e->stage < EXECUTOR_POD_TERMINATING)
                 profile_find(a, e->profile)->n[e->stage][e->known] += by;
 }
 
@@ -148,20 +148,20 @@ static void squeeze(struct pods_allocator *a)
         if (a->n_ended < 64 || (size_t)a->n_ended < a->executors.len / 2)
                 return;
         for (size_t i = 0; i < a->executors.len; i++)
-                if (a->executors.data[i].stage != STAGE_ENDED)
+                if (a->executors.data[i].stage != EXECUTOR_POD_ENDED)
                         a->executors.data[n++] = a->executors.data[i];
         a->executors.len = n;
         a->n_ended = 0;
 }
 
-void allocator_move(struct pods_allocator *a, struct allocated_executor *e, enum executor_stage stage)
+void allocator_move(struct pods_allocator *a, struct allocated_executor *e, enum executor_pod_stage stage)
 {
         count(a, e, -1);
         e->stage = stage;
         count(a, e, 1);
-        if (stage >= STAGE_PENDING)
+        if (stage >= EXECUTOR_POD_PENDING)
                 executor_claims_clear(e);
-        a->n_ended += stage == STAGE_ENDED;
+        a->n_ended += stage == EXECUTOR_POD_ENDED;
 }
 
 void allocator_mark_deleted(struct pods_allocator *a, struct allocated_executor *e)
@@ -216,7 +216,7 @@ void pods_allocator_set_target(struct pods_allocator *a, int32_t profile, int ta
         struct allocated_profile *p = profile_ensure(a, profile);
 
         if (p->target != target)
-                p->wanting = false;
+                p->deficit_logged = false;
         p->target = target;
         if (pods_allocator_outstanding(a) == 0)
                 a->notified = true;
@@ -235,7 +235,7 @@ void pods_allocator_recover(struct pods_allocator *a)
 static void wait_for_pod(struct pods_allocator *a, struct allocated_executor *e, int64_t now)
 {
         e->since = now;
-        allocator_move(a, e, STAGE_CREATED);
+        allocator_move(a, e, EXECUTOR_POD_CREATED);
         a->timeout_at = MIN(a->timeout_at, now + a->config.creation_timeout + 1);
 }
 
@@ -249,11 +249,11 @@ void pods_allocator_created(struct pods_allocator *a, int32_t id, int64_t now)
         struct allocated_executor *e = allocator_find(a, id);
 
         create_window_answered(&a->window, CREATE_DONE, 0, now);
-        if (a->trouble && !a->window.settling) {
-                allocator_say(a, LOG_INFO, "The API server creates executor pods again.");
-                free(steal(a->trouble));
+        if (a->last_error && !a->window.settling) {
+                allocator_log(a, LOG_INFO, "The API server creates executor pods again.");
+                free(steal(a->last_error));
         }
-        if (e && e->stage == STAGE_ASKED)
+        if (e && e->stage == EXECUTOR_POD_REQUESTED)
                 wait_for_pod(a, e, now);
         allocator_round(a, now);
 }
@@ -263,23 +263,23 @@ static void say_trouble(struct pods_allocator *a, enum log_level level, const ch
 {
         const char *words = message ? message : "no reason was given";
 
-        if (a->trouble && strcmp(a->trouble, words) == 0)
+        if (a->last_error && strcmp(a->last_error, words) == 0)
                 return;
-        allocator_say(a, level, "%s: %s", what, words);
-        free(a->trouble);
-        a->trouble = mem_strdup(words);
+        allocator_log(a, level, "%s: %s", what, words);
+        free(a->last_error);
+        a->last_error = mem_strdup(words);
 }
 
 static void give_up(struct pods_allocator *a, struct allocated_executor *e)
 {
         a->claims_made -= e->new_claims;
         e->new_claims = 0;
-        allocator_move(a, e, STAGE_ENDED);
+        allocator_move(a, e, EXECUTOR_POD_ENDED);
 }
 
 static void creation_failed(struct pods_allocator *a, int32_t id, const char *message, int64_t now)
 {
-        allocator_say(a, LOG_ERROR, "Failed to create the pod of executor %d: %s", id,
+        allocator_log(a, LOG_ERROR, "Failed to create the pod of executor %d: %s", id,
                       message ? message : "no reason was given");
         a->ops->creation_failed(a->owner, id, now);
 }
@@ -315,7 +315,7 @@ static void failed(struct pods_allocator *a, struct allocated_executor *e, enum 
         case CREATE_CLAIM_FAILED:
                 a->claims_made -= e->new_claims;
                 e->new_claims = 0;
-                if (e->stage == STAGE_ASKED)
+                if (e->stage == EXECUTOR_POD_REQUESTED)
                         wait_for_pod(a, e, now);
                 allocator_delete(a, &id, 1, false, now);
                 creation_failed(a, id, message, now);
@@ -329,16 +329,19 @@ void pods_allocator_create_failed(struct pods_allocator *a, int32_t id, enum cre
         struct allocated_executor *e = allocator_find(a, id);
 
         create_window_answered(&a->window, outcome, retry_after, now);
-        if (e && (e->stage == STAGE_ASKED || outcome == CREATE_CLAIM_FAILED)) /* else its pod was seen meanwhile */
+        if (e && (e->stage == EXECUTOR_POD_REQUESTED ||
+                  outcome == CREATE_CLAIM_FAILED)) /* else its pod was seen meanwhile */
                 failed(a, e, outcome, message, now);
         allocator_round(a, now);
 }
 
 /* --------------------------------------------------------------------------------------------------- snapshots */
 
-static enum executor_stage stage_of(const struct pod_state *pod)
+static enum executor_pod_stage stage_of(const struct pod_state *pod)
 {
-        return pod->kind == POD_PENDING ? STAGE_PENDING : pod->kind == POD_RUNNING ? STAGE_RUNNING : STAGE_LEAVING;
+        return pod->kind == POD_PENDING   ? EXECUTOR_POD_PENDING
+               : pod->kind == POD_RUNNING ? EXECUTOR_POD_RUNNING
+                                          : EXECUTOR_POD_TERMINATING;
 }
 
 /*
@@ -358,7 +361,7 @@ static void see_stranger(struct pods_allocator *a, const struct pod_state *pod, 
         allocator_move(a, e, stage_of(pod));
         if (!is_unwanted)
                 return;
-        allocator_say(a, LOG_WARN,
+        allocator_log(a, LOG_WARN,
                       "The pod %s of executor %d, which had been given up, is there after all: deleting it.", pod->name,
                       pod->id);
         allocator_delete(a, &pod->id, 1, false, now);
@@ -382,7 +385,7 @@ static void is_gone(struct pods_allocator *a, int32_t id, int64_t now)
         struct allocated_executor *e = allocator_find(a, id);
 
         if (e && !pods_snapshot_get(a->pods, id))
-                allocator_move(a, e, STAGE_ENDED);
+                allocator_move(a, e, EXECUTOR_POD_ENDED);
         create_window_freed(&a->window, now);
 }
 
@@ -412,7 +415,7 @@ void pods_allocator_known(struct pods_allocator *a, int32_t id, bool known, int6
         count(a, e, -1);
         e->known = known;
         count(a, e, 1);
-        if (!known && e->stage == STAGE_CREATED)
+        if (!known && e->stage == EXECUTOR_POD_CREATED)
                 a->timeout_at = MIN(a->timeout_at, e->since + a->config.creation_timeout + 1);
 }
 
@@ -452,12 +455,12 @@ struct pods_allocator_counts pods_allocator_counts(const struct pods_allocator *
                 if (profile >= 0 && p->id != profile)
                         continue;
                 c.target += p->target;
-                c.asked += p->n[STAGE_ASKED][0] + p->n[STAGE_ASKED][1];
-                c.created += p->n[STAGE_CREATED][0] + p->n[STAGE_CREATED][1];
-                c.pending += p->n[STAGE_PENDING][0] + p->n[STAGE_PENDING][1];
-                c.running += p->n[STAGE_RUNNING][0] + p->n[STAGE_RUNNING][1];
-                c.known_created += p->n[STAGE_ASKED][1] + p->n[STAGE_CREATED][1];
-                c.known_pending += p->n[STAGE_PENDING][1];
+                c.asked += p->n[EXECUTOR_POD_REQUESTED][0] + p->n[EXECUTOR_POD_REQUESTED][1];
+                c.created += p->n[EXECUTOR_POD_CREATED][0] + p->n[EXECUTOR_POD_CREATED][1];
+                c.pending += p->n[EXECUTOR_POD_PENDING][0] + p->n[EXECUTOR_POD_PENDING][1];
+                c.running += p->n[EXECUTOR_POD_RUNNING][0] + p->n[EXECUTOR_POD_RUNNING][1];
+                c.known_created += p->n[EXECUTOR_POD_REQUESTED][1] + p->n[EXECUTOR_POD_CREATED][1];
+                c.known_pending += p->n[EXECUTOR_POD_PENDING][1];
         }
         return c;
 }
@@ -467,7 +470,7 @@ int pods_allocator_outstanding(const struct pods_allocator *a)
         int n = 0;
 
         for (size_t i = 0; i < a->profiles.len; i++)
-                for (enum executor_stage s = STAGE_ASKED; s <= STAGE_PENDING; s++)
+                for (enum executor_pod_stage s = EXECUTOR_POD_REQUESTED; s <= EXECUTOR_POD_PENDING; s++)
                         n += a->profiles.data[i].n[s][0];
         return n;
 }

@@ -89,7 +89,7 @@ struct pods_allocator_ops {
          */
         void (*create_pod)(void *owner, int32_t id, int32_t profile, bool recovery);
         /*
-         * Delete the pods of these executors, by label: at most PODS_DELETE_MOST. @pending: only those whose phase is
+         * Delete the pods of these executors, by label: at most MAX_PODS_DELETE. @pending: only those whose phase is
          * Pending. No answer is wanted: who is still there later is deleted again.
          */
         void (*delete_pods)(void *owner, const int32_t *ids, int n, bool pending);
@@ -101,7 +101,7 @@ struct pods_allocator_ops {
         void (*log)(void *owner, enum log_level level, const char *component, const char *line);
 };
 
-#define PODS_DELETE_MOST 200
+#define MAX_PODS_DELETE 200
 
 /* 0, or -EINVAL with the key and what is wrong with it, in Spark's words. */
 int pods_allocator_config_check(const struct pods_allocator_config *config, struct fst_error *error);

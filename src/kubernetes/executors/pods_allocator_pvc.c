@@ -61,7 +61,7 @@ void pods_allocator_claims(struct pods_allocator *a, const struct pod_claim *cla
         VEC(const char *) used = {0};
 
         if (n < 0)
-                allocator_say(a, LOG_INFO, "Cannot list PVC resources. Please check account permissions.");
+                allocator_log(a, LOG_INFO, "Cannot list PVC resources. Please check account permissions.");
         for (const struct pod_state *p = NULL; a->pods && (p = pods_snapshot_next(a->pods, p));)
                 for (int i = 0; i < p->n_claims; i++)
                         vec_push(&used, p->claims[i]);
@@ -109,7 +109,7 @@ const char *pods_allocator_take_claim(struct pods_allocator *a, int32_t id, cons
                 a->claims.len--;
                 e->taken = mem_grow(e->taken, (size_t)(e->n_taken + 1) * sizeof(char *));
                 e->taken[e->n_taken++] = name;
-                allocator_say(a, LOG_INFO, "Reuse PersistentVolumeClaim %s", name);
+                allocator_log(a, LOG_INFO, "Reuse PersistentVolumeClaim %s", name);
                 return name;
         }
         e->new_claims++;

@@ -10,7 +10,7 @@
 #include "kubernetes/executors/pods_allocator_state.h"
 
 /* When a deletion that was asked for is asked for again, should the pod still be there. */
-enum { DELETE_AGAIN = 10000, IDS_SAID = 50 };
+enum { DELETE_RETRY_MS = 10000, MAX_LOGGED_IDS = 50 };
 
 typedef VEC(int32_t) id_list;
 
@@ -25,17 +25,17 @@ static char *ids_text(const id_list *ids)
 {
         struct buf text = BUF_INIT;
 
-        for (size_t i = 0; i < ids->len && i < IDS_SAID; i++)
+        for (size_t i = 0; i < ids->len && i < MAX_LOGGED_IDS; i++)
                 buf_printf(&text, "%s%d", i ? "," : "", ids->data[i]);
-        if (ids->len > IDS_SAID)
-                buf_printf(&text, ", and %zu more", ids->len - IDS_SAID);
+        if (ids->len > MAX_LOGGED_IDS)
+                buf_printf(&text, ", and %zu more", ids->len - MAX_LOGGED_IDS);
         return buf_steal(&text);
 }
 
 static void ask_deletion(struct pods_allocator *a, const int32_t *ids, int n, bool pending)
 {
-        for (int i = 0; i < n; i += PODS_DELETE_MOST)
-                a->ops->delete_pods(a->owner, ids + i, MIN(n - i, PODS_DELETE_MOST), pending);
+        for (int i = 0; i < n; i += MAX_PODS_DELETE)
+                a->ops->delete_pods(a->owner, ids + i, MIN(n - i, MAX_PODS_DELETE), pending);
 }
 
 void allocator_delete(struct pods_allocator *a, const int32_t *ids, int n, bool pending, int64_t now)
@@ -45,7 +45,7 @@ void allocator_delete(struct pods_allocator *a, const int32_t *ids, int n, bool 
                 if (e->deleted)
                         continue;
                 allocator_mark_deleted(a, e);
-                e->retry_at = now + DELETE_AGAIN;
+                e->retry_at = now + DELETE_RETRY_MS;
                 a->retry_at = MIN(a->retry_at, e->retry_at);
         }
         ask_deletion(a, ids, n, pending);
@@ -61,13 +61,13 @@ static void delete_again(struct pods_allocator *a, int64_t now)
         a->retry_at = INT64_MAX;
         for (size_t i = 0; i < a->executors.len; i++) {
                 struct allocated_executor *e = &a->executors.data[i];
-                if (!e->deleted || e->leaving || e->stage == STAGE_ENDED)
+                if (!e->deleted || e->leaving || e->stage == EXECUTOR_POD_ENDED)
                         continue;
                 if (e->retry_at <= now) {
                         const struct pod_state *pod = a->pods ? pods_snapshot_get(a->pods, e->id) : NULL;
                         if (pod && !pod_state_kind_is_final(pod->kind))
                                 vec_push(&ids, e->id);
-                        e->retry_at = now + DELETE_AGAIN;
+                        e->retry_at = now + DELETE_RETRY_MS;
                 }
                 a->retry_at = MIN(a->retry_at, e->retry_at);
         }
@@ -82,7 +82,7 @@ static void say_lost(struct pods_allocator *a, const id_list *ids, int64_t after
 {
         _cleanup_free_ char *text = ids_text(ids);
 
-        allocator_say(
+        allocator_log(
                 a, LOG_WARN,
                 "Executors with ids %s were not detected in the Kubernetes cluster after %lld ms despite the fact "
                 "that a previous allocation attempt tried to create them. The executors may have been deleted but "
@@ -108,7 +108,7 @@ static void give_up_lost(struct pods_allocator *a, int64_t now)
         a->timeout_at = INT64_MAX;
         for (size_t i = 0; i < a->executors.len; i++) {
                 struct allocated_executor *e = &a->executors.data[i];
-                if (e->stage != STAGE_CREATED || (e->known && !e->deleted))
+                if (e->stage != EXECUTOR_POD_CREATED || (e->known && !e->deleted))
                         continue;
                 if (!is_lost(a, e, now)) {
                         a->timeout_at = MIN(a->timeout_at, e->since + a->config.creation_timeout + 1);
@@ -118,7 +118,7 @@ static void give_up_lost(struct pods_allocator *a, int64_t now)
                         vec_push(&ids, e->id);
                         waited = MIN(waited, now - e->since);
                 }
-                allocator_move(a, e, STAGE_ENDED);
+                allocator_move(a, e, EXECUTOR_POD_ENDED);
         }
         if (ids.len) {
                 say_lost(a, &ids, waited > a->config.creation_timeout ? a->config.creation_timeout : waited);
@@ -133,21 +133,21 @@ static void give_up_lost(struct pods_allocator *a, int64_t now)
 
 static int running_of(const struct allocated_profile *p)
 {
-        return p->n[STAGE_RUNNING][0] + p->n[STAGE_RUNNING][1];
+        return p->n[EXECUTOR_POD_RUNNING][0] + p->n[EXECUTOR_POD_RUNNING][1];
 }
 
 static int not_running_of(const struct allocated_profile *p)
 {
         int n = 0;
 
-        for (enum executor_stage s = STAGE_ASKED; s <= STAGE_PENDING; s++)
+        for (enum executor_pod_stage s = EXECUTOR_POD_REQUESTED; s <= EXECUTOR_POD_PENDING; s++)
                 n += p->n[s][0] + p->n[s][1];
         return n;
 }
 
 /* Up to @most executors of a profile in @stage that are unknown to the scheduler and older than the idle timeout. */
-static void pick_idle(struct pods_allocator *a, const struct allocated_profile *p, enum executor_stage stage, int most,
-                      id_list *ids, int64_t now)
+static void pick_idle(struct pods_allocator *a, const struct allocated_profile *p, enum executor_pod_stage stage,
+                      int most, id_list *ids, int64_t now)
 {
         for (size_t i = 0; i < a->executors.len; i++) {
                 const struct allocated_executor *e = &a->executors.data[i];
@@ -167,12 +167,12 @@ static void delete_excess(struct pods_allocator *a, const struct allocated_profi
 
         if (excess <= 0)
                 return;
-        pick_idle(a, p, STAGE_CREATED, excess, &ids, now);
-        pick_idle(a, p, STAGE_PENDING, excess - (int)ids.len, &ids, now);
+        pick_idle(a, p, EXECUTOR_POD_CREATED, excess, &ids, now);
+        pick_idle(a, p, EXECUTOR_POD_PENDING, excess - (int)ids.len, &ids, now);
         if (ids.len) {
                 qsort(ids.data, ids.len, sizeof(ids.data[0]), by_id);
                 _cleanup_free_ char *text = ids_text(&ids);
-                allocator_say(a, LOG_INFO, "Deleting %zu excess pod requests (%s).", ids.len, text);
+                allocator_log(a, LOG_INFO, "Deleting %zu excess pod requests (%s).", ids.len, text);
                 allocator_delete(a, ids.data, (int)ids.len, true, now);
         }
         vec_deinit(&ids);
@@ -192,12 +192,12 @@ static int request(struct pods_allocator *a, int32_t profile, int n, int64_t now
 {
         for (int i = 0; i < n; i++) {
                 if (a->last_id + 1 >= a->config.maximum) {
-                        if (!a->said_limit)
-                                allocator_say(a, LOG_ERROR,
+                        if (!a->limit_logged)
+                                allocator_log(a, LOG_ERROR,
                                               "Exceed the pod creation limit: %d. No executor is created any more; "
                                               "raise spark.kubernetes.allocation.maximum.",
                                               a->config.maximum);
-                        a->said_limit = true;
+                        a->limit_logged = true;
                         return i;
                 }
                 if (!allocator_claims_ready(a, now))
@@ -213,7 +213,7 @@ static int request(struct pods_allocator *a, int32_t profile, int n, int64_t now
 static bool is_candidate(const struct pods_allocator *a, const struct allocated_profile *p)
 {
         /* Spark waits until the last batch was seen. */
-        if (!allocator_adapts(a) && (p->n[STAGE_ASKED][0] || p->n[STAGE_CREATED][0]))
+        if (!allocator_adapts(a) && (p->n[EXECUTOR_POD_REQUESTED][0] || p->n[EXECUTOR_POD_CREATED][0]))
                 return false;
         return running_of(p) + not_running_of(p) < p->target;
 }
@@ -225,12 +225,12 @@ static int missing_of(const struct pods_allocator *a, const struct allocated_pro
         return MIN(missing, a->config.max_pending_per_profile - not_running_of(p));
 }
 
-static void say_request(struct pods_allocator *a, struct allocated_profile *p, int n, int share)
+static void allocator_log_request(struct pods_allocator *a, struct allocated_profile *p, int n, int share)
 {
-        if (p->wanting && allocator_adapts(a))
+        if (p->deficit_logged && allocator_adapts(a))
                 return; /* said when it began */
-        p->wanting = true;
-        allocator_say(
+        p->deficit_logged = true;
+        allocator_log(
                 a, LOG_INFO,
                 "Going to request %d executors from Kubernetes for ResourceProfile Id: %d, target: %d, known: %d, "
                 "sharedSlotFromPendingPods: %d.",
@@ -247,7 +247,7 @@ static int create_within(struct pods_allocator *a, int slots, int64_t now)
                 if (is_candidate(a, &a->profiles.data[i]))
                         vec_push(&candidates, i);
                 else
-                        a->profiles.data[i].wanting = false;
+                        a->profiles.data[i].deficit_logged = false;
         }
         int *shares = candidates.len ? new_array(int, candidates.len) : NULL;
         if (shares)
@@ -259,7 +259,7 @@ static int create_within(struct pods_allocator *a, int slots, int64_t now)
                         n = MIN(n, a->config.batch_size);
                 if (n <= 0)
                         continue;
-                say_request(a, p, allocator_adapts(a) ? missing : n, shares[i]);
+                allocator_log_request(a, p, allocator_adapts(a) ? missing : n, shares[i]);
                 made += request(a, p->id, n, now);
         }
         free(shares);
@@ -289,7 +289,7 @@ static bool driver_is_ready(struct pods_allocator *a, int64_t now)
 {
         if (!a->driver_ready && now >= a->driver_deadline) {
                 a->driver_ready = true;
-                allocator_say(a, LOG_WARN,
+                allocator_log(a, LOG_WARN,
                               "The driver's pod is not ready after %lld ms: executors are created all the same.",
                               (long long)a->config.driver_timeout);
         }

@@ -11,18 +11,18 @@
 
 #define ALLOCATOR_LOG "ExecutorPodsAllocator"
 
-enum executor_stage {
-        STAGE_ASKED,   /* for its creation: no answer yet */
-        STAGE_CREATED, /* or perhaps so; in no snapshot yet */
-        STAGE_PENDING, /* in the snapshot, as these */
-        STAGE_RUNNING,
-        STAGE_LEAVING, /* in the snapshot as anything else: counts for nothing */
-        STAGE_ENDED,   /* gone, or given up; its place is to be cleared */
+enum executor_pod_stage {
+        EXECUTOR_POD_REQUESTED, /* for its creation: no answer yet */
+        EXECUTOR_POD_CREATED,   /* or perhaps so; in no snapshot yet */
+        EXECUTOR_POD_PENDING,   /* in the snapshot, as these */
+        EXECUTOR_POD_RUNNING,
+        EXECUTOR_POD_TERMINATING, /* in the snapshot as anything else: counts for nothing */
+        EXECUTOR_POD_ENDED,       /* gone, or given up; its place is to be cleared */
 };
 
 struct allocated_executor {
         int32_t id, profile;
-        enum executor_stage stage;
+        enum executor_pod_stage stage;
         bool known;       /* by the scheduler */
         bool deleted;     /* we asked for its deletion: counts for nothing */
         bool leaving;     /* its pod has a deletion timestamp */
@@ -36,8 +36,8 @@ struct allocated_executor {
 struct allocated_profile {
         int32_t id;
         int target;
-        int n[STAGE_LEAVING][2]; /* [stage][known] */
-        bool wanting;            /* said that more are requested */
+        int n[EXECUTOR_POD_TERMINATING][2]; /* [stage][known] */
+        bool deficit_logged;                /* said that more are requested */
 };
 
 struct free_claim {
@@ -56,10 +56,10 @@ struct pods_allocator {
         const struct pods_snapshot *pods;
         int32_t last_id;
         bool started, stopped, driver_ready, recovery;
-        bool news;       /* the server told something since pods were last created */
-        bool notified;   /* a new target may be acted on without waiting for the batch delay */
-        bool said_limit; /* that the maximum is reached */
-        char *trouble;   /* what the server refused with, as it was last said */
+        bool news;         /* the server told something since pods were last created */
+        bool notified;     /* a new target may be acted on without waiting for the batch delay */
+        bool limit_logged; /* that the maximum is reached */
+        char *last_error;  /* what the server refused with, as it was last said */
         int64_t driver_deadline, last_round;
         int64_t timeout_at, excess_at, retry_at; /* not before these has time changed anything */
         int64_t create_at;                       /* when pods may be created that only time holds back */
@@ -72,9 +72,9 @@ struct pods_allocator {
 
 /* pods_allocator.c */
 struct allocated_executor *allocator_find(const struct pods_allocator *a, int32_t id);
-void allocator_move(struct pods_allocator *a, struct allocated_executor *e, enum executor_stage stage);
+void allocator_move(struct pods_allocator *a, struct allocated_executor *e, enum executor_pod_stage stage);
 void allocator_mark_deleted(struct pods_allocator *a, struct allocated_executor *e);
-void allocator_say(struct pods_allocator *a, enum log_level level, const char *format, ...)
+void allocator_log(struct pods_allocator *a, enum log_level level, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 bool allocator_adapts(const struct pods_allocator *a);
 struct allocated_executor *allocator_add(struct pods_allocator *a, int32_t id, int32_t profile, int64_t now);

@@ -35,7 +35,7 @@ static int64_t file_size(const char *folder, const char *name)
         return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : -1;
 }
 
-void folder_files(const char *folder, struct word_list *names)
+void folder_files(const char *folder, struct string_list *names)
 {
         DIR *dir = opendir(folder);
         size_t before = names->len;
@@ -43,7 +43,7 @@ void folder_files(const char *folder, struct word_list *names)
                 return;
         for (struct dirent *entry; (entry = readdir(dir));)
                 if (file_size(folder, entry->d_name) >= 0)
-                        word_list_add(names, entry->d_name);
+                        string_list_add(names, entry->d_name);
         closedir(dir);
         if (names->len > before)
                 qsort(names->data + before, names->len - before, sizeof(*names->data), by_name);
@@ -141,7 +141,7 @@ static void take_files(const char *folder, const struct candidate *files, size_t
 
 static void read_folder(const char *folder, int64_t most, json_t *data)
 {
-        _cleanup_(word_list_deinit) struct word_list names = {0};
+        _cleanup_(string_list_deinit) struct string_list names = {0};
         VEC(struct candidate) files = {0};
         folder_files(folder, &names);
         for (size_t i = 0; i < names.len; i++) {
@@ -206,12 +206,12 @@ int conf_files_map(const struct kube_conf *c, const json_t *files, const struct 
 json_t *conf_files_volume(const struct kube_conf *c, const char *name, const json_t *files)
 {
         _cleanup_free_ char *map = kube_config_map_name(c);
-        _cleanup_(word_list_deinit) struct word_list names = {0};
+        _cleanup_(string_list_deinit) struct string_list names = {0};
         json_t *volume = config_map_volume(name, map);
         const char *key;
         json_t *content;
         json_object_foreach((json_t *)files, key, content)
-                word_list_add(&names, key);
+                string_list_add(&names, key);
         if (names.len)
                 qsort(names.data, names.len, sizeof(*names.data), by_name);
         for (size_t i = 0; i < names.len; i++) {

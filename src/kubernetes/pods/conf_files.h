@@ -13,7 +13,7 @@ struct fst_error;
 struct kube_conf;
 
 /* Append the names of the files in @folder, without directories, sorted; none if it is no folder. */
-void folder_files(const char *folder, struct word_list *names);
+void folder_files(const char *folder, struct string_list *names);
 
 /* Set member @name of @data to what the file at @path holds. -errno with @error, -EILSEQ if that is not UTF-8. */
 int file_content_put(json_t *data, const char *name, const char *path, size_t most, struct fst_error *error);

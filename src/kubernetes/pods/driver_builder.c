@@ -57,10 +57,10 @@ static json_t *finish_classic(const struct driver_spec *spec)
 {
         struct spark_pod whole = {json_deep_copy(spec->pod.pod), json_deep_copy(spec->pod.container)};
         _cleanup_free_ struct strmap_entry **sorted = strmap_sorted(&spec->properties);
-        _cleanup_(word_list_deinit) struct word_list options = {0};
+        _cleanup_(string_list_deinit) struct string_list options = {0};
         for (size_t i = 0; i < spec->properties.count; i++)
                 if (strcmp(sorted[i]->key, "spark.driver.extraJavaOptions") != 0)
-                        word_list_take(&options, mem_printf("-D%s=%s", sorted[i]->key, sorted[i]->value));
+                        string_list_take(&options, mem_printf("-D%s=%s", sorted[i]->key, sorted[i]->value));
         java_options_split(strmap_get(&spec->properties, "spark.driver.extraJavaOptions"), &options);
         java_options_put(&options, &whole);
         json_array_append(kube_children(pod_spec(&whole), "containers"), whole.container);

@@ -37,7 +37,7 @@ static int refuse(const struct kube_conf *c, const char *name, struct fst_error 
 static int add_named(const struct kube_conf *c, struct step_list *out, struct fst_error *error)
 {
         _cleanup_free_ char *key = mem_printf("spark.kubernetes.%s.pod.featureSteps", kube_role_name(c));
-        _cleanup_(word_list_deinit) struct word_list names = {0};
+        _cleanup_(string_list_deinit) struct string_list names = {0};
         int r = kube_list(c, key, &names, error);
         for (size_t i = 0; r == 0 && i < names.len; i++) {
                 struct listed_step step = {.built_in = find_optional(names.data[i])};
@@ -53,7 +53,7 @@ static int add_named(const struct kube_conf *c, struct step_list *out, struct fs
         return r;
 }
 
-static bool contains(const struct word_list *list, const char *word)
+static bool contains(const struct string_list *list, const char *word)
 {
         for (size_t i = 0; i < list->len; i++)
                 if (strcmp(list->data[i], word) == 0)
@@ -70,7 +70,7 @@ int step_list_make(const struct kube_conf *c, const struct feature_step *const *
                    struct step_list *out, struct fst_error *error)
 {
         _cleanup_free_ char *key = mem_printf("spark.kubernetes.%s.pod.excludedFeatureSteps", kube_role_name(c));
-        _cleanup_(word_list_deinit) struct word_list excluded = {0};
+        _cleanup_(string_list_deinit) struct string_list excluded = {0};
         size_t kept = 0;
         for (size_t i = 0; i < n; i++)
                 vec_push(out, ((struct listed_step){.built_in = built_in[i]}));

@@ -14,7 +14,7 @@ static bool is_space(char c)
         return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-void java_options_split(const char *text, struct word_list *out)
+void java_options_split(const char *text, struct string_list *out)
 {
         _cleanup_(buf_deinit) struct buf word = BUF_INIT;
         char quote = 0;
@@ -35,13 +35,13 @@ void java_options_split(const char *text, struct word_list *out)
                         buf_putc(&word, *p);
                         in_word = true;
                 } else if (in_word) {
-                        word_list_add(out, buf_text(&word));
+                        string_list_add(out, buf_text(&word));
                         buf_reset(&word);
                         in_word = false;
                 }
         }
         if (in_word)
-                word_list_add(out, buf_text(&word));
+                string_list_add(out, buf_text(&word));
 }
 
 int value_with_default(const struct kube_conf *c, const char *default_key, const char *key, const char *between,
@@ -59,7 +59,7 @@ int value_with_default(const struct kube_conf *c, const char *default_key, const
         return r;
 }
 
-int java_options_read(const struct kube_conf *c, struct word_list *out, struct fst_error *error)
+int java_options_read(const struct kube_conf *c, struct string_list *out, struct fst_error *error)
 {
         _cleanup_free_ char *options = NULL;
         int r = value_with_default(c, "spark.executor.defaultJavaOptions", "spark.executor.extraJavaOptions", " ",
@@ -73,11 +73,11 @@ int java_options_read(const struct kube_conf *c, struct word_list *out, struct f
         _cleanup_free_ struct strmap_entry **sorted = strmap_sorted(&c->conf->set);
         for (size_t i = 0; i < c->conf->set.count; i++)
                 if (executor_startup_key(sorted[i]->key))
-                        word_list_take(out, mem_printf("-D%s=%s", sorted[i]->key, sorted[i]->value));
+                        string_list_take(out, mem_printf("-D%s=%s", sorted[i]->key, sorted[i]->value));
         return 0;
 }
 
-void java_options_put(const struct word_list *options, struct spark_pod *pod)
+void java_options_put(const struct string_list *options, struct spark_pod *pod)
 {
         for (size_t i = 0; i < options->len; i++) {
                 _cleanup_free_ char *name = mem_printf("SPARK_JAVA_OPT_%zu", i);

@@ -34,7 +34,7 @@ int pod_put_container(const struct kube_conf *c, struct spark_pod *pod, const ch
 
 static int add_pull_secrets(const struct kube_conf *c, json_t *spec, struct fst_error *error)
 {
-        _cleanup_(word_list_deinit) struct word_list secrets = {0};
+        _cleanup_(string_list_deinit) struct string_list secrets = {0};
         int r = kube_list(c, "spark.kubernetes.container.image.pullSecrets", &secrets, error);
         for (size_t i = 0; r == 0 && i < secrets.len; i++)
                 json_array_append_new(kube_children(spec, "imagePullSecrets"),

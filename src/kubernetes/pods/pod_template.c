@@ -35,7 +35,7 @@ int template_path(const struct kube_conf *c, const char *uri, char **out, struct
 int template_read(const char *path, json_t **out, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
-        int r = file_text_read(path, TEMPLATE_MOST, &text, error);
+        int r = file_text_read(path, MAX_TEMPLATE, &text, error);
         if (r < 0)
                 return r;
         r = yaml_parse(buf_text(&text), text.len, out, error);

@@ -6,7 +6,7 @@
 struct fst_error;
 struct kube_conf;
 
-#define TEMPLATE_MOST ((size_t)1 << 20) /* bytes */
+#define MAX_TEMPLATE ((size_t)1 << 20) /* bytes */
 
 /*
  * The template of this role's pods as *@out, the caller's: its Spark container, named by podTemplateContainerName, or

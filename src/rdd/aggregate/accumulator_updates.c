@@ -31,7 +31,7 @@ struct accumulator_update *accumulator_updates_of(struct accumulator_updates **u
                 if (u->data[i].accumulator.id == a.id && u->data[i].accumulator.kind == a.kind &&
                     u->data[i].accumulator.size == a.size)
                         return &u->data[i];
-        if (u && u->n == ACCUMULATOR_UPDATES_MOST)
+        if (u && u->n == MAX_ACCUMULATOR_UPDATES)
                 return NULL;
         if (!u)
                 *updates = u = new0(struct accumulator_updates);
@@ -210,9 +210,9 @@ int accumulator_updates_decode(const void *data, size_t len, struct accumulator_
         if (len < 4)
                 return error_set(error, -EBADMSG, "accumulator updates are cut off");
         uint32_t n = get_u32(&at);
-        if (n > ACCUMULATOR_UPDATES_MOST)
+        if (n > MAX_ACCUMULATOR_UPDATES)
                 return error_set(error, -EBADMSG, "a task with %u accumulators (at most %d can be)", n,
-                                 ACCUMULATOR_UPDATES_MOST);
+                                 MAX_ACCUMULATOR_UPDATES);
         int r = 0;
         for (uint32_t i = 0; i < n && r == 0; i++)
                 r = decode_one(&got, &at, end, error);

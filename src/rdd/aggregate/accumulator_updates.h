@@ -17,7 +17,7 @@ struct buf;
 struct fst_error;
 
 /* Of one task: further ones fail the task. */
-#define ACCUMULATOR_UPDATES_MOST 4096
+#define MAX_ACCUMULATOR_UPDATES 4096
 
 struct accumulator_update {
         fst_accumulator accumulator;
@@ -36,7 +36,7 @@ struct accumulator_updates {
 /* NULL is allowed. */
 void accumulator_updates_free(struct accumulator_updates *updates);
 
-/* The update of @a, made if missing; NULL beyond ACCUMULATOR_UPDATES_MOST. *@updates may be NULL: it is made. */
+/* The update of @a, made if missing; NULL beyond MAX_ACCUMULATOR_UPDATES. *@updates may be NULL: it is made. */
 struct accumulator_update *accumulator_updates_of(struct accumulator_updates **updates, fst_accumulator a);
 
 void accumulator_add_i64(fst_totals_i64 *totals, int64_t x);

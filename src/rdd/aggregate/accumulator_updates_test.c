@@ -131,7 +131,7 @@ static void refused(void **state)
 static void too_many(void **state)
 {
         struct accumulator_updates *u = NULL;
-        for (int64_t id = 1; id <= ACCUMULATOR_UPDATES_MOST; id++)
+        for (int64_t id = 1; id <= MAX_ACCUMULATOR_UPDATES; id++)
                 assert_non_null(accumulator_updates_of(&u, (fst_accumulator){id, FST_ACCUMULATOR_I64, 32}));
         assert_null(accumulator_updates_of(&u, (fst_accumulator){1 << 20, FST_ACCUMULATOR_I64, 32}));
         accumulator_updates_free(u);

@@ -2,8 +2,8 @@
  * Hash aggregation (rdd/aggregate/aggregate.h): a combining table, and what is done when it may not grow.
  *
  * Behind a shuffle a table that may not grow is written out in TABLE_BUCKETS runs, one for each bucket of its keys
- * (rdd/aggregate/combine_table.h), and begins anew; keys that come again are combined once more when their bucket is read.
- * At the end every bucket is aggregated for itself, by a table with another seed, and written out in smaller
+ * (rdd/aggregate/combine_table.h), and begins anew; keys that come again are combined once more when their bucket is
+ * read. At the end every bucket is aggregated for itself, by a table with another seed, and written out in smaller
  * buckets if it does not fit either. So each key comes out once, whatever memory there is. Spark's
  * ExternalAppendOnlyMap sorts by hash and merges instead; what comes out is the same.
  *
@@ -24,9 +24,9 @@
 #include "rdd/sort/spill_run_writer.h"
 
 #define ENOUGH_ROWS 400000 /* to judge whether keys repeat */
-#define HINT_MOST ((size_t)1 << 20)
+#define MAX_HINT ((size_t)1 << 20)
 #define SET_ASIDE (2 * PAGE_BLOCK)
-#define LEVEL_MOST 8 /* 32 bits of hash tell no more buckets apart */
+#define MAX_LEVEL 8 /* 32 bits of hash tell no more buckets apart */
 
 enum aggregate_state { AGGREGATE_IDLE, AGGREGATE_ADDING, AGGREGATE_READING };
 
@@ -125,7 +125,7 @@ int aggregate_start(struct aggregate *a, const struct aggregate_options *options
                              a->options.spill ? spill_for_others : shrink_for_others);
         r = a->options.spill ? memory_acquire(&a->memory, SET_ASIDE) : 0;
         if (!r)
-                r = table_start(&a->table, MIN(options->expected_keys, HINT_MOST));
+                r = table_start(&a->table, MIN(options->expected_keys, MAX_HINT));
         if (r) {
                 memory_consumer_deinit(&a->memory);
                 return r < 0 ? r : no_memory(error, "no memory for the smallest hash table of an aggregation");
@@ -175,7 +175,7 @@ static int write_bucket(struct aggregate *a, uint32_t number, struct fst_error *
 /* Write the table out, bucket by bucket; it is empty afterwards. */
 static int spill_table(struct aggregate *a, struct fst_error *error)
 {
-        if (a->level == LEVEL_MOST)
+        if (a->level == MAX_LEVEL)
                 return no_memory(error, "too many keys with the same hash for the memory of this task");
         for (uint32_t i = 0; i < TABLE_BUCKETS; i++) {
                 int r = write_bucket(a, i, error);

@@ -5,7 +5,7 @@
  * then every row looks at its slot. A table of any interesting size does not fit the near caches, and only so do
  * the waits for memory overlap.
  *
- * Invariants: capacity is a power of 2 and at least TABLE_LEAST while the table is started; count ≤ limit <
+ * Invariants: capacity is a power of 2 and at least MIN_TABLE while the table is started; count ≤ limit <
  * capacity, so every search ends at a free slot; a slot is written after everything that it refers to is there, so
  * a refusal of memory leaves the table as it was.
  *
@@ -19,8 +19,8 @@
 
 #include <sys/mman.h>
 
-#define TABLE_LEAST ((size_t)1 << 11)
-#define TABLE_MOST ((size_t)1 << 31)
+#define MIN_TABLE ((size_t)1 << 11)
+#define MAX_TABLE ((size_t)1 << 31)
 #define HUGE_PAGE ((size_t)2 << 20)
 #define LIMIT(capacity) ((capacity) / 2)
 #define LIMIT_REFUSED(capacity) ((capacity) / 8 * 7)
@@ -86,8 +86,8 @@ static void unmap_slots(struct combine_table *t)
 
 static size_t capacity_for(size_t keys)
 {
-        size_t capacity = TABLE_LEAST;
-        while (capacity < TABLE_MOST && LIMIT(capacity) < keys + TABLE_GROUP)
+        size_t capacity = MIN_TABLE;
+        while (capacity < MAX_TABLE && LIMIT(capacity) < keys + TABLE_GROUP)
                 capacity *= 2;
         return capacity;
 }
@@ -119,8 +119,8 @@ int table_start(struct combine_table *t, size_t keys)
         char *slots;
         size_t capacity = capacity_for(keys);
         int r = slots_new(t, capacity, &slots);
-        if (r == FST_MEMORY_E_DENIED && capacity > TABLE_LEAST)
-                r = slots_new(t, capacity = TABLE_LEAST, &slots);
+        if (r == FST_MEMORY_E_DENIED && capacity > MIN_TABLE)
+                r = slots_new(t, capacity = MIN_TABLE, &slots);
         if (r)
                 return r;
         set_slots(t, slots, capacity);
@@ -136,12 +136,12 @@ void table_release(struct combine_table *t)
 void table_shrink(struct combine_table *t)
 {
         table_clear(t);
-        char *slots = t->capacity > TABLE_LEAST ? slots_map(table_bytes(t, TABLE_LEAST)) : NULL;
+        char *slots = t->capacity > MIN_TABLE ? slots_map(table_bytes(t, MIN_TABLE)) : NULL;
         if (!slots)
                 return;
-        memory_release(t->memory, table_bytes(t, t->capacity - TABLE_LEAST));
+        memory_release(t->memory, table_bytes(t, t->capacity - MIN_TABLE));
         unmap_slots(t);
-        set_slots(t, slots, TABLE_LEAST);
+        set_slots(t, slots, MIN_TABLE);
 }
 
 void table_free(struct combine_table *t)
@@ -197,7 +197,7 @@ static int grow(struct combine_table *t)
 {
         size_t capacity = t->capacity * (t->capacity < (size_t)1 << 15 ? 4 : 2), old_capacity = t->capacity;
         char *slots, *old = t->memory_of_slots;
-        if (capacity > TABLE_MOST)
+        if (capacity > MAX_TABLE)
                 return FST_MEMORY_E_DENIED;
         int r = slots_new(t, capacity, &slots);
         if (r)
@@ -466,8 +466,8 @@ static uint32_t read_any(struct combine_table *t, size_t *pos, uint32_t room, fs
 
 uint32_t table_read(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch, uint64_t *hashes, bool clear)
 {
-        uint32_t rows =
-                t->is_number ? read_numbers(t, pos, room, batch, hashes, clear) : read_any(t, pos, room, batch, hashes, clear);
+        uint32_t rows = t->is_number ? read_numbers(t, pos, room, batch, hashes, clear)
+                                     : read_any(t, pos, room, batch, hashes, clear);
         if (clear) {
                 t->count -= rows;
                 t->dirty = t->count != 0;
@@ -500,8 +500,8 @@ uint32_t table_read_bucket(struct combine_table *t, uint32_t bucket, size_t *pos
 {
         size_t share = t->capacity / TABLE_BUCKETS, start = bucket * share, mask = t->capacity - 1;
         uint32_t row = 0, product;
-        /* The one aside first. Beyond its own slots a bucket has those of its rows that collisions pushed there, up to a
-         * free slot. */
+        /* The one aside first. Beyond its own slots a bucket has those of its rows that collisions pushed there, up to
+         * a free slot. */
         for (; *pos <= t->capacity && row < room; ++*pos) {
                 size_t at = *pos == 0 ? t->capacity : (start + *pos - 1) & mask;
                 if (slot_product(t, at, &product)) {

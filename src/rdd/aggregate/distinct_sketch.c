@@ -8,7 +8,7 @@
 
 int distinct_precision(double deviation)
 {
-        return MAX((int)ceil(2 * log2(1.054 / deviation)), DISTINCT_PRECISION_LEAST);
+        return MAX((int)ceil(2 * log2(1.054 / deviation)), MIN_DISTINCT_PRECISION);
 }
 
 /* Hashes of a table need not be even in every bit. */

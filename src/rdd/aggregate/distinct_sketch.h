@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-#define DISTINCT_PRECISION_LEAST 4
-#define DISTINCT_PRECISION_MOST 20
+#define MIN_DISTINCT_PRECISION 4
+#define MAX_DISTINCT_PRECISION 20
 
 /* The precision with a relative standard deviation of @deviation at most, by Spark's rule; it may exceed the most. */
 int distinct_precision(double deviation);

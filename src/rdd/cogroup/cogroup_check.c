@@ -101,8 +101,8 @@ int cogroup_check(enum cogroup_mode mode, const char *verb, const fst_type *side
         bool lists = mode == COGROUP_LISTS || mode == COGROUP_ELEMENTS;
         bool rows = mode == COGROUP_SUBTRACT || mode == COGROUP_INTERSECT;
         fst_type list = {.key = sides[0].key, .key_size = sides[0].key_size, .value = FST_KIND_BYTES};
-        if (n < 1 || n > COGROUP_SIDES_MOST)
-                return error_set(error, -EINVAL, "%s takes 1 to %d RDDs, not %d", verb, COGROUP_SIDES_MOST, n);
+        if (n < 1 || n > MAX_COGROUP_SIDES)
+                return error_set(error, -EINVAL, "%s takes 1 to %d RDDs, not %d", verb, MAX_COGROUP_SIDES, n);
         if (mode != COGROUP_GROUPS && n != (lists ? 1 : 2))
                 return error_set(error, -EINVAL, "%s takes %d RDD%s, not %d", verb, lists ? 1 : 2, lists ? "" : "s", n);
         int r = rows ? 0 : check_pairs(verb, sides, n, error);

@@ -18,10 +18,10 @@
 
 #include <limits.h>
 
-#define ROOM_LEAST ((size_t)64 << 10)
+#define MIN_ROOM ((size_t)64 << 10)
 #define PUSH_AT ((size_t)1 << 20) /* bytes of lists, from which on a batch goes on */
 #define RESERVED 2                /* half of the task's memory */
-#define LIST_MOST ((size_t)INT_MAX)
+#define MAX_LIST ((size_t)INT_MAX)
 
 static int push_lists(struct cogroup_op *self)
 {
@@ -75,7 +75,7 @@ static int grow(struct cogroup_op *self, size_t wanted)
                 r = memory_acquire(&self->lists.memory, more);
         }
         if (r == FST_MEMORY_E_DENIED)
-                r = memory_acquire_patiently(&self->lists.memory, least);
+                r = memory_acquire_wait(&self->lists.memory, least);
         if (r)
                 return r < 0 ? r : too_large(self);
         char *data = realloc(self->lists.data, self->lists.room + more);
@@ -96,7 +96,7 @@ static int need(struct cogroup_op *self, size_t more)
         int r = self->lists.row > 0 ? push_complete(self) : 0;
         if (r || self->lists.used + more <= self->lists.room)
                 return r;
-        if (self->lists.used + more > LIST_MOST)
+        if (self->lists.used + more > MAX_LIST)
                 return too_large(self);
         return grow(self, self->lists.used + more);
 }
@@ -122,7 +122,7 @@ static int append_values(struct cogroup_op *self, const fst_batch *batch, uint32
         for (; from < to; from++) {
                 fst_bytes value = batch->value.bytes[from];
                 uint32_t len = (uint32_t)value.len;
-                int r = value.len > LIST_MOST ? too_large(self) : need(self, sizeof(len) + value.len);
+                int r = value.len > MAX_LIST ? too_large(self) : need(self, sizeof(len) + value.len);
                 if (r)
                         return r;
                 if (length)
@@ -239,7 +239,7 @@ static int lists_start(struct cogroup_op *self)
         memory_consumer_init(&self->lists.memory, task, "grouped values", NULL);
         self->lists.started = true;
         self->lists.used = self->lists.row = self->lists.room = self->lists.reserve = 0;
-        int r = grow(self, ROOM_LEAST);
+        int r = grow(self, MIN_ROOM);
         size_t reserve = memory_task_share(task) / RESERVED, rows = memory_task_held(task);
         if (r == 0 && may_be_short(self, task))
                 r = let_spill(self, task);

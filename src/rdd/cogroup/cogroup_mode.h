@@ -59,7 +59,7 @@ struct cogroup_op {
                         fst_batch key; /* the present one: a row of its own */
                         char *copy;    /* its bytes, where they must be kept */
                         size_t room;
-                        fst_iter *iters[COGROUP_SIDES_MOST];
+                        fst_iter *iters[MAX_COGROUP_SIDES];
                 } groups;
                 struct {
                         uint32_t kept; /* rows at the beginning of the left side's batch that stay */

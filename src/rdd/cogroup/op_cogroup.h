@@ -36,7 +36,7 @@ enum cogroup_mode {
 };
 
 /* Sides at most: a bit for each. */
-#define COGROUP_SIDES_MOST 16
+#define MAX_COGROUP_SIDES 16
 
 enum join_side { JOIN_LEFT, JOIN_RIGHT };
 

@@ -154,7 +154,7 @@ static int64_t read_some(fst_iter *values, size_t most)
 static void read_groups(fst_iter *const *groups, int n, int64_t rank, fst_out *out)
 {
         struct seen s = {.rank = rank};
-        int64_t of[COGROUP_SIDES_MOST];
+        int64_t of[MAX_COGROUP_SIDES];
         /* The last side first, so that nobody takes an order for granted. */
         for (int k = n; k-- > 0;)
                 of[k] = read_some(groups[k], limit_of(rank + k));
@@ -193,7 +193,7 @@ static fst_fn group_function(int n, uint8_t kind)
 
 static void reference_groups(const struct rows_of_side *rows, int n, seen_rows *to)
 {
-        size_t at[COGROUP_SIDES_MOST] = {0};
+        size_t at[MAX_COGROUP_SIDES] = {0};
         for (;;) {
                 int64_t rank = INT64_MAX;
                 for (int k = 0; k < n; k++)

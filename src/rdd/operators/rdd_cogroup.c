@@ -20,10 +20,10 @@
 static int check_sides(enum cogroup_mode mode, fst_rdd *const *rdds, int n, const fst_fn *f, fst_type type,
                        int partitions, fst_site site, struct fst_error *error)
 {
-        fst_type types[COGROUP_SIDES_MOST] = {0};
+        fst_type types[MAX_COGROUP_SIDES] = {0};
         if (partitions < 0)
                 return error_set(error, -EINVAL, "Number of partitions cannot be negative");
-        for (int k = 0; k < n && k < COGROUP_SIDES_MOST; k++) {
+        for (int k = 0; k < n && k < MAX_COGROUP_SIDES; k++) {
                 if (rdds[k]->sc != rdds[0]->sc)
                         return error_set(error, -EINVAL, "%s needs RDDs of one context", site.operation);
                 types[k] = rdds[k]->type;
@@ -34,7 +34,7 @@ static int check_sides(enum cogroup_mode mode, fst_rdd *const *rdds, int n, cons
 /* All of them placed by @p, one that is there twice only once. */
 static void place_sides(fst_rdd **rdds, int n, struct partitioner *p, fst_site site)
 {
-        fst_rdd *given[COGROUP_SIDES_MOST];
+        fst_rdd *given[MAX_COGROUP_SIDES];
         memcpy(given, rdds, (size_t)n * sizeof(*rdds));
         for (int k = 0; k < n; k++) {
                 int same = 0;
@@ -53,8 +53,8 @@ static fst_rdd *cogroup(enum cogroup_mode mode, fst_rdd *const *rdds, int n, con
 {
         struct fst_error error = FST_ERROR_INIT;
         struct partitioner hash, *p = NULL;
-        fst_rdd *sides[COGROUP_SIDES_MOST];
-        int r = 0, room = MIN(n, COGROUP_SIDES_MOST), first = rdd_registry_next_id(rdds[0]->sc);
+        fst_rdd *sides[MAX_COGROUP_SIDES];
+        int r = 0, room = MIN(n, MAX_COGROUP_SIDES), first = rdd_registry_next_id(rdds[0]->sc);
         bool sound = true;
         memcpy(sides, rdds, (size_t)room * sizeof(*rdds));
         for (int k = 0; k < room; k++)
@@ -120,7 +120,7 @@ FST_API fst_rdd *fst_cogroup_all_at(fst_context *sc, fst_rdd *const *rdds, size_
         if (rdd_first_missing(rdds, n) < n)
                 return rdd_given(NULL, site);
         if (n > 0)
-                return cogroup(COGROUP_GROUPS, rdds, (int)MIN(n, (size_t)COGROUP_SIDES_MOST + 1), &f, type, partitions,
+                return cogroup(COGROUP_GROUPS, rdds, (int)MIN(n, (size_t)MAX_COGROUP_SIDES + 1), &f, type, partitions,
                                site);
         fst_rdd *rdd = rdd_new(sc, RDD_COGROUP, type, NULL, site);
         return rdd_fail(rdd, -EINVAL, "a cogroup of no RDDs has no keys: give it one at least");
@@ -206,7 +206,7 @@ FST_API fst_rdd *fst_intersection_at(fst_rdd *a, fst_rdd *b, int partitions, fst
 
 static int sides_of(const fst_rdd *rdd, fst_type *types)
 {
-        for (int k = 0; k < rdd->n_parents && k < COGROUP_SIDES_MOST; k++)
+        for (int k = 0; k < rdd->n_parents && k < MAX_COGROUP_SIDES; k++)
                 types[k] = rdd->parents[k]->type;
         return rdd->n_parents;
 }
@@ -220,7 +220,7 @@ static int cogroup_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Fireste
 static int cogroup_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd,
                           struct fst_error *error)
 {
-        fst_type types[COGROUP_SIDES_MOST];
+        fst_type types[MAX_COGROUP_SIDES];
         if (m->cogroup >= COGROUP_MODES)
                 return rdd_wire_bad(rdd, error, "it groups in a way that is not known here");
         rdd->cogroup.mode = (int)m->cogroup;
@@ -240,7 +240,7 @@ static int cogroup_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *
 
 static struct op *cogroup_new(const fst_rdd *rdd, struct task_run *run)
 {
-        fst_type types[COGROUP_SIDES_MOST];
+        fst_type types[MAX_COGROUP_SIDES];
         int n = sides_of(rdd, types);
         return cogroup_op_new(run, (enum cogroup_mode)rdd->cogroup.mode, types, n, rdd->type, &rdd->fn);
 }

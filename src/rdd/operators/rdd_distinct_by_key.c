@@ -90,8 +90,8 @@ static const fst_fn *take_of(uint8_t kind)
 }
 
 /* The largest sketch that a row may be. */
-#define PRECISION_MOST 16
-_Static_assert(1 << PRECISION_MOST == FST_FIXED_MAX, "a sketch is a value");
+#define MAX_PRECISION 16
+_Static_assert(1 << MAX_PRECISION == FST_FIXED_MAX, "a sketch is a value");
 
 static int check(const fst_rdd *pairs, double deviation, struct sketched *sketched, fst_site site,
                  struct fst_error *error)
@@ -104,11 +104,11 @@ static int check(const fst_rdd *pairs, double deviation, struct sketched *sketch
                 return error_set(error, -EINVAL, "accuracy (%g) must be greater than 0.000017", deviation);
         *sketched = (struct sketched){.precision = distinct_precision(deviation),
                                       .value = {.key = pairs->type.value, .key_size = pairs->type.value_size}};
-        if (sketched->precision > PRECISION_MOST)
+        if (sketched->precision > MAX_PRECISION)
                 return error_set(error, -EINVAL,
                                  "accuracy (%g) takes 2^%d registers for each key, and 2^%d are allowed: ask for %.4f, "
                                  "or count the keys of fst_distinct",
-                                 deviation, sketched->precision, PRECISION_MOST, 1.055 / sqrt(1 << PRECISION_MOST));
+                                 deviation, sketched->precision, MAX_PRECISION, 1.055 / sqrt(1 << MAX_PRECISION));
         return 0;
 }
 

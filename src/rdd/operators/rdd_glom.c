@@ -7,7 +7,7 @@
 #include "store/page.h"
 
 #define LEAST ((size_t)64 << 10)
-#define LIST_MOST ((size_t)UINT32_MAX)
+#define MAX_LIST ((size_t)UINT32_MAX)
 
 FST_API fst_rdd *fst_glom_at(fst_rdd *parent, fst_site site)
 {
@@ -60,7 +60,7 @@ static int need(struct glom_op *self, size_t more)
         size_t wanted = self->used + more, room = MAX(MAX(self->room * 2, wanted), LEAST);
         if (wanted <= self->room)
                 return 0;
-        if (wanted > LIST_MOST)
+        if (wanted > MAX_LIST)
                 return too_large(self, wanted);
         int r = memory_acquire(&self->memory, room - self->room);
         if (r == FST_MEMORY_E_DENIED && room > wanted)

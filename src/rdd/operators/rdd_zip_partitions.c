@@ -6,15 +6,15 @@
 
 #include "base/mem.h"
 
-#define PARTS_MOST 64
+#define MAX_PARTS 64
 
 static fst_rdd *zipped(fst_context *sc, fst_rdd *const *rdds, size_t n, const fst_fn *f, fst_type type, uint32_t form,
                        fst_site site)
 {
         struct fst_error error = FST_ERROR_INIT;
-        fst_rdd *rdd = rdd_new_of(sc, RDD_ZIPPED_PARTITIONS, type, rdds, (int)MIN(n, (size_t)PARTS_MOST), site);
-        if (n == 0 || n > PARTS_MOST) {
-                error_set(&error, -EINVAL, "zip_partitions takes 1 to %d RDDs, not %zu", PARTS_MOST, n);
+        fst_rdd *rdd = rdd_new_of(sc, RDD_ZIPPED_PARTITIONS, type, rdds, (int)MIN(n, (size_t)MAX_PARTS), site);
+        if (n == 0 || n > MAX_PARTS) {
+                error_set(&error, -EINVAL, "zip_partitions takes 1 to %d RDDs, not %zu", MAX_PARTS, n);
                 return rdd_fail_with(rdd, -EINVAL, &error);
         }
         rdd_check_context(rdd);
@@ -48,7 +48,7 @@ static int zip_partitions_decode(struct rdd_wire_reader *reader, const Firesteel
                                  struct fst_error *error)
 {
         uint32_t form = FST_SHAPE_FORM(rdd->fn.shape);
-        if (rdd->n_parents > PARTS_MOST || (form == FST_FORM_ITER_2 ? rdd->n_parents != 2 : form != FST_FORM_ITER_ALL))
+        if (rdd->n_parents > MAX_PARTS || (form == FST_FORM_ITER_2 ? rdd->n_parents != 2 : form != FST_FORM_ITER_ALL))
                 return rdd_wire_bad(rdd, error, "its function does not take as many iterators");
         return rdd_wire_check_partitions(rdd, error);
 }
@@ -93,7 +93,7 @@ static bool refill(fst_iter *iter)
 static int call(struct zip_partitions_op *self)
 {
         fst_task *task = &self->op.run->task;
-        fst_iter *iters[PARTS_MOST];
+        fst_iter *iters[MAX_PARTS];
         for (int i = 0; i < self->n; i++)
                 iters[i] = &self->parts[i].iter;
         if (FST_SHAPE_FORM(self->fn.shape) == FST_FORM_ITER_2) {

@@ -8,7 +8,7 @@
  * become the prefix; keys that end within them come first, the shorter before the longer.
  *
  * Every step keeps the order of equal keys. Keys that split off one at a time over a great length would make the
- * recursion deep; beyond DEPTH_MOST a merge sort with whole comparisons takes over.
+ * recursion deep; beyond MAX_DEPTH a merge sort with whole comparisons takes over.
  */
 #include "rdd/sort/sort_index.h"
 
@@ -21,11 +21,11 @@
 #define RADIX_BITS 12
 #define WIDE_BITS 10 /* for WIDE entries and more */
 #define WIDE 200000
-#define DEPTH_MOST 24
+#define MAX_DEPTH 24
 #define HUGE_PAGE ((size_t)2 << 20)
 #define ENTRY_COST (2 * sizeof(struct sort_entry))
-#define STEP_LEAST ((size_t)1 << 12) /* entries */
-#define STEP_MOST ((size_t)1 << 18)
+#define MIN_STEP ((size_t)1 << 12) /* entries */
+#define MAX_STEP ((size_t)1 << 18)
 
 /* ------------------------------------------------------------------------------------------------- memory */
 
@@ -44,7 +44,7 @@ static struct sort_entry *entries_map(struct sort_entry *old, size_t old_count, 
 
 static bool map_more(struct sort_index *ix, size_t wanted)
 {
-        size_t count = MAX(ix->mapped, STEP_LEAST);
+        size_t count = MAX(ix->mapped, MIN_STEP);
         while (count < wanted)
                 count *= 2;
         if (count == ix->mapped)
@@ -97,7 +97,7 @@ int sort_index_reserve(struct sort_index *ix, size_t rows)
         size_t wanted = ix->n + rows;
         if (wanted <= ix->room)
                 return 0;
-        size_t quarter = ix->room / 4, step = quarter < STEP_LEAST ? STEP_LEAST : MIN(quarter, STEP_MOST);
+        size_t quarter = ix->room / 4, step = quarter < MIN_STEP ? MIN_STEP : MIN(quarter, MAX_STEP);
         size_t more = MAX(wanted - ix->room, step);
         int r = memory_acquire(ix->memory, more * ENTRY_COST);
         if (r == FST_MEMORY_E_DENIED && more > wanted - ix->room) {
@@ -323,7 +323,7 @@ static void radix_sort(const struct record_order *order, struct sort_entry *a, s
                                 memcpy(other, a, n * sizeof(*a));
                         return;
                 }
-                if (depth > DEPTH_MOST) {
+                if (depth > MAX_DEPTH) {
                         memcpy(other, a, n * sizeof(*a));
                         merge_sort(order, to_other ? a : other, to_other ? other : a, n, offset);
                         return;

@@ -1,5 +1,6 @@
 /*
- * External sort (rdd/sort/sorter.h): pages and an index of them, runs on disk when memory is refused, a merge at the end.
+ * External sort (rdd/sort/sorter.h): pages and an index of them, runs on disk when memory is refused, a merge at the
+ * end.
  *
  * Matches Spark's ExternalSorter in what it computes; there, too, runs are sorted in memory and merged, and what is
  * left in memory at the end takes part in the merge without being written.
@@ -10,7 +11,7 @@
  * takes, as it did when it was added.
  *
  * Whoever feeds a sorter may hold all that the task may have and be unable to give it back: another sorter that is
- * being read. So there is always room for INDEX_LEAST entries, and where everything is written and a page is refused
+ * being read. So there is always room for MIN_INDEX entries, and where everything is written and a page is refused
  * still, one is taken that nobody reserved: rows go to disk by that page, and not fast, but they go.
  *
  * Invariants: `open` is not in `pages` and not in the index; every page in `pages` is in the index; all of them but
@@ -25,9 +26,9 @@
 #include "rdd/sort/sort_merge.h"
 
 #define SET_ASIDE 3
-#define INDEX_LEAST 2048 /* entries */
-#define FAN_IN_LEAST 2
-#define FAN_IN_MOST 512
+#define MIN_INDEX 2048 /* entries */
+#define MIN_FAN_IN 2
+#define MAX_FAN_IN 512
 
 enum sorter_state { SORTER_IDLE, SORTER_ADDING, SORTER_READING };
 
@@ -126,7 +127,7 @@ static int spill_for_others(struct memory_consumer *consumer, size_t want, struc
                 return 0;
         int r = s->index.n > 0 ? write_run(s, error) : 0;
         if (r == 0)
-                sort_index_shrink(&s->index, INDEX_LEAST);
+                sort_index_shrink(&s->index, MIN_INDEX);
         return r;
 }
 
@@ -142,7 +143,7 @@ int sorter_start(struct sorter *s, const struct sorter_options *options, struct 
         if (!r) {
                 s->aside = s->memory.held;
                 sort_index_start(&s->index, s->order, &s->memory);
-                r = options->spill ? sort_index_reserve(&s->index, INDEX_LEAST) : 0;
+                r = options->spill ? sort_index_reserve(&s->index, MIN_INDEX) : 0;
         }
         if (r) {
                 memory_consumer_deinit(&s->memory);
@@ -190,7 +191,7 @@ static int write_run(struct sorter *s, struct fst_error *error)
 /* Memory was refused: make some; FST_MEMORY_E_DENIED when there is nothing more to give, or negative. */
 static int make_room(struct sorter *s, struct fst_error *error)
 {
-        size_t least = s->options.spill ? INDEX_LEAST : 0;
+        size_t least = s->options.spill ? MIN_INDEX : 0;
         if (s->index.n > 0)
                 return s->options.spill ? write_run(s, error) : no_memory(error);
         if (s->index.room <= least)
@@ -301,12 +302,12 @@ int sorter_add_batch(struct sorter *s, const fst_batch *batch, struct fst_error 
 
 /* ------------------------------------------------------------------------------------------------ merging */
 
-/* Reserve a page for each of @n runs, the set-aside ones included: how many there are, FAN_IN_LEAST at least. */
+/* Reserve a page for each of @n runs, the set-aside ones included: how many there are, MIN_FAN_IN at least. */
 static size_t reserve_sources(struct sorter *s, size_t n)
 {
         while (s->aside / PAGE_BLOCK < n + 1 && memory_acquire(&s->memory, PAGE_BLOCK) == 0)
                 s->aside += PAGE_BLOCK;
-        return MAX(s->aside / PAGE_BLOCK - 1, (size_t)FAN_IN_LEAST);
+        return MAX(s->aside / PAGE_BLOCK - 1, (size_t)MIN_FAN_IN);
 }
 
 static int merge_start(struct sorter *s, const struct run *runs, size_t n, const struct sort_index *index,
@@ -368,7 +369,7 @@ int sorter_finish(struct sorter *s, struct fst_error *error)
                 s->state = SORTER_READING;
                 return 0;
         }
-        size_t wanted = MIN(s->runs.len, (size_t)FAN_IN_MOST), fan_in = reserve_sources(s, wanted);
+        size_t wanted = MIN(s->runs.len, (size_t)MAX_FAN_IN), fan_in = reserve_sources(s, wanted);
         if (fan_in < s->runs.len && s->index.n > 0) {
                 r = write_run(s, error);
                 if (r)
@@ -378,7 +379,7 @@ int sorter_finish(struct sorter *s, struct fst_error *error)
         if (s->index.n == 0) {
                 sort_index_release(&s->index);
                 sort_index_free(&s->index);
-                fan_in = reserve_sources(s, MIN(s->runs.len, (size_t)FAN_IN_MOST));
+                fan_in = reserve_sources(s, MIN(s->runs.len, (size_t)MAX_FAN_IN));
         } else {
                 sort_index_sort(&s->index);
         }

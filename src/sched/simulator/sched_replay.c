@@ -551,7 +551,7 @@ static void on_lose_executor(struct replay *r, struct trace_words *w)
         _cleanup_free_ char *message = trace_take_text(w);
 
         if (!w->bad)
-                sched_lose_executor(r->s, executor, by_app, message, now);
+                sched_executor_lost(r->s, executor, by_app, message, now);
 }
 
 static void on_disable_executor(struct replay *r, struct trace_words *w)
@@ -580,7 +580,7 @@ static void on_lose_host(struct replay *r, struct trace_words *w)
 
         w->bad |= !host;
         if (!w->bad)
-                sched_lose_host(r->s, host, message, now);
+                sched_host_lost(r->s, host, message, now);
 }
 
 static void on_suspect_task(struct replay *r, struct trace_words *w)
@@ -643,7 +643,7 @@ static void on_status(struct replay *r, struct trace_words *w)
                 if (statuses.data[i].fetch)
                         statuses.data[i].fetch = &fetches.data[i];
         if (!w->bad)
-                sched_status(r->s, statuses.data, (int)statuses.len, now);
+                sched_update_status(r->s, statuses.data, (int)statuses.len, now);
         for (size_t i = 0; i < statuses.len; i++)
                 free((char *)statuses.data[i].message);
         vec_deinit(&statuses);

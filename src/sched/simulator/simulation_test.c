@@ -338,7 +338,7 @@ static void lose_executor(struct sim *sim)
                 return;
         sim->n_alive--;
         seen.losses++;
-        sched_lose_executor(sim->s, e, roll(sim, 2), "lost", sim->now);
+        sched_executor_lost(sim->s, e, roll(sim, 2), "lost", sim->now);
         sim->executors[e].alive = false;
         sim_check(sim, sim->executors[e].used == 0);
         if (sim->n_alive == 0)
@@ -365,7 +365,7 @@ static void bother_executor(struct sim *sim, int e)
                 sched_task_progress(sim->s, task, roll(sim, 100), 1000);
                 break;
         case 4:
-                sched_lose_host(sim->s, hosts[roll(sim, 4)], "host lost", sim->now);
+                sched_host_lost(sim->s, hosts[roll(sim, 4)], "host lost", sim->now);
                 break;
         default:
                 sched_result_fits(sim->s, task, INT64_C(1) << roll(sim, 31), sim->now);
@@ -436,10 +436,10 @@ static void end_task(struct sim *sim)
                 status.output = sim->handles.len;
         }
         end_run_task(sim, i);
-        sched_status(sim->s, &status, 1, sim->now);
+        sched_update_status(sim->s, &status, 1, sim->now);
         if (roll(sim, 50) == 0) { /* told twice */
                 status = (struct task_status){.task_id = status.task_id, .state = TASK_FAILED};
-                sched_status(sim->s, &status, 1, sim->now);
+                sched_update_status(sim->s, &status, 1, sim->now);
         }
 }
 

@@ -96,7 +96,7 @@ static void tell_statuses(struct sim *sim)
         sim->batched = 0;
         int64_t since = clock_of(sim);
 
-        sched_status(sim->s, sim->batch, n, sim->now);
+        sched_update_status(sim->s, sim->batch, n, sim->now);
         decided(sim, since);
         for (int i = 0; i < n; i++)
                 sim->tasks.data[sim->batch[i].task_id].telling = false;
@@ -251,7 +251,7 @@ static void on_notice(struct sim *sim, int executor)
         int64_t since = clock_of(sim);
 
         sim->report->executors_lost++;
-        sched_lose_executor(sim->s, executor, sim_roll(sim, 2), "the connection was lost", sim->now);
+        sched_executor_lost(sim->s, executor, sim_roll(sim, 2), "the connection was lost", sim->now);
         decided(sim, since);
         e->known = false;
         sim->n_known--;

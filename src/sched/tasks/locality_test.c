@@ -67,7 +67,7 @@ static void nobody_waits_for_an_executor_that_is_gone(void **state)
         fix_submit(&f, fix_rdd(&f, 2));
         assert_int_equal(f.tasks.len, 2);
         fix_succeed(&f, 0, 0);
-        sched_lose_executor(f.s, 1, true, "killed", f.now);
+        sched_executor_lost(f.s, 1, true, "killed", f.now);
         sched_revive(f.s, f.now);
         assert_int_equal(f.tasks.len, 3);
         check_launch(&f, 2, 1, 0, LOCALITY_NODE_LOCAL);
@@ -166,7 +166,7 @@ static void a_better_executor_that_joins_is_preferred(void **state)
         check_launch(&f, 1, 1, 1, LOCALITY_NODE_LOCAL);
         fix_succeed(&f, 0, 0); /* now there is something to wait for */
         assert_int_equal(f.tasks.len, 2);
-        sched_lose_executor(f.s, 1, false, "gone", f.now);
+        sched_executor_lost(f.s, 1, false, "gone", f.now);
         sched_revive(f.s, f.now);
         assert_int_equal(f.tasks.len, 3);
         fix_drain(&f);

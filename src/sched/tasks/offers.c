@@ -129,7 +129,7 @@ static void launch(struct task_scheduler *ts, struct task_set *set, int executor
                                                    .attempt = slot->attempts,
                                                    .locality = (uint8_t)locality,
                                                    .speculative = speculative,
-                                                   .suspect = slot->suspect,
+                                                   .crash_suspect = slot->crash_suspect,
                                                    .resources = resources};
                 slot->attempts++;
                 set->n_waiting -= slot->copies++ == 0;

@@ -164,11 +164,11 @@ static void the_named_suspect_runs_apart(void **state)
         fix_submit(&f, fix_rdd(&f, 4));
         sched_suspect_task(f.s, 2);
         assert_int_equal(f.tasks.data[2].executor, 0);
-        sched_lose_executor(f.s, 0, true, "killed by signal 11", f.now);
+        sched_executor_lost(f.s, 0, true, "killed by signal 11", f.now);
         for (int i = 0; i < 2; i++)
                 fix_succeed_id(&f, 1 + 2 * i);
         for (size_t i = 4; i < f.tasks.len; i++)
-                assert_int_equal(f.tasks.data[i].launch.suspect, f.tasks.data[i].launch.index == 2);
+                assert_int_equal(f.tasks.data[i].launch.crash_suspect, f.tasks.data[i].launch.index == 2);
         assert_int_equal(f.tasks.len, 6);
         fix_drain(&f);
         assert_int_equal(f.result, JOB_SUCCEEDED);
@@ -236,9 +236,9 @@ static void a_lost_host_takes_all_its_outputs(void **state)
         fix_submit(&f, reduced);
         fix_drain(&f);
         assert_int_equal(sched_map_outputs(f.s, 0)->available, 3);
-        sched_lose_host(f.s, "h1", "worker lost", f.now);
+        sched_host_lost(f.s, "h1", "worker lost", f.now);
         assert_int_equal(sched_map_outputs(f.s, 0)->available, 1);
-        sched_lose_host(f.s, "unknown", NULL, f.now);
+        sched_host_lost(f.s, "unknown", NULL, f.now);
         fix_end(&f);
 }
 

@@ -61,7 +61,7 @@ static void a_long_task_that_reads_well_is_left_alone(void **state)
                         .task_id = i, .state = TASK_SUCCEEDED, .run_ns = SECOND, .records = 1000, .output = 1};
 
                 f.tasks.data[i].ended = true;
-                sched_status(f.s, &status, 1, f.now);
+                sched_update_status(f.s, &status, 1, f.now);
         }
         sched_task_progress(f.s, 0, 2900, 3 * (int64_t)SECOND);
         wait_until(&f, 3 * (int64_t)SECOND);

@@ -402,7 +402,7 @@ void task_scheduler_suspect(struct task_scheduler *ts, int64_t task_id)
 
         if (!a || !a->run)
                 return;
-        a->suspect = true;
+        a->crash_suspect = true;
         executor_at(ts, a->run->executor)->reported = true;
 }
 
@@ -416,7 +416,7 @@ static int64_t task_at(const struct task_scheduler *ts, const struct task_run *r
 
                 if (!a || a->run != run)
                         continue;
-                if (a->suspect)
+                if (a->crash_suspect)
                         return id;
                 if (first < 0)
                         first = id;
@@ -441,8 +441,8 @@ static void lose_run(struct task_scheduler *ts, struct task_run *run, bool charg
                                              .message = message};
                 bool last = run->left == 1;
 
-                if (id == at && (a->suspect || !reported))
-                        run->set->slots[a->index].suspect = true;
+                if (id == at && (a->crash_suspect || !reported))
+                        run->set->slots[a->index].crash_suspect = true;
                 ts->ops->task_lost(ts->ops_owner, run->executor, run->set, id, status.state, message);
                 end_attempt(ts, a, &status);
                 if (last)

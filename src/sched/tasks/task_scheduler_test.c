@@ -51,7 +51,7 @@ static void an_executor_id_is_taken_while_it_lives(void **state)
 
         fix_begin(&f, NULL, 1, 1);
         assert_int_equal(sched_add_executor(f.s, "0", "host", 1, 0), -EEXIST);
-        sched_lose_executor(f.s, 0, false, NULL, 0);
+        sched_executor_lost(f.s, 0, false, NULL, 0);
         assert_int_equal(sched_add_executor(f.s, "0", "other", 1, 0), 1);
         assert_string_equal(sched_executor_host(f.s, 1), "other");
         assert_string_equal(sched_executor_id(f.s, 2), "?");
@@ -182,13 +182,13 @@ static void statuses_after_the_end_are_ignored(void **state)
         fix_submit(&f, fix_rdd(&f, 2));
         fix_status(&f, 0, TASK_SUCCEEDED, NULL, NULL);
         for (int i = 0; i < 9; i++)
-                sched_status(f.s, &status, 1, f.now);
+                sched_update_status(f.s, &status, 1, f.now);
         status.task_id = 12345;
-        sched_status(f.s, &status, 1, f.now);
+        sched_update_status(f.s, &status, 1, f.now);
         status.task_id = -1;
-        sched_status(f.s, &status, 1, f.now);
+        sched_update_status(f.s, &status, 1, f.now);
         status = (struct task_status){.task_id = 0, .state = TASK_SUCCEEDED, .output = 77};
-        sched_status(f.s, &status, 1, f.now);
+        sched_update_status(f.s, &status, 1, f.now);
         assert_int_equal(f.outputs_removed, 1); /* the handle is given back */
         sched_revive(f.s, f.now);
         fix_drain(&f);
@@ -208,14 +208,14 @@ static void a_look_tells_of_running_tasks(void **state)
         assert_int_equal(info.index, 1);
         assert_int_equal(info.executor, 0);
         assert_int_equal(info.state, TASK_RUNNING);
-        assert_true(sched_task_counts(f.s, 1));
+        assert_true(sched_result_is_needed(f.s, 1));
         fix_succeed(&f, 0, 1);
         assert_false(sched_task(f.s, 1, &info));
-        assert_false(sched_task_counts(f.s, 1));
+        assert_false(sched_result_is_needed(f.s, 1));
         assert_false(sched_task(f.s, 2, &info));
         sched_cancel_all(f.s, f.now);
         assert_true(sched_task(f.s, 0, &info));
-        assert_false(sched_task_counts(f.s, 0));
+        assert_false(sched_result_is_needed(f.s, 0));
         fix_drain(&f);
         fix_end(&f);
 }
@@ -228,11 +228,11 @@ static void a_lost_executor_charges_only_its_own_fault(void **state)
         config.max_failures = 1;
         fix_begin(&f, &config, 3, 1);
         fix_submit(&f, fix_rdd(&f, 3));
-        sched_lose_executor(f.s, 0, false, "preempted", f.now);
-        sched_lose_executor(f.s, 0, true, "again", f.now);
+        sched_executor_lost(f.s, 0, false, "preempted", f.now);
+        sched_executor_lost(f.s, 0, true, "again", f.now);
         sched_revive(f.s, f.now);
         assert_int_equal(f.jobs_ended, 0);
-        sched_lose_executor(f.s, 1, true, "killed by signal 11", f.now);
+        sched_executor_lost(f.s, 1, true, "killed by signal 11", f.now);
         assert_string_equal(buf_text(&f.message),
                             "Job aborted due to stage failure: Task 1 in stage 0.0 failed 1 times, most recent "
                             "failure: Lost task 1.0 in stage 0.0 (TID 1) (host executor 1): ExecutorLostFailure "
@@ -346,7 +346,7 @@ static void a_lost_run_charges_the_task_it_was_at(void **state)
         fix_succeed(&f, 0, 1);
         fix_succeed(&f, 0, 2);
         fix_succeed(&f, 0, 3); /* of a run of 3 … 8 */
-        sched_lose_executor(f.s, 0, true, "crash", f.now);
+        sched_executor_lost(f.s, 0, true, "crash", f.now);
         assert_int_equal(f.lost, 5);
         assert_string_equal(buf_text(&f.message),
                             "Job aborted due to stage failure: Task 4 in stage 0.0 failed 1 times, most recent "

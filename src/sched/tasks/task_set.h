@@ -17,11 +17,11 @@ struct task_run;
 
 /* What is known of one task of the set. */
 struct task_slot {
-        uint16_t attempts; /* launched so far */
-        uint16_t failures; /* that count towards spark.task.maxFailures */
-        uint8_t copies;    /* attempts running */
-        bool suspect;      /* may have crashed an executor */
-        bool done;         /* succeeded, here or in another attempt of the stage; or not wanted any more */
+        uint16_t attempts;  /* launched so far */
+        uint16_t failures;  /* that count towards spark.task.maxFailures */
+        uint8_t copies;     /* attempts running */
+        bool crash_suspect; /* may have crashed an executor */
+        bool done;          /* succeeded, here or in another attempt of the stage; or not wanted any more */
 };
 
 struct task_set {

@@ -19,7 +19,7 @@ struct task_attempt {
         int32_t index;        /* in the task set */
         uint16_t number;      /* of the attempt */
         bool kill_sent;
-        bool suspect; /* named as what crashed its executor */
+        bool crash_suspect; /* named as what crashed its executor */
 };
 
 struct task_chunk {

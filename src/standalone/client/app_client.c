@@ -27,7 +27,7 @@
 #define LOG APP_CLIENT_LOG
 #define ATTEMPTS 3 /* Spark's: that long it is patient */
 #define DRAIN_MS 200
-#define STRANGERS_MOST 4 /* connections that a port may end without a greeting before it is taken for no master */
+#define MAX_EARLY_CLOSES 4 /* connections that a port may end without a nonce before it is taken for no master */
 
 /* -------------------------------------------------------------------------------------------------- the end */
 
@@ -40,7 +40,7 @@ static void die(struct app_client *c, const char *format, ...)
         if (c->dead || c->stopping)
                 return;
         c->dead = true;
-        uv_timer_stop(&c->patience);
+        uv_timer_stop(&c->timeout);
         uv_timer_stop(&c->tick);
         va_start(args, format);
         buf_vprintf(&reason, format, args);
@@ -85,12 +85,12 @@ static void no_master(const struct master_link *l)
         else
                 die(l->client,
                     "%s is no Firesteel master, or asks for another spark.authenticate.secret: it ends every connection "
-                    "without a greeting, as a master of Spark's JVM does (a native application needs one that was started "
+                    "without a nonce, as a master of Spark's JVM does (a native application needs one that was started "
                     "by firesteel master)",
                     l->url);
 }
 
-static void patience_over(uv_timer_t *timer)
+static void timed_out(uv_timer_t *timer)
 {
         struct app_client *c = timer->data;
         const struct master_link *other = NULL;
@@ -153,7 +153,7 @@ static void take_registered(struct master_link *l, const Firesteel__Standalone__
         if (first) {
                 free(c->app_id);
                 c->app_id = mem_strdup(m->app_id);
-                uv_timer_stop(&c->patience);
+                uv_timer_stop(&c->timeout);
                 c->ops->registered(c->owner, c->app_id);
                 if (c->targets.len)
                         app_requests_executors(c);
@@ -329,7 +329,7 @@ static const struct rpc_endpoint_class endpoint_class = {
 static bool none_is_a_master(const struct app_client *c)
 {
         for (size_t i = 0; i < c->n_links; i++)
-                if (c->links[i].strangers < STRANGERS_MOST)
+                if (c->links[i].strangers < MAX_EARLY_CLOSES)
                         return false;
         return true;
 }
@@ -345,7 +345,7 @@ static void reached(void *owner, struct rpc_answer *answer)
                 log_warn(LOG, "Failed to connect to master %s", answer->message);
         l->said = true;
         l->http = answer->http;
-        l->strangers = answer->http ? STRANGERS_MOST : answer->stranger ? l->strangers + 1 : 0;
+        l->strangers = answer->http ? MAX_EARLY_CLOSES : answer->stranger ? l->strangers + 1 : 0;
         if (!*c->app_id && none_is_a_master(c))
                 no_master(l);
         registration_unreachable(c->registration, (int)(l - c->links), now_ms());
@@ -379,7 +379,7 @@ static const struct registration_ops registration_ops = {
 /* spark://a:1,b:2 as spark://a:1 and spark://b:2. */
 static int read_masters(struct app_client *c, const char *masters, struct fst_error *error)
 {
-        _cleanup_(word_list_deinit) struct word_list list = {0};
+        _cleanup_(string_list_deinit) struct string_list list = {0};
         int r = master_addresses_parse(masters, &list, error);
         if (r < 0)
                 return r;
@@ -390,7 +390,7 @@ static int read_masters(struct app_client *c, const char *masters, struct fst_er
         return 0;
 }
 
-static void start(struct app_client *c, int64_t patience_ms)
+static void start(struct app_client *c, int64_t timeout_ms)
 {
         for (size_t i = 0; i < c->n_links; i++) {
                 struct master_link *l = &c->links[i];
@@ -400,16 +400,16 @@ static void start(struct app_client *c, int64_t patience_ms)
         }
         const struct registration_config config = {.masters = (int)c->n_links,
                                                    .most = INT_MAX,
-                                                   .short_pause = MAX(patience_ms / ATTEMPTS, (int64_t)1),
-                                                   .long_pause = MAX(patience_ms / ATTEMPTS, (int64_t)1),
+                                                   .short_pause = MAX(timeout_ms / ATTEMPTS, (int64_t)1),
+                                                   .long_pause = MAX(timeout_ms / ATTEMPTS, (int64_t)1),
                                                    .stretch = 0.5 + (double)random() / RAND_MAX};
         c->registration = registration_new(&config, &registration_ops, c);
         uv_timer_init(c->loop, &c->tick);
-        uv_timer_init(c->loop, &c->patience);
-        c->tick.data = c->patience.data = c;
+        uv_timer_init(c->loop, &c->timeout);
+        c->tick.data = c->timeout.data = c;
         c->open_handles = 2;
         uv_update_time(c->loop);
-        uv_timer_start(&c->patience, patience_over, (uint64_t)patience_ms, 0);
+        uv_timer_start(&c->timeout, timed_out, (uint64_t)timeout_ms, 0);
         registration_start(c->registration, now_ms());
         arm(c);
 }
@@ -452,7 +452,7 @@ int app_client_new(const struct app_client_options *o, struct app_client **out, 
                 return r;
         }
         *out = c;
-        start(c, o->patience_ms ? o->patience_ms : APP_CLIENT_PATIENCE_MS);
+        start(c, o->timeout_ms ? o->timeout_ms : APP_CLIENT_TIMEOUT_MS);
         return 0;
 }
 
@@ -520,7 +520,7 @@ void app_client_stop(struct app_client *c, void (*stopped)(void *owner), void *o
                 rpc_ref_unref(steal(c->links[i].ref));
         }
         close_timer(c, &c->tick);
-        close_timer(c, &c->patience);
+        close_timer(c, &c->timeout);
         rpc_env_close(c->rpc, DRAIN_MS, env_closed, c);
 }
 

@@ -11,7 +11,7 @@
  *
  * Masters may go, come back and take over from each other: what was asked for is said to whoever leads, as soon as it
  * is there, and the application goes on meanwhile with the executors that it has. Until it is registered for the first
- * time it is patient for PATIENCE_MS (Spark's three attempts of 20 s); after that for ever.
+ * time it is patient for TIMEOUT_MS (Spark's three attempts of 20 s); after that for ever.
  *
  * The client has an rpc env of its own, without an application's id: that of the cluster's secret. All is on the
  * loop's thread, and operations are called from the loop only. They may not free the client.
@@ -26,7 +26,7 @@ struct app_client;
 struct fst_conf;
 struct fst_error;
 
-#define APP_CLIENT_PATIENCE_MS 60000
+#define APP_CLIENT_TIMEOUT_MS 60000
 
 struct app_client_ops {
         /* The id that the master gave, once; app_client_id from now on. */
@@ -50,7 +50,7 @@ struct app_client_options {
         const char *masters;         /* spark://host:port[,host:port…] */
         /* What the application says of itself, but for version and app_id. Packed at once. */
         const Firesteel__Standalone__RegisterApplication *application;
-        int64_t patience_ms; /* 0: APP_CLIENT_PATIENCE_MS */
+        int64_t timeout_ms; /* 0: APP_CLIENT_TIMEOUT_MS */
         const struct app_client_ops *ops;
         void *owner;
 };

@@ -18,7 +18,7 @@ struct master_link {
         char *url; /* "spark://host:port" */
         struct rpc_ref *ref;
         struct rpc_peer *peer; /* while it is greeted */
-        int strangers;         /* connections in a row that were ended without a greeting */
+        int strangers;         /* connections in a row that were ended without a nonce */
         bool http;             /* it is an HTTP server */
         bool said;             /* that it cannot be reached: the log knows */
 };
@@ -39,7 +39,7 @@ struct app_client {
         struct master_link *links;
         size_t n_links;
         struct registration *registration;
-        uv_timer_t patience, tick;
+        uv_timer_t timeout, tick;
         void *introduction; /* RegisterApplication, without the id */
         size_t introduction_size;
         char *app_id; /* "": not registered yet */

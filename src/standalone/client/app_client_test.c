@@ -226,7 +226,7 @@ static const struct app_client_ops client_ops = {
         .dead = on_dead,
 };
 
-static int try_client(struct world *w, const char *masters, int64_t patience_ms, struct fst_error *error)
+static int try_client(struct world *w, const char *masters, int64_t timeout_ms, struct fst_error *error)
 {
         Firesteel__Standalone__Command command = FIRESTEEL__STANDALONE__COMMAND__INIT;
         Firesteel__Standalone__ExecutorProfile profile = FIRESTEEL__STANDALONE__EXECUTOR_PROFILE__INIT;
@@ -235,7 +235,7 @@ static int try_client(struct world *w, const char *masters, int64_t patience_ms,
                                              .conf = &w->conf,
                                              .masters = masters,
                                              .application = &application,
-                                             .patience_ms = patience_ms,
+                                             .timeout_ms = timeout_ms,
                                              .ops = &client_ops,
                                              .owner = w};
         command.main_class = (char *)STANDALONE_EXECUTOR_CLASS;
@@ -245,11 +245,11 @@ static int try_client(struct world *w, const char *masters, int64_t patience_ms,
         return app_client_new(&options, &w->client, error);
 }
 
-static void open_client(struct world *w, int64_t patience_ms, const struct master *first, const struct master *second)
+static void open_client(struct world *w, int64_t timeout_ms, const struct master *first, const struct master *second)
 {
         _cleanup_free_ char *one = mem_printf("spark://127.0.0.1:%d", first->port);
         _cleanup_free_ char *masters = second ? mem_printf("%s,127.0.0.1:%d", one, second->port) : mem_strdup(one);
-        assert_int_equal(try_client(w, masters, patience_ms, NULL), 0);
+        assert_int_equal(try_client(w, masters, timeout_ms, NULL), 0);
 }
 
 static void on_stopped(void *owner)

@@ -28,7 +28,7 @@
 #include <stdlib.h>
 
 #define LOG "StandaloneSchedulerBackend"
-#define MODULES_MOST 64
+#define MAX_MODULES 64
 #define RESOURCE_PREFIX "spark.executor.resource."
 #define ENVIRONMENT_PREFIX "spark.executorEnv."
 
@@ -36,7 +36,7 @@ typedef VEC(Firesteel__Standalone__Property *) properties;
 
 struct command {
         Firesteel__Standalone__Command message;
-        struct word_list arguments, class_path, library_path;
+        struct string_list arguments, class_path, library_path;
         properties environment, settings;
 };
 
@@ -143,29 +143,29 @@ static void free_properties(properties *list)
 
 static void command_deinit(struct command *c)
 {
-        word_list_deinit(&c->arguments);
-        word_list_deinit(&c->class_path);
-        word_list_deinit(&c->library_path);
+        string_list_deinit(&c->arguments);
+        string_list_deinit(&c->class_path);
+        string_list_deinit(&c->library_path);
         free_properties(&c->environment);
         free_properties(&c->settings);
 }
 
-static void push_list(struct word_list *list, const char *separated)
+static void push_list(struct string_list *list, const char *separated)
 {
         for (const char *at = separated; at && *at; at += strspn(at, ":")) {
                 size_t n = strcspn(at, ":");
-                word_list_take(list, mem_strndup(at, n));
+                string_list_take(list, mem_strndup(at, n));
                 at += n;
         }
 }
 
 /* What the driver has loaded, executors load before they register, where they find the files at the same place. */
-static void push_modules(struct word_list *class_path)
+static void push_modules(struct string_list *class_path)
 {
-        const struct module *modules[MODULES_MOST];
-        size_t n = MIN(module_list(modules, MODULES_MOST), (size_t)MODULES_MOST);
+        const struct module *modules[MAX_MODULES];
+        size_t n = MIN(module_list(modules, MAX_MODULES), (size_t)MAX_MODULES);
         for (size_t i = 0; i < n; i++)
-                word_list_add(class_path, modules[i]->path);
+                string_list_add(class_path, modules[i]->path);
 }
 
 static void push_settings(struct command *c, const struct fst_context *sc)
@@ -200,7 +200,7 @@ static void command_init(struct command *c, const struct fst_context *sc, const 
         *c = (struct command){0};
         firesteel__standalone__command__init(&c->message);
         for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-                word_list_add(&c->arguments, words[i]);
+                string_list_add(&c->arguments, words[i]);
         push_modules(&c->class_path);
         push_list(&c->library_path, conf_get_raw(sc->conf, "spark.executor.extraLibraryPath"));
         push_settings(c, sc);
@@ -360,8 +360,7 @@ static int register_application(struct standalone_manager *m, const char *driver
                                              .owner = m};
         bool dynamic, logged;
         int r;
-        if ((r = conf_get_ms(sc->conf, "spark.firesteel.standalone.registrationTimeout", &options.patience_ms,
-                             error)) ||
+        if ((r = conf_get_ms(sc->conf, "spark.firesteel.standalone.registrationTimeout", &options.timeout_ms, error)) ||
             (r = conf_get_bool(sc->conf, "spark.dynamicAllocation.enabled", &dynamic, error)) ||
             (r = conf_get_bool(sc->conf, "spark.eventLog.enabled", &logged, error)))
                 return r;

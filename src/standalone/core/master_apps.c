@@ -513,11 +513,11 @@ void master_app_disconnected(struct master *m, uint64_t peer, const char *app_id
 
         if (!app || app->peer != peer)
                 return;
-        if (m->config.app_patience > 0) {
+        if (m->config.app_timeout > 0) {
                 master_log(m, LOG_INFO, "%s got disassociated, removing it unless it comes back within %lld ms.",
-                           app->address, (long long)m->config.app_patience);
+                           app->address, (long long)m->config.app_timeout);
                 app->peer = 0;
-                app->lost = now + m->config.app_patience;
+                app->lost = now + m->config.app_timeout;
                 m->n_lost_apps++;
                 return;
         }

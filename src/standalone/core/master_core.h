@@ -87,8 +87,8 @@ struct master_config {
         int retained_apps, retained_drivers; /* spark.deploy.retainedApplications, .retainedDrivers */
         int64_t worker_timeout;              /* spark.worker.timeout, ms */
         int reaper_iterations;         /* spark.dead.worker.persistence: timeouts for which a dead worker is shown */
-        int64_t app_patience;          /* spark.firesteel.standalone.reconnectTimeout, ms: so long may an application
-                                          that lost its connection come back; 0: it is removed at once */
+        int64_t app_timeout;           /* spark.firesteel.standalone.reconnectTimeout, ms: so long may an application
+                                           that lost its connection come back; 0: it is removed at once */
         int64_t recovery_timeout;      /* spark.deploy.recoveryTimeout, ms; 0: worker_timeout */
         int app_number_modulo;         /* spark.deploy.appNumberModulo; 0: none */
         const char *app_id_pattern;    /* spark.deploy.appIdPattern */
@@ -341,7 +341,7 @@ void master_driver_changed(struct master *m, const char *driver_id, enum driver_
 void master_register_app(struct master *m, uint64_t peer, const struct app_spec *spec, int64_t now);
 void master_unregister_app(struct master *m, const char *app_id, int64_t now);
 
-/* It is removed, unless it registers again, with its id, within app_patience; meanwhile it is given nothing. */
+/* It is removed, unless it registers again, with its id, within app_timeout; meanwhile it is given nothing. */
 void master_app_disconnected(struct master *m, uint64_t peer, const char *app_id, int64_t now);
 
 /* How many executors an application wants of a profile: all it has, not more of them. */

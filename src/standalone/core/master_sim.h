@@ -86,4 +86,4 @@ static inline unsigned roll(unsigned n)
 void world_check(void);
 
 /* Holds after a pass: nothing that Spark would still launch, looking at everything, is left. */
-void world_nothing_waits_in_vain(void);
+void world_check_no_starvation(void);

@@ -89,7 +89,7 @@ void world_check(void)
         }
 }
 
-void world_nothing_waits_in_vain(void)
+void world_check_no_starvation(void)
 {
         if (world.m->status != MASTER_ALIVE)
                 return;

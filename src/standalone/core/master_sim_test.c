@@ -376,7 +376,7 @@ static void settle(void)
                 }
                 master_schedule(world.m, world.now);
                 world_check();
-                world_nothing_waits_in_vain();
+                world_check_no_starvation();
         }
         HOLDS(world.m->status == MASTER_ALIVE);
         for (int i = 0; i < WORKERS; i++) {
@@ -427,7 +427,7 @@ static void live(uint64_t seed)
                 if (roll(3)) {
                         master_schedule(world.m, world.now);
                         world_check();
-                        world_nothing_waits_in_vain();
+                        world_check_no_starvation();
                 }
         }
         settle();

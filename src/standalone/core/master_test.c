@@ -374,7 +374,7 @@ static void an_application_that_lost_its_connection_may_come_back(void **state)
 {
         (void)state;
         struct master_config config = by_id;
-        config.app_patience = 1000;
+        config.app_timeout = 1000;
         struct master *m = alive(&config);
         struct app_spec spec = app_spec("a", 1024, 2, 4);
 

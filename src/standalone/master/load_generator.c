@@ -22,11 +22,11 @@
 #include <unistd.h>
 
 #define TYPE(name) FIRESTEEL__STANDALONE__STANDALONE_TYPE__##name
-#define PATIENCE_NS INT64_C(120000000000)
+#define TIMEOUT_NS INT64_C(120000000000)
 #define SCRATCH_SIZE 65536
 #define EVENTS_AT_ONCE 512
-#define MESSAGE_MOST (1 << 20)
-#define CONNECTING_MOST 256 /* at a time: what a listening socket holds */
+#define MAX_MESSAGE (1 << 20)
+#define MAX_CONNECTING 256 /* at a time: what a listening socket holds */
 
 struct actor {
         int fd;
@@ -123,7 +123,7 @@ static void say_hello(struct cluster_load *l, struct actor *a)
         _cleanup_(buf_deinit) struct buf body = BUF_INIT;
         struct hello hello;
         hello_init(&hello);
-        hello.max_message_bytes = MESSAGE_MOST;
+        hello.max_message_bytes = MAX_MESSAGE;
         hello_encode(&hello, &body);
         struct frame_header h = {.kind = FRAME_HELLO, .body_len = (uint32_t)body.len};
         put(l, a, &h, body.data);
@@ -324,7 +324,7 @@ static int wait_until(struct cluster_load *l, const int *count, int wanted, int6
                                          *count, wanted, what);
                 if (now_ns() > end)
                         return error_set(error, -ETIMEDOUT, "after %lld s there are %d of %d %s",
-                                         (long long)(PATIENCE_NS / 1000000000), *count, wanted, what);
+                                         (long long)(TIMEOUT_NS / 1000000000), *count, wanted, what);
         }
         return 0;
 }
@@ -338,7 +338,7 @@ static struct actor *actor_new(struct cluster_load *l, bool worker, int number, 
         a->fd = fd;
         a->worker = worker;
         a->number = number;
-        frame_reader_init(&a->reader, MESSAGE_MOST);
+        frame_reader_init(&a->reader, MAX_MESSAGE);
         watch(l, a, EPOLL_CTL_ADD, true);
         l->connecting++;
         return a;
@@ -409,10 +409,10 @@ int cluster_load_workers(struct cluster_load *l, int n, int cores, double *secon
                 if (!a)
                         return -ECONNREFUSED;
                 vec_push(&l->workers, a);
-                while (l->connecting >= CONNECTING_MOST && !l->lost && now_ns() < begin + PATIENCE_NS)
+                while (l->connecting >= MAX_CONNECTING && !l->lost && now_ns() < begin + TIMEOUT_NS)
                         turn(l, 100);
         }
-        int r = wait_until(l, &l->registered, wanted, begin + PATIENCE_NS, "workers registered", error);
+        int r = wait_until(l, &l->registered, wanted, begin + TIMEOUT_NS, "workers registered", error);
         *seconds = (double)(now_ns() - begin) / 1e9;
         return r;
 }
@@ -426,15 +426,15 @@ int cluster_load_apps(struct cluster_load *l, int n, int executors, double *seco
                 if (!a)
                         return -ECONNREFUSED;
                 vec_push(&l->apps, a);
-                for (int64_t end = now_ns() + PATIENCE_NS; l->connecting > 0 && !l->lost && now_ns() < end;)
+                for (int64_t end = now_ns() + TIMEOUT_NS; l->connecting > 0 && !l->lost && now_ns() < end;)
                         turn(l, 100);
         }
         int64_t begin = now_ns();
         for (size_t i = first; i < l->apps.len; i++)
                 register_app(l, l->apps.data[i], executors);
-        int r = wait_until(l, &l->launched, launched, begin + PATIENCE_NS, "executors launched", error);
+        int r = wait_until(l, &l->launched, launched, begin + TIMEOUT_NS, "executors launched", error);
         if (r == 0)
-                r = wait_until(l, &l->running, running, begin + PATIENCE_NS, "executors running", error);
+                r = wait_until(l, &l->running, running, begin + TIMEOUT_NS, "executors running", error);
         *seconds = (double)(now_ns() - begin) / 1e9;
         return r;
 }
@@ -449,7 +449,7 @@ int cluster_load_end(struct cluster_load *l, double *seconds, int *told, struct 
                 if (id.id)
                         say(l, l->apps.data[i], TYPE(UNREGISTER_APPLICATION), &id.base);
         }
-        int r = wait_until(l, &l->killed, l->launched, begin + PATIENCE_NS, "executors told to end", error);
+        int r = wait_until(l, &l->killed, l->launched, begin + TIMEOUT_NS, "executors told to end", error);
         *seconds = (double)(now_ns() - begin) / 1e9;
         *told = l->finished - finished;
         return r;

@@ -105,7 +105,7 @@ static int read_times(const struct fst_conf *conf, struct master_config *core, s
         if (r == 0)
                 core->worker_timeout = seconds * 1000;
         if (r == 0)
-                r = conf_get_ms(conf, "spark.firesteel.standalone.reconnectTimeout", &core->app_patience, error);
+                r = conf_get_ms(conf, "spark.firesteel.standalone.reconnectTimeout", &core->app_timeout, error);
         if (r < 0 || !conf_contains(conf, "spark.deploy.recoveryTimeout"))
                 return r;
         r = conf_get_ms(conf, "spark.deploy.recoveryTimeout", &core->recovery_timeout, error);

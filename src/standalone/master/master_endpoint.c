@@ -15,13 +15,13 @@
 #include "rpc/rpc.h"
 
 #define TYPE(name) FIRESTEEL__STANDALONE__STANDALONE_TYPE__##name
-#define GUESTS_MOST 1024
-#define GUEST_LEAST_MS 1000 /* what a guest may take before it must make room for another */
+#define MAX_UNAUTHORIZED_PEERS 1024
+#define MIN_UNAUTHORIZED_MS 1000 /* what a guest may take before it must make room for another */
 
 /* One message on its way: who says it, and where it was decoded. */
-struct word {
+struct master_request {
         struct master_server *s;
-        struct member *from;
+        struct session *from;
         struct rpc_message *m;
         struct wire_memory memory;
         const void *body;
@@ -33,37 +33,38 @@ static void on_connected(void *owner, struct rpc_peer *peer)
 {
         struct master_server *s = owner;
         int64_t now = master_server_now();
-        struct member *m = members_add(&s->members, peer, now), *oldest = s->members.of[MEMBER_GUEST].first;
+        struct session *m = sessions_add(&s->sessions, peer, now), *oldest = s->sessions.of[SESSION_UNAUTHORIZED].first;
         for (size_t i = 0; i < s->calls.len; i++) {
-                const struct master_call *call = &s->calls.data[i];
-                if (rpc_ref_peer(call->ref) != peer || members_find_key(&s->members, call->role, call->key))
+                const struct recovery_connection *call = &s->calls.data[i];
+                if (rpc_ref_peer(call->ref) != peer || sessions_find_key(&s->sessions, call->role, call->key))
                         continue;
-                members_name(&s->members, m, call->role, call->key);
+                sessions_identify(&s->sessions, m, call->role, call->key);
                 m->app_id = call->app_id ? mem_strdup(call->app_id) : NULL;
-                memcpy(m->greeting, call->greeting, sizeof(m->greeting));
+                memcpy(m->nonce, call->nonce, sizeof(m->nonce));
                 return;
         }
-        if (s->members.of[MEMBER_GUEST].n > GUESTS_MOST && now - oldest->heard >= GUEST_LEAST_MS)
+        if (s->sessions.of[SESSION_UNAUTHORIZED].n > MAX_UNAUTHORIZED_PEERS &&
+            now - oldest->last_message_ms >= MIN_UNAUTHORIZED_MS)
                 rpc_peer_close(oldest->peer, "it did not register, and others wait");
 }
 
 static void on_disconnected(void *owner, struct rpc_peer *peer, const char *why)
 {
         struct master_server *s = owner;
-        struct member *m = rpc_peer_data(peer);
+        struct session *m = rpc_peer_data(peer);
         if (!m)
                 return;
         int64_t now = master_server_now();
-        if (m->role == MEMBER_WORKER)
+        if (m->role == SESSION_WORKER)
                 master_worker_disconnected(s->core, m->number, m->key, now);
-        else if (m->role == MEMBER_APP && m->app_id)
+        else if (m->role == SESSION_APP && m->app_id)
                 master_app_disconnected(s->core, m->number, m->app_id, now);
-        members_remove(&s->members, m);
-        master_server_news(s);
+        sessions_remove(&s->sessions, m);
+        master_server_schedule_turn(s);
 }
 
 /* What cannot be said by them. */
-static void kick(struct word *w, const char *why)
+static void disconnect_peer(struct master_request *w, const char *why)
 {
         if (rpc_peer_may_log(w->from->peer))
                 log_warn(MASTER_LOG, "%s is disconnected: %s", rpc_peer_name(w->from->peer), why);
@@ -80,19 +81,21 @@ static bool same_host(const struct rpc_peer *a, const struct rpc_peer *b)
                strcmp(x.host, y.host) == 0;
 }
 
-void master_server_introduce(struct master_server *s, struct member *member, enum member_role role, const char *key)
+void master_server_bind_session(struct master_server *s, struct session *session, enum session_role role,
+                                const char *key)
 {
-        struct member *before = members_name(&s->members, member, role, key);
-        rpc_peer_welcome(member->peer);
+        struct session *before = sessions_identify(&s->sessions, session, role, key);
+        rpc_peer_authorize(session->peer);
         if (before)
-                rpc_peer_close(before->peer, role == MEMBER_WORKER ? "the worker has registered over another connection"
-                                                                   : "the application has registered over another "
-                                                                     "connection");
+                rpc_peer_close(before->peer, role == SESSION_WORKER
+                                                     ? "the worker has registered over another connection"
+                                                     : "the application has registered over another "
+                                                       "connection");
 }
 
 /* -------------------------------------------------------------------------------------------------- registration */
 
-static void refuse(struct word *w, const char *endpoint, const char *why)
+static void refuse(struct master_request *w, const char *endpoint, const char *why)
 {
         Firesteel__Standalone__Sentence message = FIRESTEEL__STANDALONE__SENTENCE__INIT;
         struct rpc_ref *ref = rpc_peer_ref(w->from->peer, endpoint);
@@ -108,29 +111,29 @@ static void refuse(struct word *w, const char *endpoint, const char *why)
 /*
  * Nobody takes the name of who is there: only the same host may, whose first connection may be a dead one. Who was
  * called by a new leader calls as well, and from another address than that at which it listens if its host has several:
- * a worker shows the greeting that it was called with, an application its id.
+ * a worker shows the nonce that it was called with, an application its id.
  */
-static bool may_be(struct word *w, enum member_role role, const char *key)
+static bool may_be(struct master_request *w, enum session_role role, const char *key)
 {
-        const struct member *other = members_find_key(&w->s->members, role, key);
-        return !other || other == w->from || *other->greeting || !rpc_peer_connected(other->peer) ||
+        const struct session *other = sessions_find_key(&w->s->sessions, role, key);
+        return !other || other == w->from || *other->nonce || !rpc_peer_connected(other->peer) ||
                same_host(other->peer, w->from->peer);
 }
 
 /*
- * It is called just now, and this one, from another address, does not know the greeting: it is a stranger, or the
- * greeting is still on its way, after which the worker registers again. Once all have had time to answer, who did not
+ * It is called just now, and this one, from another address, does not know the nonce: it is a stranger, or the
+ * nonce is still on its way, after which the worker registers again. Once all have had time to answer, who did not
  * is nobody whose place could be taken.
  */
-static bool lacks_greeting(struct word *w, const char *key, const char *greeting)
+static bool has_wrong_nonce(struct master_request *w, const char *key, const char *nonce)
 {
-        const struct member *other = members_find_key(&w->s->members, MEMBER_WORKER, key);
-        return other && other != w->from && *other->greeting && w->s->core->status == MASTER_RECOVERING &&
+        const struct session *other = sessions_find_key(&w->s->sessions, SESSION_WORKER, key);
+        return other && other != w->from && *other->nonce && w->s->core->status == MASTER_RECOVERING &&
                rpc_peer_connected(other->peer) && !same_host(other->peer, w->from->peer) &&
-               strcmp(other->greeting, greeting) != 0;
+               strcmp(other->nonce, nonce) != 0;
 }
 
-static void register_worker(struct word *w)
+static void register_worker(struct master_request *w)
 {
         const Firesteel__Standalone__RegisterWorker *r = w->body;
         struct master_server *s = w->s;
@@ -139,19 +142,19 @@ static void register_worker(struct word *w)
         int e = standalone_version_check(r->version, "this worker", "the master", &error);
         if (e == 0)
                 e = master_read_worker(r, &w->memory, &spec, &error);
-        if (e == 0 && (w->from->role == MEMBER_APP || (w->from->key && strcmp(w->from->key, spec.id) != 0)))
+        if (e == 0 && (w->from->role == SESSION_APP || (w->from->key && strcmp(w->from->key, spec.id) != 0)))
                 e = error_set(&error, -EINVAL, "this connection is that of \"%s\"", w->from->key);
-        if (e == 0 && !may_be(w, MEMBER_WORKER, spec.id))
+        if (e == 0 && !may_be(w, SESSION_WORKER, spec.id))
                 e = error_set(&error, -EEXIST, "worker %s is connected from another host", spec.id);
         if (e < 0) {
                 refuse(w, STANDALONE_WORKER_ENDPOINT, error_message(&error));
-        } else if (lacks_greeting(w, spec.id, r->greeting)) {
+        } else if (has_wrong_nonce(w, spec.id, r->nonce)) {
                 if (rpc_peer_may_log(w->from->peer))
                         log_warn(MASTER_LOG, "%s says that it is worker %s, which is called at another address",
                                  rpc_peer_name(w->from->peer), spec.id);
         } else {
-                s->introduced = MEMBER_WORKER;
-                s->introduced_key = spec.id;
+                s->registering_role = SESSION_WORKER;
+                s->registering_key = spec.id;
                 master_register_worker(s->core, w->from->number, &spec, master_server_now());
         }
         error_deinit(&error);
@@ -161,15 +164,15 @@ static void register_worker(struct word *w)
  * Its id is what an application has to show that it is the one at that address; or, if it was called there just now and
  * was never told one, nothing.
  */
-static bool knows_id(const struct word *w, const Firesteel__Standalone__RegisterApplication *r)
+static bool knows_id(const struct master_request *w, const Firesteel__Standalone__RegisterApplication *r)
 {
-        const struct member *other = members_find_key(&w->s->members, MEMBER_APP, r->address);
+        const struct session *other = sessions_find_key(&w->s->sessions, SESSION_APP, r->address);
         return !other || other == w->from || !other->app_id || !rpc_peer_connected(other->peer) ||
                strcmp(other->app_id, r->app_id) == 0 ||
-               (*other->greeting && !*r->app_id && same_host(other->peer, w->from->peer));
+               (*other->nonce && !*r->app_id && same_host(other->peer, w->from->peer));
 }
 
-static void register_app(struct word *w)
+static void register_app(struct master_request *w)
 {
         const Firesteel__Standalone__RegisterApplication *r = w->body;
         struct master_server *s = w->s;
@@ -178,18 +181,18 @@ static void register_app(struct word *w)
         int e = standalone_version_check(r->version, "this application", "the master", &error);
         if (e == 0)
                 e = master_read_app(r, &w->memory, &spec, &error);
-        if (e == 0 && (w->from->role == MEMBER_WORKER || (w->from->key && strcmp(w->from->key, spec.address) != 0)))
+        if (e == 0 && (w->from->role == SESSION_WORKER || (w->from->key && strcmp(w->from->key, spec.address) != 0)))
                 e = error_set(&error, -EINVAL, "this connection is that of \"%s\"", w->from->key);
-        if (e == 0 && (!may_be(w, MEMBER_APP, spec.address) || !knows_id(w, r)))
+        if (e == 0 && (!may_be(w, SESSION_APP, spec.address) || !knows_id(w, r)))
                 e = error_set(&error, -EEXIST, "an application whose driver is at %s is connected already",
                               spec.address);
         if (e < 0) {
                 refuse(w, STANDALONE_APP_ENDPOINT, error_message(&error));
         } else {
-                s->introduced = MEMBER_APP;
-                s->introduced_key = spec.address;
+                s->registering_role = SESSION_APP;
+                s->registering_key = spec.address;
                 master_register_app(s->core, w->from->number, &spec, master_server_now());
-                if (*r->app_id && w->from->role == MEMBER_APP && !w->from->app_id)
+                if (*r->app_id && w->from->role == SESSION_APP && !w->from->app_id)
                         w->from->app_id = mem_strdup(r->app_id); /* for when this master leads */
         }
         error_deinit(&error);
@@ -197,19 +200,19 @@ static void register_app(struct word *w)
 
 /* ------------------------------------------------------------------------------------------------------ workers */
 
-static bool speaks_for_itself(struct word *w, const char *id)
+static bool speaks_for_itself(struct master_request *w, const char *id)
 {
-        const char *own = w->from->role == MEMBER_WORKER ? w->from->key : w->from->app_id;
+        const char *own = w->from->role == SESSION_WORKER ? w->from->key : w->from->app_id;
         if (own && strcmp(own, id) == 0)
                 return true;
-        kick(w, "it speaks for another");
+        disconnect_peer(w, "it speaks for another");
         return false;
 }
 
-static void heartbeat(struct word *w)
+static void heartbeat(struct master_request *w)
 {
         const Firesteel__Standalone__WorkerId *b = w->body;
-        if (w->from->role == MEMBER_GUEST) { /* it takes itself for registered */
+        if (w->from->role == SESSION_UNAUTHORIZED) { /* it takes itself for registered */
                 struct rpc_ref *ref = rpc_peer_ref(w->from->peer, STANDALONE_WORKER_ENDPOINT);
                 if (w->s->core->status != MASTER_STANDBY)
                         rpc_send(ref, TYPE(RECONNECT_WORKER), NULL, 0, NULL);
@@ -221,7 +224,7 @@ static void heartbeat(struct word *w)
 }
 
 /* Applications of which the worker keeps files, and that ended while it was not connected. */
-static void tell_what_ended(struct word *w, const char *worker_id, char *const *app_ids, size_t n)
+static void tell_what_ended(struct master_request *w, const char *worker_id, char *const *app_ids, size_t n)
 {
         const struct master *core = w->s->core;
         for (size_t i = 0; core->status != MASTER_STANDBY && i < n; i++) {
@@ -234,7 +237,7 @@ static void tell_what_ended(struct word *w, const char *worker_id, char *const *
         }
 }
 
-static void worker_state(struct word *w)
+static void worker_state(struct master_request *w)
 {
         const Firesteel__Standalone__WorkerState *b = w->body;
         struct executor_report *executors = NULL;
@@ -243,7 +246,7 @@ static void worker_state(struct word *w)
         if (!speaks_for_itself(w, b->worker_id))
                 return;
         if (master_read_state(b, &w->memory, &executors, &drivers, &error) < 0) {
-                kick(w, error_message(&error));
+                disconnect_peer(w, error_message(&error));
         } else {
                 master_worker_state(w->s->core, w->from->number, b->worker_id, executors, (int)b->n_executors, drivers,
                                     (int)b->n_drivers, master_server_now());
@@ -253,7 +256,7 @@ static void worker_state(struct word *w)
         error_deinit(&error);
 }
 
-static void executor_state_changed(struct word *w)
+static void executor_state_changed(struct master_request *w)
 {
         const Firesteel__Standalone__ExecutorStateChanged *b = w->body;
         const struct master *core = w->s->core;
@@ -261,7 +264,7 @@ static void executor_state_changed(struct word *w)
         const struct master_executor *e = app ? master_executor(core, app, b->executor) : NULL;
         enum executor_state state;
         if (!executor_state_named(b->state, &state)) {
-                kick(w, "it says a state of an executor that there is not");
+                disconnect_peer(w, "it says a state of an executor that there is not");
                 return;
         }
         if (e && strcmp(e->worker_id, w->from->key) != 0)
@@ -271,13 +274,13 @@ static void executor_state_changed(struct word *w)
                                 b->has_exit_status ? &status : NULL, master_server_now());
 }
 
-static void driver_state_changed(struct word *w)
+static void driver_state_changed(struct master_request *w)
 {
         const Firesteel__Standalone__DriverStateChanged *b = w->body;
         const struct master_driver *d = master_driver(w->s->core, b->driver_id);
         enum driver_state state;
         if (!driver_state_named(b->state, &state)) {
-                kick(w, "it says a state of a driver that there is not");
+                disconnect_peer(w, "it says a state of a driver that there is not");
                 return;
         }
         /* While this master recovers it is not known yet whose driver that is, and it may have ended meanwhile. */
@@ -287,7 +290,7 @@ static void driver_state_changed(struct word *w)
                               master_server_now());
 }
 
-static void worker_decommissioning(struct word *w)
+static void worker_decommissioning(struct master_request *w)
 {
         const Firesteel__Standalone__WorkerId *b = w->body;
         if (speaks_for_itself(w, b->id))
@@ -296,7 +299,7 @@ static void worker_decommissioning(struct word *w)
 
 /* ------------------------------------------------------------------------------------------------- applications */
 
-static void unregister_app(struct word *w)
+static void unregister_app(struct master_request *w)
 {
         const Firesteel__Standalone__ApplicationId *b = w->body;
         if (speaks_for_itself(w, b->id))
@@ -304,7 +307,7 @@ static void unregister_app(struct word *w)
 }
 
 /* It was called, and answers when it was given up already: nothing else would tell it. */
-static void tell_late(struct word *w, const char *app_id)
+static void tell_late(struct master_request *w, const char *app_id)
 {
         Firesteel__Standalone__ApplicationRemoved message = FIRESTEEL__STANDALONE__APPLICATION_REMOVED__INIT;
         if (w->s->core->status == MASTER_STANDBY || master_app(w->s->core, app_id))
@@ -314,7 +317,7 @@ static void tell_late(struct word *w, const char *app_id)
         outbox_send(&w->s->outbox, w->from->number, TYPE(APPLICATION_REMOVED), &message.base);
 }
 
-static void app_state(struct word *w)
+static void app_state(struct master_request *w)
 {
         const Firesteel__Standalone__ApplicationState *b = w->body;
         struct executor_target *targets = NULL;
@@ -322,7 +325,7 @@ static void app_state(struct word *w)
         if (!speaks_for_itself(w, b->app_id))
                 return;
         if (master_read_targets(b->targets, b->n_targets, &w->memory, &targets, &error) < 0)
-                kick(w, error_message(&error));
+                disconnect_peer(w, error_message(&error));
         else {
                 master_app_changed(w->s->core, w->from->number, b->app_id, targets, (int)b->n_targets, b->next_executor,
                                    master_server_now());
@@ -331,14 +334,14 @@ static void app_state(struct word *w)
         error_deinit(&error);
 }
 
-static void answer_truth(struct word *w, bool value)
+static void answer_truth(struct master_request *w, bool value)
 {
         Firesteel__Standalone__Truth answer = FIRESTEEL__STANDALONE__TRUTH__INIT;
         answer.value = value;
         outbox_answer(&w->s->outbox, w->m, &answer.base);
 }
 
-static void request_executors(struct word *w)
+static void request_executors(struct master_request *w)
 {
         const Firesteel__Standalone__RequestExecutors *b = w->body;
         struct executor_target *targets = NULL;
@@ -346,14 +349,14 @@ static void request_executors(struct word *w)
         if (!speaks_for_itself(w, b->app_id))
                 return;
         if (master_read_targets(b->targets, b->n_targets, &w->memory, &targets, &error) < 0)
-                kick(w, error_message(&error));
+                disconnect_peer(w, error_message(&error));
         else
                 answer_truth(w, master_request_executors(w->s->core, b->app_id, targets, (int)b->n_targets,
                                                          master_server_now()));
         error_deinit(&error);
 }
 
-static void kill_executors_of_app(struct word *w)
+static void kill_executors_of_app(struct master_request *w)
 {
         const Firesteel__Standalone__KillExecutorsOfApp *b = w->body;
         if (speaks_for_itself(w, b->app_id))
@@ -363,12 +366,12 @@ static void kill_executors_of_app(struct word *w)
 
 /* -------------------------------------------------------------------------------------------------- submissions */
 
-static bool in_standby(const struct word *w)
+static bool in_standby(const struct master_request *w)
 {
         return w->s->core->status == MASTER_STANDBY;
 }
 
-static bool check_client(struct word *w, const Firesteel__Standalone__Version *version)
+static bool check_client(struct master_request *w, const Firesteel__Standalone__Version *version)
 {
         struct fst_error error = FST_ERROR_INIT;
         int e = standalone_version_check(version, "this client", "the master", &error);
@@ -378,7 +381,7 @@ static bool check_client(struct word *w, const Firesteel__Standalone__Version *v
         return e == 0;
 }
 
-static void answer_reply(struct word *w, struct master_reply *reply)
+static void answer_reply(struct master_request *w, struct master_reply *reply)
 {
         Firesteel__Standalone__DriverReply answer = FIRESTEEL__STANDALONE__DRIVER_REPLY__INIT;
         answer.success = reply->success;
@@ -389,20 +392,20 @@ static void answer_reply(struct word *w, struct master_reply *reply)
         master_reply_deinit(reply);
 }
 
-static void submit_driver(struct word *w)
+static void submit_driver(struct master_request *w)
 {
         const Firesteel__Standalone__SubmitDriver *b = w->body;
         if (!check_client(w, b->version))
                 return;
         struct master_reply reply = {0};
         if (b->driver)
-                reply = master_server_take_driver(w->s, b->driver, &w->memory);
+                reply = master_server_submit_driver(w->s, b->driver, &w->memory);
         else
                 reply.message = mem_strdup("what the driver is to run is not said");
         answer_reply(w, &reply);
 }
 
-static void kill_submitted(struct word *w)
+static void kill_submitted(struct master_request *w)
 {
         const Firesteel__Standalone__DriverRequest *b = w->body;
         if (!check_client(w, b->version))
@@ -413,7 +416,7 @@ static void kill_submitted(struct word *w)
         answer_reply(w, &reply);
 }
 
-static void driver_status(struct word *w)
+static void driver_status(struct master_request *w)
 {
         const Firesteel__Standalone__DriverRequest *b = w->body;
         if (!check_client(w, b->version))
@@ -433,7 +436,7 @@ static void driver_status(struct word *w)
         outbox_answer(&w->s->outbox, w->m, &answer.base);
 }
 
-static void clear_completed(struct word *w)
+static void clear_completed(struct master_request *w)
 {
         const Firesteel__Standalone__DriverRequest *b = w->body;
         if (!check_client(w, b->version))
@@ -444,7 +447,7 @@ static void clear_completed(struct word *w)
         answer_reply(w, &reply);
 }
 
-static void decommission_hosts(struct word *w)
+static void decommission_hosts(struct master_request *w)
 {
         const Firesteel__Standalone__DecommissionHosts *b = w->body;
         if (!check_client(w, b->version))
@@ -457,12 +460,12 @@ static void decommission_hosts(struct word *w)
 
 /* ------------------------------------------------------------------------------------------------------- messages */
 
-#define ANYBODY (1 << MEMBER_GUEST | 1 << MEMBER_WORKER | 1 << MEMBER_APP)
-#define WORKERS (1 << MEMBER_WORKER)
-#define APPS (1 << MEMBER_APP)
+#define ANYBODY (1 << SESSION_UNAUTHORIZED | 1 << SESSION_WORKER | 1 << SESSION_APP)
+#define WORKERS (1 << SESSION_WORKER)
+#define APPS (1 << SESSION_APP)
 
 static const struct kind {
-        void (*take)(struct word *w);
+        void (*take)(struct master_request *w);
         const ProtobufCMessageDescriptor *descriptor;
         unsigned who;
         bool ask;
@@ -496,7 +499,7 @@ static void on_message(void *owner, struct rpc_message *m)
 {
         struct master_server *s = owner;
         const struct kind *kind = m->type < ARRAY_SIZE(kinds) ? &kinds[m->type] : NULL;
-        struct word w = {.s = s, .from = rpc_peer_data(m->peer), .m = m};
+        struct master_request w = {.s = s, .from = rpc_peer_data(m->peer), .m = m};
         struct fst_error error = FST_ERROR_INIT;
         if (!w.from)
                 return;
@@ -505,13 +508,13 @@ static void on_message(void *owner, struct rpc_message *m)
                         rpc_fail(m, "this master, firesteel " FIRESTEEL_VERSION ", knows no message %d", m->type);
                 return;
         }
-        members_heard(&s->members, w.from, master_server_now());
+        sessions_touch(&s->sessions, w.from, master_server_now());
         if (!(kind->who & 1u << w.from->role)) {
-                kick(&w, "it has not registered as who may say that");
+                disconnect_peer(&w, "it has not registered as who may say that");
                 return;
         }
         if (kind->ask && !m->ask) {
-                kick(&w, "it says what is to be asked");
+                disconnect_peer(&w, "it says what is to be asked");
                 return;
         }
         w.memory = wire_memory_for(m->len);
@@ -519,7 +522,7 @@ static void on_message(void *owner, struct rpc_message *m)
         if (w.body)
                 kind->take(&w);
         else
-                kick(&w, error_message(&error));
+                disconnect_peer(&w, error_message(&error));
         if (w.body && m->ask && !kind->ask) { /* who asks wants to know that it is kept */
                 Firesteel__Standalone__Truth truth = FIRESTEEL__STANDALONE__TRUTH__INIT;
                 truth.value = true;
@@ -527,7 +530,7 @@ static void on_message(void *owner, struct rpc_message *m)
         }
         standalone_memory_deinit(&w.memory);
         error_deinit(&error);
-        master_server_news(s);
+        master_server_schedule_turn(s);
 }
 
 const struct rpc_endpoint_class master_endpoint_class = {

@@ -1,6 +1,6 @@
 /*
  * See master_outbox.h. What need not wait is packed right into its connection's buffers; what does is packed into a
- * letter first.
+ * queued first.
  */
 #include "standalone/master/master_outbox.h"
 
@@ -13,11 +13,11 @@
  */
 #define FLUSH_EVERY 32
 
-enum letter_kind { LETTER_MESSAGE, LETTER_ANSWER, LETTER_REPLY };
+enum queued_message_kind { QUEUED_MESSAGE, QUEUED_ANSWER, QUEUED_REPLY };
 
-struct letter {
-        struct letter *next;
-        enum letter_kind kind;
+struct queued_message {
+        struct queued_message *next;
+        enum queued_message_kind kind;
         union {
                 uint64_t number;
                 struct rpc_call *call;
@@ -32,50 +32,50 @@ struct letter {
         uint8_t body[];
 };
 
-static void letters_init(struct letters *l)
+static void message_queue_init(struct message_queue *l)
 {
-        *l = (struct letters){.last = &l->first};
+        *l = (struct message_queue){.last = &l->first};
 }
 
-static void letters_put(struct letters *l, struct letter *letter)
+static void message_queue_put(struct message_queue *l, struct queued_message *queued)
 {
-        letter->next = NULL;
-        *l->last = letter;
-        l->last = &letter->next;
+        queued->next = NULL;
+        *l->last = queued;
+        l->last = &queued->next;
 }
 
-static void letters_move(struct letters *to, struct letters *from)
+static void message_queue_move(struct message_queue *to, struct message_queue *from)
 {
         if (!from->first)
                 return;
         *to->last = from->first;
         to->last = from->last;
-        letters_init(from);
+        message_queue_init(from);
 }
 
-static void letter_free(struct letter *letter)
+static void queued_message_free(struct queued_message *queued)
 {
-        if (letter->kind == LETTER_REPLY)
-                master_reply_deinit(&letter->reply);
-        free(letter);
+        if (queued->kind == QUEUED_REPLY)
+                master_reply_deinit(&queued->reply);
+        free(queued);
 }
 
-void outbox_init(struct outbox *o, struct members *members, struct rpc_env *env, bool (*commit)(void *), void *owner)
+void outbox_init(struct outbox *o, struct sessions *sessions, struct rpc_env *env, bool (*commit)(void *), void *owner)
 {
-        *o = (struct outbox){.members = members, .env = env, .commit = commit, .owner = owner};
-        letters_init(&o->under_way);
-        letters_init(&o->next);
+        *o = (struct outbox){.sessions = sessions, .env = env, .commit = commit, .owner = owner};
+        message_queue_init(&o->under_way);
+        message_queue_init(&o->next);
 }
 
-static void drop(struct letters *l)
+static void drop(struct message_queue *l)
 {
-        for (struct letter *letter = l->first, *next; letter; letter = next) {
-                next = letter->next;
-                if (letter->kind == LETTER_ANSWER)
-                        rpc_call_fail(letter->call, "the master is ending");
-                letter_free(letter);
+        for (struct queued_message *queued = l->first, *next; queued; queued = next) {
+                next = queued->next;
+                if (queued->kind == QUEUED_ANSWER)
+                        rpc_call_fail(queued->call, "the master is ending");
+                queued_message_free(queued);
         }
-        letters_init(l);
+        message_queue_init(l);
 }
 
 void outbox_deinit(struct outbox *o)
@@ -102,19 +102,20 @@ static void was_sent(struct outbox *o)
         rpc_env_flush(o->env);
 }
 
-static struct letter *letter_new(enum letter_kind kind, uint16_t type, const ProtobufCMessage *message)
+static struct queued_message *queued_message_new(enum queued_message_kind kind, uint16_t type,
+                                                 const ProtobufCMessage *message)
 {
         size_t size = message ? protobuf_c_message_get_packed_size(message) : 0;
-        struct letter *letter = mem_alloc(sizeof(*letter) + size);
-        *letter = (struct letter){.kind = kind, .type = type, .size = size};
+        struct queued_message *queued = mem_alloc(sizeof(*queued) + size);
+        *queued = (struct queued_message){.kind = kind, .type = type, .size = size};
         if (message)
-                protobuf_c_message_pack(message, letter->body);
-        return letter;
+                protobuf_c_message_pack(message, queued->body);
+        return queued;
 }
 
 void outbox_send(struct outbox *o, uint64_t number, uint16_t type, const ProtobufCMessage *message)
 {
-        struct member *m = number ? members_find(o->members, number) : NULL;
+        struct session *m = number ? sessions_find(o->sessions, number) : NULL;
         if (!m || !m->ref)
                 return;
         if (!must_wait(o)) {
@@ -125,9 +126,9 @@ void outbox_send(struct outbox *o, uint64_t number, uint16_t type, const Protobu
                 was_sent(o);
                 return;
         }
-        struct letter *letter = letter_new(LETTER_MESSAGE, type, message);
-        letter->number = number;
-        letters_put(&o->next, letter);
+        struct queued_message *queued = queued_message_new(QUEUED_MESSAGE, type, message);
+        queued->number = number;
+        message_queue_put(&o->next, queued);
 }
 
 void outbox_answer(struct outbox *o, struct rpc_message *m, const ProtobufCMessage *message)
@@ -139,51 +140,51 @@ void outbox_answer(struct outbox *o, struct rpc_message *m, const ProtobufCMessa
                 was_sent(o);
                 return;
         }
-        struct letter *letter = letter_new(LETTER_ANSWER, m->type, message);
-        letter->call = rpc_message_defer(m);
-        letters_put(&o->next, letter);
+        struct queued_message *queued = queued_message_new(QUEUED_ANSWER, m->type, message);
+        queued->call = rpc_message_defer(m);
+        message_queue_put(&o->next, queued);
 }
 
 void outbox_reply(struct outbox *o, struct master_reply *reply, outbox_replied *replied, void *owner)
 {
-        struct letter *letter = letter_new(LETTER_REPLY, 0, NULL);
-        letter->replied = replied;
-        letter->owner = owner;
-        letter->reply = *reply;
+        struct queued_message *queued = queued_message_new(QUEUED_REPLY, 0, NULL);
+        queued->replied = replied;
+        queued->owner = owner;
+        queued->reply = *reply;
         *reply = (struct master_reply){0};
-        letters_put(&o->next, letter);
+        message_queue_put(&o->next, queued);
 }
 
-static void deliver(struct outbox *o, struct letter *letter)
+static void deliver(struct outbox *o, struct queued_message *queued)
 {
-        struct member *m;
-        switch (letter->kind) {
-        case LETTER_MESSAGE:
-                m = members_find(o->members, letter->number);
+        struct session *m;
+        switch (queued->kind) {
+        case QUEUED_MESSAGE:
+                m = sessions_find(o->sessions, queued->number);
                 if (m && m->ref)
-                        rpc_send(m->ref, letter->type, letter->body, letter->size, NULL);
+                        rpc_send(m->ref, queued->type, queued->body, queued->size, NULL);
                 was_sent(o);
                 break;
-        case LETTER_ANSWER:
-                rpc_call_reply(letter->call, letter->type, letter->body, letter->size, NULL);
+        case QUEUED_ANSWER:
+                rpc_call_reply(queued->call, queued->type, queued->body, queued->size, NULL);
                 was_sent(o);
                 break;
-        case LETTER_REPLY:
-                letter->replied(letter->owner, &letter->reply);
+        case QUEUED_REPLY:
+                queued->replied(queued->owner, &queued->reply);
                 break;
         }
-        letter_free(letter);
+        queued_message_free(queued);
 }
 
 static void deliver_all(struct outbox *o)
 {
-        struct letters now;
-        letters_init(&now);
-        letters_move(&now, &o->under_way);
+        struct message_queue now;
+        message_queue_init(&now);
+        message_queue_move(&now, &o->under_way);
         o->delivering = true;
-        for (struct letter *letter = now.first, *next; letter; letter = next) {
-                next = letter->next;
-                deliver(o, letter);
+        for (struct queued_message *queued = now.first, *next; queued; queued = next) {
+                next = queued->next;
+                deliver(o, queued);
         }
         o->delivering = false;
 }
@@ -192,7 +193,7 @@ void outbox_seal(struct outbox *o)
 {
         while (!o->committing && (o->stored || o->next.first)) {
                 o->stored = false;
-                letters_move(&o->under_way, &o->next);
+                message_queue_move(&o->under_way, &o->next);
                 o->committing = !o->commit(o->owner);
                 if (!o->committing)
                         deliver_all(o);

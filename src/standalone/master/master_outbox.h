@@ -2,7 +2,7 @@
  * What a master says, kept back until the records are durable that were stored before it was said.
  *
  *      outbox_stored(&o);                     a record was given to persistence
- *      outbox_send(&o, member, type, &m);     kept; had nothing been stored, it were sent at once
+ *      outbox_send(&o, session, type, &m);     kept; had nothing been stored, it were sent at once
  *      outbox_seal(&o);                       the end of the loop's turn: persistence_commit for all of it
  *      …                                      → sent, in the order in which it was said
  *
@@ -16,16 +16,16 @@
 #include <protobuf-c/protobuf-c.h>
 #include <stdbool.h>
 
-struct letter;
+struct queued_message;
 struct rpc_env;
 struct rpc_message;
 
-struct letters {
-        struct letter *first, **last;
+struct message_queue {
+        struct queued_message *first, **last;
 };
 
 struct outbox {
-        struct members *members;
+        struct sessions *sessions;
         struct rpc_env *env;
         /* As persistence_commit: true: durable already. False: outbox_durable is called with the outbox later. */
         bool (*commit)(void *owner);
@@ -33,18 +33,18 @@ struct outbox {
         bool stored;     /* something, since the last commit was asked for */
         bool committing; /* `under_way` waits for it */
         bool delivering;
-        struct letters under_way, next;
+        struct message_queue under_way, next;
         int unflushed; /* messages since connections were written to */
 };
 
-void outbox_init(struct outbox *o, struct members *members, struct rpc_env *env, bool (*commit)(void *), void *owner);
+void outbox_init(struct outbox *o, struct sessions *sessions, struct rpc_env *env, bool (*commit)(void *), void *owner);
 
 /* What waits is dropped. */
 void outbox_deinit(struct outbox *o);
 
 void outbox_stored(struct outbox *o);
 
-/* To the endpoint of the member of that number; 0, or one that is gone: dropped. @message NULL: without a body. */
+/* To the endpoint of the session of that number; 0, or one that is gone: dropped. @message NULL: without a body. */
 void outbox_send(struct outbox *o, uint64_t number, uint16_t type, const ProtobufCMessage *message);
 
 /* The answer to an ask. */

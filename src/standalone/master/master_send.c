@@ -14,13 +14,13 @@
 
 #define TYPE(name) FIRESTEEL__STANDALONE__STANDALONE_TYPE__##name
 
-static struct member *member_of(const struct master_server *s, uint64_t peer)
+static struct session *find_session(const struct master_server *s, uint64_t peer)
 {
-        return peer ? members_find(&s->members, peer) : NULL;
+        return peer ? sessions_find(&s->sessions, peer) : NULL;
 }
 
-/* A word to somebody who is no member and to whom nothing was promised. */
-static void tell(struct member *m, const char *endpoint, uint16_t type, const ProtobufCMessage *message)
+/* A word to somebody who is no session and to whom nothing was promised. */
+static void send_best_effort(struct session *m, const char *endpoint, uint16_t type, const ProtobufCMessage *message)
 {
         struct rpc_ref *ref = rpc_peer_ref(m->peer, endpoint);
         if (message)
@@ -36,7 +36,7 @@ static void say_store(void *owner, enum master_record kind, const char *id, cons
 {
         struct master_server *s = owner;
         size_t size;
-        if (s->forgetful)
+        if (s->no_recovery)
                 return;
         _cleanup_free_ void *data = master_record_pack(kind, object, &size);
         persistence_store(s->persistence, kind, id, data, size);
@@ -46,7 +46,7 @@ static void say_store(void *owner, enum master_record kind, const char *id, cons
 static void say_remove(void *owner, enum master_record kind, const char *id)
 {
         struct master_server *s = owner;
-        if (s->forgetful)
+        if (s->no_recovery)
                 return;
         persistence_remove(s->persistence, kind, id);
         outbox_stored(&s->outbox);
@@ -57,10 +57,10 @@ static void say_remove(void *owner, enum master_record kind, const char *id)
 static void say_worker_registered(void *owner, const struct master_worker *w, bool again)
 {
         struct master_server *s = owner;
-        struct member *m = member_of(s, w->peer);
+        struct session *m = find_session(s, w->peer);
         if (!m)
                 return;
-        master_server_introduce(s, m, MEMBER_WORKER, w->id);
+        master_server_bind_session(s, m, SESSION_WORKER, w->id);
         Firesteel__Standalone__Version version = standalone_version();
         Firesteel__Standalone__WorkerRegistered message = FIRESTEEL__STANDALONE__WORKER_REGISTERED__INIT;
         message.version = &version;
@@ -72,20 +72,20 @@ static void say_worker_registered(void *owner, const struct master_worker *w, bo
 
 static void say_worker_refused(void *owner, uint64_t peer, const char *text)
 {
-        struct member *m = member_of(owner, peer);
+        struct session *m = find_session(owner, peer);
         Firesteel__Standalone__Sentence message = FIRESTEEL__STANDALONE__SENTENCE__INIT;
         message.text = (char *)text;
         if (m)
-                tell(m, STANDALONE_WORKER_ENDPOINT, TYPE(REGISTRATION_REFUSED), &message.base);
+                send_best_effort(m, STANDALONE_WORKER_ENDPOINT, TYPE(REGISTRATION_REFUSED), &message.base);
 }
 
 static void say_in_standby(void *owner, uint64_t peer)
 {
         struct master_server *s = owner;
-        struct member *m = member_of(s, peer);
+        struct session *m = find_session(s, peer);
         if (!m)
                 return;
-        master_server_introduce(s, m, s->introduced, s->introduced_key);
+        master_server_bind_session(s, m, s->registering_role, s->registering_key);
         Firesteel__Standalone__Version version = standalone_version();
         Firesteel__Standalone__MasterInStandby message = FIRESTEEL__STANDALONE__MASTER_IN_STANDBY__INIT;
         message.version = &version;
@@ -94,9 +94,9 @@ static void say_in_standby(void *owner, uint64_t peer)
 
 static void say_reconnect_worker(void *owner, uint64_t peer)
 {
-        struct member *m = member_of(owner, peer);
+        struct session *m = find_session(owner, peer);
         if (m)
-                tell(m, STANDALONE_WORKER_ENDPOINT, TYPE(RECONNECT_WORKER), NULL);
+                send_best_effort(m, STANDALONE_WORKER_ENDPOINT, TYPE(RECONNECT_WORKER), NULL);
 }
 
 static void say_launch_executor(void *owner, const struct master_executor *e)
@@ -166,10 +166,10 @@ static void say_app_finished(void *owner, const struct master_app *app)
 static void say_app_registered(void *owner, const struct master_app *app, bool again)
 {
         struct master_server *s = owner;
-        struct member *m = member_of(s, app->peer);
+        struct session *m = find_session(s, app->peer);
         if (!m)
                 return;
-        master_server_introduce(s, m, MEMBER_APP, app->address);
+        master_server_bind_session(s, m, SESSION_APP, app->address);
         free(m->app_id);
         m->app_id = mem_strdup(app->id);
         Firesteel__Standalone__Version version = standalone_version();
@@ -241,7 +241,7 @@ static void say_app_removed(void *owner, const struct master_app *app)
 
 /* ------------------------------------------------------------------------------------------------ a new leader */
 
-static void make_greeting(char text[static 33])
+static void make_nonce(char text[static 33])
 {
         unsigned char bytes[16];
         if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
@@ -251,8 +251,8 @@ static void make_greeting(char text[static 33])
 }
 
 /*
- * To who was recorded: over the connection on which it introduced itself when this master did not lead yet, else over a
- * new one to its address.
+ * To who was recorded: over the connection on which it registering_role itself when this master did not lead yet, else
+ * over a new one to its address.
  */
 static Firesteel__Standalone__MasterChanged master_changed(struct master_server *s,
                                                            Firesteel__Standalone__Version *version)
@@ -265,29 +265,29 @@ static Firesteel__Standalone__MasterChanged master_changed(struct master_server 
         return message;
 }
 
-static void say_master_changed(struct master_server *s, enum member_role role, const char *key, const char *address,
+static void say_master_changed(struct master_server *s, enum session_role role, const char *key, const char *address,
                                const char *app_id)
 {
         Firesteel__Standalone__Version version;
         Firesteel__Standalone__MasterChanged message = master_changed(s, &version);
-        struct member *m = members_find_key(&s->members, role, key);
+        struct session *m = sessions_find_key(&s->sessions, role, key);
         if (m) {
                 free(m->app_id);
                 m->app_id = app_id ? mem_strdup(app_id) : NULL;
                 outbox_send(&s->outbox, m->number, TYPE(MASTER_CHANGED), &message.base);
                 return;
         }
-        struct master_call call = {.role = role};
+        struct recovery_connection call = {.role = role};
         struct fst_error error = FST_ERROR_INIT;
         _cleanup_free_ char *url = mem_printf(
-                "spark://%s@%s", role == MEMBER_APP ? STANDALONE_APP_ENDPOINT : STANDALONE_WORKER_ENDPOINT, address);
+                "spark://%s@%s", role == SESSION_APP ? STANDALONE_APP_ENDPOINT : STANDALONE_WORKER_ENDPOINT, address);
         if (rpc_env_ref(s->env, url, &call.ref, &error) < 0) {
                 log_warn(MASTER_LOG, "%s had exception on reconnect: %s", key, error_message(&error));
                 error_deinit(&error);
                 return;
         }
-        make_greeting(call.greeting);
-        message.greeting = call.greeting;
+        make_nonce(call.nonce);
+        message.nonce = call.nonce;
         call.key = mem_strdup(key);
         call.app_id = app_id ? mem_strdup(app_id) : NULL;
         rpc_send_packed(call.ref, TYPE(MASTER_CHANGED), &message.base, NULL);
@@ -296,27 +296,27 @@ static void say_master_changed(struct master_server *s, enum member_role role, c
 
 static void say_master_changed_app(void *owner, const struct master_app *app)
 {
-        say_master_changed(owner, MEMBER_APP, app->address, app->address, app->id);
+        say_master_changed(owner, SESSION_APP, app->address, app->address, app->id);
 }
 
 static void say_master_changed_worker(void *owner, const struct master_worker *w)
 {
-        say_master_changed(owner, MEMBER_WORKER, w->id, w->address, NULL);
+        say_master_changed(owner, SESSION_WORKER, w->id, w->address, NULL);
 }
 
-void master_server_call_back(struct master_server *s)
+void master_server_reconnect_peers(struct master_server *s)
 {
         Firesteel__Standalone__Version version;
         Firesteel__Standalone__MasterChanged changed = master_changed(s, &version);
-        for (const struct member *m = s->members.of[MEMBER_WORKER].first; m; m = m->next)
+        for (const struct session *m = s->sessions.of[SESSION_WORKER].first; m; m = m->next)
                 if (!master_worker(s->core, m->key))
                         outbox_send(&s->outbox, m->number, TYPE(RECONNECT_WORKER), NULL);
-        for (const struct member *m = s->members.of[MEMBER_APP].first; m; m = m->next)
+        for (const struct session *m = s->sessions.of[SESSION_APP].first; m; m = m->next)
                 if (!m->app_id)
                         outbox_send(&s->outbox, m->number, TYPE(MASTER_CHANGED), &changed.base);
 }
 
-void master_server_hang_up(struct master_server *s)
+void master_server_close_recovery_connections(struct master_server *s)
 {
         for (size_t i = 0; i < s->calls.len; i++) {
                 rpc_ref_unref(s->calls.data[i].ref);

@@ -2,8 +2,9 @@
  * The master process's life; see master_server.h.
  *
  * The turn. Messages are taken in libuv's poll phase, or in its prepare phase (rpc/env.c) when they had been kept; each
- * ends in master_server_news, which starts the idle handle so that the loop does not wait. The check handle, behind
- * the poll phase, then lets the core place and the outbox leave; rpc writes to the sockets before the loop waits again.
+ * ends in master_server_schedule_turn, which starts the idle handle so that the loop does not wait. The check handle,
+ * behind the poll phase, then lets the core place and the outbox leave; rpc writes to the sockets before the loop waits
+ * again.
  */
 #include "standalone/master/master_server_internal.h"
 
@@ -21,7 +22,7 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 
-#define GUEST_BYTES_MOST (1 << 20)
+#define MAX_UNAUTHORIZED_MESSAGE (1 << 20)
 #define DRAIN_MS 1000
 #define WALL_TOLERANCE_MS 1000
 
@@ -44,7 +45,7 @@ static void on_idle(uv_idle_t *idle)
         /* being there is all that it is for */
 }
 
-void master_server_news(struct master_server *s)
+void master_server_schedule_turn(struct master_server *s)
 {
         if (!s->closing)
                 uv_idle_start(&s->idle, on_idle);
@@ -54,7 +55,7 @@ static void on_timer(uv_timer_t *timer)
 {
         struct master_server *s = timer->data;
         master_tick(s->core, master_server_now());
-        master_server_news(s);
+        master_server_schedule_turn(s);
 }
 
 /* The time of day was set, more than clocks are adjusted by. */
@@ -78,7 +79,7 @@ static void on_turn(uv_check_t *check)
         master_schedule(s->core, now);
         outbox_seal(&s->outbox);
         if (s->core->status == MASTER_ALIVE)
-                master_server_hang_up(s);
+                master_server_close_recovery_connections(s);
         int64_t deadline = master_deadline(s->core);
         if (deadline == INT64_MAX)
                 uv_timer_stop(&s->timer);
@@ -92,13 +93,13 @@ static void on_durable(void *context)
 {
         struct master_server *s = context;
         outbox_durable(&s->outbox);
-        master_server_news(s);
+        master_server_schedule_turn(s);
 }
 
 static bool commit(void *owner)
 {
         struct master_server *s = owner;
-        return s->forgetful || persistence_commit(s->persistence, on_durable, s);
+        return s->no_recovery || persistence_commit(s->persistence, on_durable, s);
 }
 
 static void on_elected(void *owner, const struct persistence_record *records, size_t n)
@@ -108,8 +109,8 @@ static void on_elected(void *owner, const struct persistence_record *records, si
         master_records_read(&r, records, n);
         master_elected(s->core, r.apps.data, (int)r.apps.len, r.drivers.data, (int)r.drivers.len, r.workers.data,
                        (int)r.workers.len, master_server_now());
-        master_server_call_back(s);
-        master_server_news(s);
+        master_server_reconnect_peers(s);
+        master_server_schedule_turn(s);
 }
 
 static void on_revoked(void *owner, const char *why)
@@ -138,7 +139,7 @@ static int stand_for_election(struct master_server *s, struct fst_error *error)
         int r = conf_get_string(&s->conf->conf, "spark.deploy.recoveryMode", &mode, error);
         if (r == 0)
                 r = persistence_open(s->loop, &s->conf->conf, s->url, &persistence_ops, s, &s->persistence, error);
-        s->forgetful = r == 0 && strcasecmp(mode, "NONE") == 0;
+        s->no_recovery = r == 0 && strcasecmp(mode, "NONE") == 0;
         return r;
 }
 
@@ -164,7 +165,7 @@ static int listen_rpc(struct master_server *s, struct fst_error *error)
         options.name = STANDALONE_MASTER_ENV;
         options.app_id = "";
         options.security = s->security;
-        options.max_guest_bytes = GUEST_BYTES_MOST;
+        options.max_guest_bytes = MAX_UNAUTHORIZED_MESSAGE;
         if (r == 0)
                 r = rpc_options_configure(&options, conf, error);
         if (r == 0)
@@ -181,8 +182,8 @@ static int listen_rpc(struct master_server *s, struct fst_error *error)
 static void free_server(struct master_server *s)
 {
         outbox_deinit(&s->outbox); /* what was said since */
-        members_deinit(&s->members);
-        master_server_hang_up(s);
+        sessions_deinit(&s->sessions);
+        master_server_close_recovery_connections(s);
         vec_deinit(&s->calls);
         master_free(s->core);
         security_free(s->security);
@@ -245,7 +246,7 @@ int master_server_new(uv_loop_t *loop, const struct master_conf *conf, void (*en
         s->core = master_new(&config, &master_server_ops, s);
         raise_limits();
         int r = listen_rpc(s, error);
-        outbox_init(&s->outbox, &s->members, s->env, commit, s);
+        outbox_init(&s->outbox, &s->sessions, s->env, commit, s);
         if (r < 0) {
                 master_server_close(s);
                 return r;
@@ -281,12 +282,12 @@ const char *master_server_url(const struct master_server *s)
 static void reply(struct master_server *s, struct master_reply *reply, master_replied *replied, void *owner)
 {
         outbox_reply(&s->outbox, reply, replied, owner);
-        master_server_news(s);
+        master_server_schedule_turn(s);
 }
 
-struct master_reply master_server_take_driver(struct master_server *s,
-                                              const Firesteel__Standalone__DriverDescription *driver,
-                                              struct wire_memory *memory)
+struct master_reply master_server_submit_driver(struct master_server *s,
+                                                const Firesteel__Standalone__DriverDescription *driver,
+                                                struct wire_memory *memory)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct driver_spec spec = {0};
@@ -305,7 +306,7 @@ void master_server_submit(struct master_server *s, const Firesteel__Standalone__
                           master_replied *replied, void *owner)
 {
         struct wire_memory memory = wire_memory_for(protobuf_c_message_get_packed_size(&driver->base));
-        struct master_reply answer = master_server_take_driver(s, driver, &memory);
+        struct master_reply answer = master_server_submit_driver(s, driver, &memory);
         reply(s, &answer, replied, owner);
         standalone_memory_deinit(&memory);
 }
@@ -332,7 +333,7 @@ void master_server_clear(struct master_server *s, master_replied *replied, void 
 bool master_server_kill_app(struct master_server *s, const char *app_id)
 {
         bool known = master_kill_app(s->core, app_id, master_server_now());
-        master_server_news(s);
+        master_server_schedule_turn(s);
         return known;
 }
 
@@ -346,6 +347,6 @@ int master_server_decommission(struct master_server *s, const char *const *hosts
                                             FIRESTEEL__STANDALONE__STANDALONE_TYPE__DECOMMISSION_WORKER, NULL);
                                 break;
                         }
-        master_server_news(s);
+        master_server_schedule_turn(s);
         return found;
 }

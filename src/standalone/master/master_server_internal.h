@@ -20,10 +20,10 @@ struct rpc_ref;
 struct security;
 
 /* A connection to what was recorded and had not connected when this master became leader. */
-struct master_call {
-        enum member_role role;
-        char *key, *app_id; /* as a member's */
-        char greeting[33];
+struct recovery_connection {
+        enum session_role role;
+        char *key, *app_id; /* as a session's */
+        char nonce[33];
         struct rpc_ref *ref;
 };
 
@@ -36,10 +36,10 @@ struct master_server {
         struct rpc_env *env;
         struct master *core;
         struct persistence *persistence;
-        bool forgetful; /* recovery mode NONE: nothing has to wait for a record */
-        struct members members;
+        bool no_recovery; /* recovery mode NONE: nothing has to wait for a record */
+        struct sessions sessions;
         struct outbox outbox;
-        VEC(struct master_call) calls;
+        VEC(struct recovery_connection) calls;
         char *url, *web_ui, *rest_url;
         struct rest_server *rest; /* NULL: none */
         struct master_pages *pages;
@@ -52,17 +52,17 @@ struct master_server {
         int64_t wall_offset;
 
         /* who registers just now, for the answer of a master that does not lead */
-        enum member_role introduced;
-        const char *introduced_key;
+        enum session_role registering_role;
+        const char *registering_key;
 };
 
 /* Something was told to the core: the turn has an end. */
-void master_server_news(struct master_server *s);
+void master_server_schedule_turn(struct master_server *s);
 
 /* Submit a driver, if it can run here. */
-struct master_reply master_server_take_driver(struct master_server *s,
-                                              const Firesteel__Standalone__DriverDescription *driver,
-                                              struct wire_memory *memory);
+struct master_reply master_server_submit_driver(struct master_server *s,
+                                                const Firesteel__Standalone__DriverDescription *driver,
+                                                struct wire_memory *memory);
 
 extern const struct master_ops master_server_ops;             /* owner: the server */
 extern const struct rpc_endpoint_class master_endpoint_class; /* likewise */
@@ -72,13 +72,14 @@ int master_web_start(struct master_server *s, struct fst_error *error);
 void master_web_stop(struct master_server *s);
 
 /*
- * This master leads: workers and applications that introduced themselves to it before, and that were not recorded, are
- * to register. Applications that have an id are left alone: they are known, or another leader's.
+ * This master leads: workers and applications that registering_role themselves to it before, and that were not
+ * recorded, are to register. Applications that have an id are left alone: they are known, or another leader's.
  */
-void master_server_call_back(struct master_server *s);
+void master_server_reconnect_peers(struct master_server *s);
 
 /* Give up connections that were made to what was recorded. */
-void master_server_hang_up(struct master_server *s);
+void master_server_close_recovery_connections(struct master_server *s);
 
-/* @member is worker or application @key from now on; whoever was it before is disconnected. */
-void master_server_introduce(struct master_server *s, struct member *member, enum member_role role, const char *key);
+/* @session is worker or application @key from now on; whoever was it before is disconnected. */
+void master_server_bind_session(struct master_server *s, struct session *session, enum session_role role,
+                                const char *key);

@@ -38,7 +38,7 @@ struct actor {
         struct buf answer;
         int answers, failures, lost;
         const char *reports; /* what it has when the master changes: the id of an application with executor 0 */
-        char *greeting;      /* that the new master said */
+        char *nonce;         /* that the new master said */
         bool closed;
 };
 
@@ -103,8 +103,8 @@ static void answer_new_leader(struct actor *a, struct rpc_message *m)
 {
         Firesteel__Standalone__MasterChanged *changed =
                 firesteel__standalone__master_changed__unpack(NULL, m->len, m->body);
-        free(a->greeting);
-        a->greeting = mem_strdup(changed->greeting);
+        free(a->nonce);
+        a->nonce = mem_strdup(changed->nonce);
         firesteel__standalone__master_changed__free_unpacked(changed, NULL);
         if (!a->reports) {
                 buf_puts(&a->heard, "called\n");
@@ -269,7 +269,7 @@ static void actor_free(struct actor *a)
         until(a->f, a->closed);
         buf_deinit(&a->heard);
         buf_deinit(&a->answer);
-        free(a->greeting);
+        free(a->nonce);
         free(a);
 }
 
@@ -332,7 +332,7 @@ static void register_worker_of(struct actor *a, const char *id, const char *host
         r.id = (char *)id;
         r.host = (char *)host;
         r.port = port;
-        r.greeting = a->greeting ? a->greeting : (char *)"";
+        r.nonce = a->nonce ? a->nonce : (char *)"";
         r.cores = 4;
         r.memory = 4096;
         r.resources = resources;
@@ -638,12 +638,12 @@ static void a_called_worker_calls_from_another_address(void **state)
         master_server_close(f->server);
         f->server = second;
         until(f, heard(worker, "called\n"));
-        assert_int_equal(strlen(worker->greeting), 32);
+        assert_int_equal(strlen(worker->nonce), 32);
         const struct master *core = master_server_state(second);
         assert_int_equal(core->status, MASTER_RECOVERING);
 
         actor_turns_to(stranger, second);
-        stranger->greeting = mem_strdup("6b1946af9c0d1bbda6ca8d8d3a9f4a11");
+        stranger->nonce = mem_strdup("6b1946af9c0d1bbda6ca8d8d3a9f4a11");
         register_worker_of(stranger, "worker-1", "127.0.0.2", rpc_env_port(worker->env));
         /* what was said before has arrived when this is answered */
         assert_int_equal(rpc_ask(stranger->master, TYPE(STANDALONE_NONE), NULL, 0, NULL, 0, on_answer, stranger), 0);
@@ -652,7 +652,7 @@ static void a_called_worker_calls_from_another_address(void **state)
         assert_int_equal(worker->lost, 1); /* the first master's connection; the second one's is there */
 
         actor_turns_to(itself, second);
-        itself->greeting = mem_strdup(worker->greeting);
+        itself->nonce = mem_strdup(worker->nonce);
         register_worker_of(itself, "worker-1", "127.0.0.2", rpc_env_port(worker->env));
         until(f, heard(itself, "registered again\n") && worker->lost == 2);
         Firesteel__Standalone__WorkerState w = FIRESTEEL__STANDALONE__WORKER_STATE__INIT;

@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-#define NAME_MOST 200
-#define RESOURCES_MOST 1000
+#define MAX_NAME 200
+#define MAX_RESOURCES 1000
 
 typedef Firesteel__Standalone__Resource Resource;
 typedef Firesteel__Standalone__ResourceNeed ResourceNeed;
@@ -21,7 +21,7 @@ static bool is_name(const char *text)
         for (; text[n]; n++)
                 if ((unsigned char)text[n] <= ' ' || (unsigned char)text[n] >= 127 || text[n] == '/')
                         return false;
-        return n > 0 && n <= NAME_MOST && strcmp(text, ".") != 0 && strcmp(text, "..") != 0;
+        return n > 0 && n <= MAX_NAME && strcmp(text, ".") != 0 && strcmp(text, "..") != 0;
 }
 
 static void *room(struct wire_memory *memory, size_t count, size_t size, struct fst_error *error)
@@ -35,7 +35,7 @@ static void *room(struct wire_memory *memory, size_t count, size_t size, struct 
 static int read_resources(Resource *const *list, size_t n, struct wire_memory *memory,
                           const struct resource_addresses **out, int *n_out, struct fst_error *error)
 {
-        struct resource_addresses *r = n <= RESOURCES_MOST ? room(memory, n, sizeof(*r), error) : NULL;
+        struct resource_addresses *r = n <= MAX_RESOURCES ? room(memory, n, sizeof(*r), error) : NULL;
         if (!r)
                 return error_set(error, -EINVAL, "%zu custom resources are too many", n);
         for (size_t i = 0; i < n; i++) {
@@ -52,7 +52,7 @@ static int read_resources(Resource *const *list, size_t n, struct wire_memory *m
 static int read_needs(ResourceNeed *const *list, size_t n, struct wire_memory *memory, const struct resource_need **out,
                       int *n_out, struct fst_error *error)
 {
-        struct resource_need *r = n <= RESOURCES_MOST ? room(memory, n, sizeof(*r), error) : NULL;
+        struct resource_need *r = n <= MAX_RESOURCES ? room(memory, n, sizeof(*r), error) : NULL;
         if (!r)
                 return error_set(error, -EINVAL, "%zu custom resources are too many", n);
         for (size_t i = 0; i < n; i++) {

@@ -162,7 +162,7 @@ static bool read_parameters(struct web_request *q, struct log_request *r)
                 web_refuse(q, 400, "offset and byteLength are numbers.");
                 return false;
         }
-        r->bytes = MIN(r->bytes, (int64_t)LOG_VIEW_MOST);
+        r->bytes = MIN(r->bytes, (int64_t)MAX_LOG_VIEW);
         r->type = mem_strdup(type ? type : "");
         if (own) {
                 const char *folder = getenv("SPARK_LOG_DIR");

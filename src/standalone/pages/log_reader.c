@@ -191,7 +191,7 @@ int log_view_read(const char *work_dir, const char *const *names, int n_names, c
         int r = again < 0 ? -errno : list_parts(again, type, &parts, error);
         if (r == 0) {
                 struct log_range range = LOG_RANGE_INIT;
-                bytes = MIN(MAX(bytes, (int64_t)0), (int64_t)LOG_VIEW_MOST);
+                bytes = MIN(MAX(bytes, (int64_t)0), (int64_t)MAX_LOG_VIEW);
                 for (size_t i = 0; i < parts.len; i++)
                         range.total += parts.data[i].size;
                 range.start = offset ? *offset : range.total - bytes;

@@ -13,7 +13,7 @@
 
 struct fst_error;
 
-#define LOG_VIEW_MOST (1 << 20) /* bytes at a time */
+#define MAX_LOG_VIEW (1 << 20) /* bytes at a time */
 
 struct log_range {
         struct buf text;
@@ -34,7 +34,7 @@ bool log_view_is_type(const char *type);
 char *log_view_own(const char *directory);
 
 /*
- * The bytes from *@offset, or, @offset NULL, the last ones; at most @bytes of them, and LOG_VIEW_MOST. @parts: the
+ * The bytes from *@offset, or, @offset NULL, the last ones; at most @bytes of them, and MAX_LOG_VIEW. @parts: the
  * directories below @work_dir, one after another. 0; -ENOENT, without a word in @error, if there is no such directory;
  * or negative with @error. Blocks: for a thread of its own.
  */

@@ -85,7 +85,7 @@ int journal_put_store(struct buf *out, struct codec *codec, enum master_record k
                       size_t size)
 {
         size_t id_size = strlen(id), written = 0, room;
-        if (id_size == 0 || id_size > JOURNAL_ID_MOST || size > JOURNAL_DATA_MOST)
+        if (id_size == 0 || id_size > MAX_JOURNAL_ID || size > MAX_JOURNAL_DATA)
                 return -E2BIG;
         size_t at = begin(out, WHAT_STORE, kind, id, id_size);
         if (codec && codec->kind != CODEC_NONE && (room = codec_bound(codec->kind, size)) > 0) {
@@ -106,7 +106,7 @@ int journal_put_store(struct buf *out, struct codec *codec, enum master_record k
 void journal_put_remove(struct buf *out, enum master_record kind, const char *id)
 {
         size_t id_size = strlen(id);
-        if (id_size == 0 || id_size > JOURNAL_ID_MOST) /* was never stored */
+        if (id_size == 0 || id_size > MAX_JOURNAL_ID) /* was never stored */
                 return;
         finish(out, begin(out, WHAT_REMOVE, kind, id, id_size), CODEC_NONE, 0);
 }
@@ -131,8 +131,8 @@ static bool parse_header(const unsigned char *at, size_t left, struct header *h)
                 .seed = get32(at + 20),
                 .sum = le64toh(sum),
         };
-        return h->seed == (uint32_t)XXH3_64bits(at, 20) && h->id_size <= JOURNAL_ID_MOST &&
-               h->data_size <= JOURNAL_DATA_MOST;
+        return h->seed == (uint32_t)XXH3_64bits(at, 20) && h->id_size <= MAX_JOURNAL_ID &&
+               h->data_size <= MAX_JOURNAL_DATA;
 }
 
 static size_t entry_size(const struct header *h)
@@ -206,7 +206,7 @@ static int take(const unsigned char *at, const struct header *h, struct unpacker
                 reader->entry(reader->context, (enum master_record)kind, id, data, h->data_size);
                 return 0;
         }
-        if (h->unpacked > JOURNAL_DATA_MOST)
+        if (h->unpacked > MAX_JOURNAL_DATA)
                 return error_set(error, -EBADMSG, "it would be larger than records are");
         _cleanup_free_ void *unpacked = malloc(h->unpacked ? h->unpacked : 1);
         if (!unpacked)

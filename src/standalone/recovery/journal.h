@@ -36,8 +36,8 @@
 
 #define JOURNAL_FILE "journal"
 #define JOURNAL_BEGINNING "Firesteel master journal, version 1. Not a text: do not edit.\n"
-#define JOURNAL_ID_MOST (64 << 10)
-#define JOURNAL_DATA_MOST (64 << 20)
+#define MAX_JOURNAL_ID (64 << 10)
+#define MAX_JOURNAL_DATA (64 << 20)
 
 /* "app", "driver", "worker": as Spark's files and nodes begin. */
 const char *journal_kind_name(enum master_record kind);

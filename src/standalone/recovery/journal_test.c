@@ -225,7 +225,7 @@ static void one_record_alone(void **state)
 static void what_is_too_large_is_refused(void **state)
 {
         _cleanup_(buf_deinit) struct buf out = BUF_INIT;
-        assert_int_equal(journal_put_store(&out, NULL, MASTER_RECORD_APP, "a-1", "x", JOURNAL_DATA_MOST + 1), -E2BIG);
+        assert_int_equal(journal_put_store(&out, NULL, MASTER_RECORD_APP, "a-1", "x", MAX_JOURNAL_DATA + 1), -E2BIG);
         assert_int_equal(journal_put_store(&out, NULL, MASTER_RECORD_APP, "", "x", 1), -E2BIG);
         assert_int_equal(out.len, 0);
 }

@@ -79,13 +79,13 @@ bool persistence_leads(const struct persistence *p);
 /*
  * Store @size bytes under @id (copied), replacing; or remove what is there, if anything. Only while it leads, else
  * nothing happens. A record that is larger than can be stored (64 MiB; with ZooKeeper, after compression,
- * PERSISTENCE_NODE_MOST) is left out with an error in the log: it is not recovered, but nobody waits for it.
+ * MAX_PERSISTENCE_NODE) is left out with an error in the log: it is not recovered, but nobody waits for it.
  */
 void persistence_store(struct persistence *p, enum master_record kind, const char *id, const void *data, size_t size);
 void persistence_remove(struct persistence *p, enum master_record kind, const char *id);
 
 /* What ZooKeeper takes by default (jute.maxbuffer, 1 MiB - 1), less what surrounds it. */
-#define PERSISTENCE_NODE_MOST (1000 << 10)
+#define MAX_PERSISTENCE_NODE (1000 << 10)
 
 /*
  * True: all that was stored and removed is durable already, and all commits before are done; @done is not called.

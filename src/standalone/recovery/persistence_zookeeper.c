@@ -540,7 +540,7 @@ static void zookeeper_change(struct persistence *p, enum master_record kind, con
 {
         struct zookeeper_mode *m = p->data;
         struct change c = {.number = p->changed};
-        if (entry && entry->len > PERSISTENCE_NODE_MOST)
+        if (entry && entry->len > MAX_PERSISTENCE_NODE)
                 log_error(PERSISTENCE_LOG,
                           "%s %s cannot be recovered: its record has %zu bytes when packed, more than ZooKeeper takes",
                           journal_kind_name(kind), id, entry->len);

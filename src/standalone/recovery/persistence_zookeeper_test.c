@@ -365,7 +365,7 @@ static void a_record_that_is_too_large_delays_nobody(void **state)
 {
         struct master_like m;
         unsigned random = 1;
-        size_t n = PERSISTENCE_NODE_MOST + 1;
+        size_t n = MAX_PERSISTENCE_NODE + 1;
         char *data = mem_alloc(n);
         for (size_t i = 0; i < n; i++)
                 data[i] = (char)((random = random * 1103515245 + 12345) >> 16);

@@ -7,32 +7,32 @@
 #include "exec/executor_process.h"
 
 void launch_command_arguments(const Firesteel__Standalone__Command *command, const struct placeholder *placeholders,
-                              size_t n, struct word_list *words)
+                              size_t n, struct string_list *words)
 {
         for (size_t i = 0; i < command->n_arguments; i++) {
                 const char *word = command->arguments[i];
                 for (size_t p = 0; p < n; p++)
                         if (strcmp(placeholders[p].name, command->arguments[i]) == 0)
                                 word = placeholders[p].value;
-                word_list_add(words, word);
+                string_list_add(words, word);
         }
 }
 
 void launch_command_environment(const Firesteel__Standalone__Command *command, const char *secret,
-                                struct word_list *variables)
+                                struct string_list *variables)
 {
         executor_process_environment(variables, secret);
         for (size_t i = 0; i < command->n_environment; i++)
-                word_list_set_variable(variables, command->environment[i]->key, command->environment[i]->value);
+                string_list_set_variable(variables, command->environment[i]->key, command->environment[i]->value);
         if (command->n_library_path == 0)
                 return;
         struct buf path = BUF_INIT;
-        const char *before = word_list_variable(variables, "LD_LIBRARY_PATH");
+        const char *before = string_list_variable(variables, "LD_LIBRARY_PATH");
         for (size_t i = 0; i < command->n_library_path; i++)
                 buf_printf(&path, "%s%s", i ? ":" : "", command->library_path[i]);
         if (before && *before)
                 buf_printf(&path, ":%s", before);
-        word_list_set_variable(variables, "LD_LIBRARY_PATH", buf_text(&path));
+        string_list_set_variable(variables, "LD_LIBRARY_PATH", buf_text(&path));
         buf_deinit(&path);
 }
 
@@ -49,7 +49,7 @@ static void put_word(struct buf *out, const char *word, const struct redactor *r
         buf_puts(out, redactor_value(redactor, name, equals + 1));
 }
 
-char *launch_command_text(const struct word_list *words, const struct redactor *redactor)
+char *launch_command_text(const struct string_list *words, const struct redactor *redactor)
 {
         struct buf text = BUF_INIT;
         for (size_t i = 0; i < words->len; i++) {

@@ -19,17 +19,17 @@ struct placeholder {
 
 /* Append the command's arguments, placeholders replaced. */
 void launch_command_arguments(const Firesteel__Standalone__Command *command, const struct placeholder *placeholders,
-                              size_t n, struct word_list *words);
+                              size_t n, struct string_list *words);
 
 /*
  * Append the environment of what it starts: this process's, then the command's, LD_LIBRARY_PATH with its library path
  * in front. @secret is that of spark.authenticate, or NULL.
  */
 void launch_command_environment(const Firesteel__Standalone__Command *command, const char *secret,
-                                struct word_list *variables);
+                                struct string_list *variables);
 
 /* The words as Spark's workers show a command: in quotes, what is a secret replaced. The caller owns it. */
-char *launch_command_text(const struct word_list *words, const struct redactor *redactor);
+char *launch_command_text(const struct string_list *words, const struct redactor *redactor);
 
 /*
  * "Command(class,List(a, b),Map(k -> v),List(),List(),ArraySeq())" without its class path: how pages and JSON show a

@@ -6,9 +6,9 @@
 #include "base/string_prefix.h"
 #include "net/socket.h"
 
-int master_addresses_parse(const char *url, struct word_list *out, struct fst_error *error)
+int master_addresses_parse(const char *url, struct string_list *out, struct fst_error *error)
 {
-        _cleanup_(word_list_deinit) struct word_list list = {0};
+        _cleanup_(string_list_deinit) struct string_list list = {0};
         if (!text_starts_with(url, "spark://"))
                 return error_set(error, -EINVAL, "Invalid master URL: %s (write spark://host:port)", url);
         for (const char *at = url + strlen("spark://");; at++) {
@@ -20,13 +20,13 @@ int master_addresses_parse(const char *url, struct word_list *out, struct fst_er
                         r = error_set(error, -EINVAL, "the port must be from 1 to 65535");
                 if (r < 0)
                         return error_wrap(error, r, "Invalid master URL: %s (write spark://host:port)", url);
-                word_list_take(&list, steal(one));
+                string_list_take(&list, steal(one));
                 at += n;
                 if (!*at)
                         break;
         }
         for (size_t i = 0; i < list.len; i++)
-                word_list_take(out, steal(list.data[i]));
+                string_list_take(out, steal(list.data[i]));
         list.len = 0;
         return 0;
 }

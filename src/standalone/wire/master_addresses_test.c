@@ -13,8 +13,8 @@
 
 static void reads_each_address(void **state)
 {
-        _cleanup_(word_list_deinit) struct word_list list = {0};
-        word_list_add(&list, "before");
+        _cleanup_(string_list_deinit) struct string_list list = {0};
+        string_list_add(&list, "before");
         assert_int_equal(master_addresses_parse("spark://a:7077,[::1]:1,10.0.0.1:65535", &list, NULL), 0);
         assert_int_equal(list.len, 4);
         assert_string_equal(list.data[0], "before");
@@ -43,7 +43,7 @@ static void rejects_malformed_urls(void **state)
                                            "spark:a:1",
                                            "spark://a:1, b:1"};
         for (size_t i = 0; i < ARRAY_SIZE(urls); i++) {
-                _cleanup_(word_list_deinit) struct word_list list = {0};
+                _cleanup_(string_list_deinit) struct string_list list = {0};
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
                 if (master_addresses_parse(urls[i], &list, &error) != -EINVAL || list.len > 0)
                         fail_msg("'%s' was read", urls[i]);

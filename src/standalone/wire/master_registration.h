@@ -4,14 +4,14 @@
  *
  *      away        nobody is connected to it; it is tried again after a pause, which grows
  *      reaching    it is being connected to
- *      reached     connected and introduced: it stands by, or has not answered yet
+ *      reached     connected and registering_role: it stands by, or has not answered yet
  *      leading     it has taken us: one at most
  *
  * Each master is tried quickly at first (0.1 s, 0.2 s, 0.4 s, …), then in the intervals of Spark's schedule: `quick`
  * attempts some 10 s apart, then 60 s, each stretched by one random factor between 0.5 and 1.5 so that ten thousand
  * workers do not come at once. As long as no master leads, those attempts are counted, and after `most` of them it
- * gives up; whoever is connected is introduced again at each, because a master may have become leader without knowing
- * us. With a leader, others are tried for ever.
+ * gives up; whoever is connected is registering_role again at each, because a master may have become leader without
+ * knowing us. With a leader, others are tried for ever.
  */
 #pragma once
 

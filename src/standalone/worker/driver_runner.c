@@ -25,8 +25,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LONG_RUN_MS 5000 /* Spark's */
-#define LONGEST_PAUSE_S 60
+#define STABLE_RUN_MS 5000 /* Spark's */
+#define MAX_BACKOFF_S 60
 #define PROPERTIES_NAME "driver.conf"
 
 enum phase { NEW, PREPARING, RUNNING, PAUSING, ENDED };
@@ -152,26 +152,26 @@ static void process_ended(void *owner, struct worker_process *process, int statu
                     status && !d->killed ? message : NULL);
                 return;
         }
-        if (now_ms() - d->started > LONG_RUN_MS)
+        if (now_ms() - d->started > STABLE_RUN_MS)
                 d->pause = 1;
         log_info("DriverRunner", "Command exited with status %d, re-launching after %d s.", status, d->pause);
         d->phase = PAUSING;
         uv_timer_start(&d->timer, start_again, (uint64_t)d->pause * 1000, 0);
-        d->pause = MIN(d->pause * 2, LONGEST_PAUSE_S);
+        d->pause = MIN(d->pause * 2, MAX_BACKOFF_S);
 }
 
-static void put_words(const struct driver_runner *d, struct word_list *words)
+static void put_words(const struct driver_runner *d, struct string_list *words)
 {
         const struct placeholder placeholders[] = {{"{{WORKER_URL}}", d->context->worker_url},
                                                    {"{{USER_JAR}}", d->preparation.jar}};
-        word_list_add(words, "firesteel");
-        word_list_add(words, "driver");
-        word_list_add(words, "--properties-file");
-        word_list_take(words, mem_printf("%s/" PROPERTIES_NAME, d->state.directory));
+        string_list_add(words, "firesteel");
+        string_list_add(words, "driver");
+        string_list_add(words, "--properties-file");
+        string_list_take(words, mem_printf("%s/" PROPERTIES_NAME, d->state.directory));
         launch_command_arguments(d->description->command, placeholders, ARRAY_SIZE(placeholders), words);
 }
 
-static void put_variables(const struct driver_runner *d, struct word_list *variables)
+static void put_variables(const struct driver_runner *d, struct string_list *variables)
 {
         const char *ui = d->context->web_ui;
         const char *secret = strmap_get(&d->preparation.conf, "spark.authenticate.secret");
@@ -179,14 +179,14 @@ static void put_variables(const struct driver_runner *d, struct word_list *varia
         for (int i = 0; *ui && i < 2; i++) {
                 const char *type = i ? "stderr" : "stdout";
                 _cleanup_free_ char *url = mem_printf("%s/logPage/?driverId=%s&logType=%s", ui, d->state.id, type);
-                word_list_set_variable(variables, i ? "SPARK_DRIVER_LOG_URL_STDERR" : "SPARK_DRIVER_LOG_URL_STDOUT",
-                                       url);
+                string_list_set_variable(variables, i ? "SPARK_DRIVER_LOG_URL_STDERR" : "SPARK_DRIVER_LOG_URL_STDOUT",
+                                         url);
         }
 }
 
 static void start_process(struct driver_runner *d)
 {
-        _cleanup_(word_list_deinit) struct word_list words = {0}, variables = {0};
+        _cleanup_(string_list_deinit) struct string_list words = {0}, variables = {0};
         struct fst_error error = FST_ERROR_INIT;
         put_words(d, &words);
         put_variables(d, &variables);
@@ -270,7 +270,7 @@ static void prepared(uv_work_t *work, int status)
 static void put_masters(struct driver_runner *d)
 {
         _cleanup_(buf_deinit) struct buf masters = BUF_INIT;
-        const struct word_list *known = &d->context->conf->masters;
+        const struct string_list *known = &d->context->conf->masters;
         const char *named = strmap_get(&d->preparation.conf, "spark.master");
         if (named && !text_starts_with(named, "spark://"))
                 return;
@@ -346,7 +346,7 @@ void driver_runner_kill(struct driver_runner *d)
         log_info("DriverRunner", "Killing driver process!");
         d->killed = true;
         if (d->phase == RUNNING && d->process)
-                worker_process_end(d->process, d->context->conf->driver_patience);
+                worker_process_end(d->process, d->context->conf->driver_timeout);
         else if (d->phase == PAUSING)
                 end(d, DRIVER_KILLED, NULL);
 }

@@ -91,7 +91,7 @@ static int write_resources(const struct executor_runner *x, char **path, struct 
 }
 
 static void put_words(const struct executor_runner *x, const Firesteel__Standalone__Command *command,
-                      const char *resources, struct word_list *words)
+                      const char *resources, struct string_list *words)
 {
         char id[16], cores[16], profile[16];
         snprintf(id, sizeof(id), "%d", x->state.id);
@@ -105,38 +105,38 @@ static void put_words(const struct executor_runner *x, const Firesteel__Standalo
                 {"{{APP_ID}}", x->state.app_id},
                 {"{{RESOURCE_PROFILE_ID}}", profile},
         };
-        word_list_add(words, "firesteel");
-        word_list_add(words, "executor");
+        string_list_add(words, "firesteel");
+        string_list_add(words, "executor");
         launch_command_arguments(command, placeholders, ARRAY_SIZE(placeholders), words);
         if (resources) {
-                word_list_add(words, "--resourcesFile");
-                word_list_add(words, resources);
+                string_list_add(words, "--resourcesFile");
+                string_list_add(words, resources);
         }
         for (size_t i = 0; i < command->n_properties; i++) {
                 const Firesteel__Standalone__Property *p = command->properties[i];
                 if (strcmp(p->key, "spark.authenticate.secret") == 0)
                         continue;
-                word_list_add(words, "--conf");
-                word_list_take(words, mem_printf("%s=%s", p->key, p->value));
+                string_list_add(words, "--conf");
+                string_list_take(words, mem_printf("%s=%s", p->key, p->value));
         }
         for (size_t i = 0; i < command->n_class_path; i++) {
-                word_list_add(words, "--user-class-path");
-                word_list_add(words, command->class_path[i]);
+                string_list_add(words, "--user-class-path");
+                string_list_add(words, command->class_path[i]);
         }
 }
 
 static void put_variables(const struct executor_runner *x, const Firesteel__Standalone__Command *command,
-                          const char *local_dirs, struct word_list *variables)
+                          const char *local_dirs, struct string_list *variables)
 {
         const char *ui = x->context->web_ui;
         launch_command_environment(command, x->context->secret, variables);
-        word_list_set_variable(variables, "SPARK_EXECUTOR_DIRS", local_dirs);
+        string_list_set_variable(variables, "SPARK_EXECUTOR_DIRS", local_dirs);
         for (int i = 0; *ui && i < 2; i++) {
                 const char *name = i ? "STDERR" : "STDOUT", *type = i ? "stderr" : "stdout";
                 _cleanup_free_ char *variable = mem_printf("SPARK_LOG_URL_%s", name);
                 _cleanup_free_ char *url = mem_printf("%s/logPage/?appId=%s&executorId=%d&logType=%s", ui,
                                                       x->state.app_id, x->state.id, type);
-                word_list_set_variable(variables, variable, url);
+                string_list_set_variable(variables, variable, url);
         }
 }
 
@@ -153,7 +153,7 @@ static void process_ended(void *owner, struct worker_process *process, int statu
 static int start_process(struct executor_runner *x, const Firesteel__Standalone__Command *command,
                          const char *local_dirs, struct fst_error *error)
 {
-        _cleanup_(word_list_deinit) struct word_list words = {0}, variables = {0};
+        _cleanup_(string_list_deinit) struct string_list words = {0}, variables = {0};
         _cleanup_free_ char *resources = NULL, *shown = NULL;
         struct cgroup *group = NULL;
         int r = write_resources(x, &resources, error);

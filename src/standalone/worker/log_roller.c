@@ -36,8 +36,8 @@ struct log_roller {
         int file, pipe; /* -1: closed */
         uv_poll_t poll;
         bool poll_open, failed, ended;
-        int64_t written, next;   /* since it was rolled; when it is rolled again, ms since 1970 */
-        struct word_list rolled; /* files to look after; the first one while `busy` */
+        int64_t written, next;     /* since it was rolled; when it is rolled again, ms since 1970 */
+        struct string_list rolled; /* files to look after; the first one while `busy` */
         uv_work_t work;
         bool busy;
 };
@@ -167,11 +167,11 @@ static void remove_oldest(const char *path, int retained)
 {
         const char *name = strrchr(path, '/') + 1;
         _cleanup_free_ char *folder = mem_strndup(path, (size_t)(name - path));
-        _cleanup_(word_list_deinit) struct word_list found = {0};
+        _cleanup_(string_list_deinit) struct string_list found = {0};
         DIR *d = opendir(folder);
         for (struct dirent *e; d && (e = readdir(d));)
                 if (text_starts_with(e->d_name, name) && strcmp(e->d_name, name) != 0)
-                        word_list_add(&found, e->d_name);
+                        string_list_add(&found, e->d_name);
         if (d)
                 closedir(d);
         if (found.len > 1)
@@ -199,7 +199,7 @@ static void maybe_free(struct log_roller *r)
 {
         if (!r->ended || r->poll_open || r->busy)
                 return;
-        word_list_deinit(&r->rolled);
+        string_list_deinit(&r->rolled);
         free(r->path);
         free(r);
 }
@@ -280,7 +280,7 @@ static void roll(struct log_roller *r)
                 log_info("RollingFileAppender", "Rolled over %s to %s", r->path, name);
         set_next(r);
         if (e == 0 && (r->rolling.compress || r->rolling.retained > 0)) {
-                word_list_take(&r->rolled, name);
+                string_list_take(&r->rolled, name);
                 look_after_next(r);
         } else {
                 free(name);

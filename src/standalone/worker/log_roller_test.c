@@ -110,22 +110,22 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The rolled files of @name, oldest first, then the file itself. */
-static void list_files(const char *name, struct word_list *out)
+static void list_files(const char *name, struct string_list *out)
 {
         DIR *d = opendir(folder);
         size_t n = strlen(name);
         assert_non_null(d);
         for (struct dirent *e; (e = readdir(d));)
                 if (strncmp(e->d_name, name, n) == 0 && e->d_name[n])
-                        word_list_take(out, mem_printf("%s/%s", folder, e->d_name));
+                        string_list_take(out, mem_printf("%s/%s", folder, e->d_name));
         closedir(d);
         if (out->len)
                 qsort(out->data, out->len, sizeof(*out->data), by_name);
-        word_list_take(out, mem_printf("%s/%s", folder, name));
+        string_list_take(out, mem_printf("%s/%s", folder, name));
 }
 
 /* All that they hold; gzread reads plain files as well. */
-static void read_files(const struct word_list *files, struct buf *out)
+static void read_files(const struct string_list *files, struct buf *out)
 {
         char piece[8192];
         for (size_t i = 0; i < files->len; i++) {
@@ -149,7 +149,7 @@ static void test_by_size(void **state)
         (void)state;
         struct log_rolling rolling = {.strategy = ROLL_BY_SIZE, .size = 81920};
         _cleanup_free_ char *path = mem_printf("%s/stdout", folder);
-        _cleanup_(word_list_deinit) struct word_list files = {0};
+        _cleanup_(string_list_deinit) struct string_list files = {0};
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         print_lines(&rolling, path, 400);
         list_files("stdout", &files);
@@ -164,7 +164,7 @@ static void test_compressed_and_retained(void **state)
         (void)state;
         struct log_rolling rolling = {.strategy = ROLL_BY_SIZE, .size = 81920, .retained = 2, .compress = true};
         _cleanup_free_ char *path = mem_printf("%s/stderr", folder);
-        _cleanup_(word_list_deinit) struct word_list files = {0};
+        _cleanup_(string_list_deinit) struct string_list files = {0};
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         print_lines(&rolling, path, 400);
         list_files("stderr", &files);
@@ -181,7 +181,7 @@ static void test_by_time(void **state)
         (void)state;
         struct log_rolling rolling = {.strategy = ROLL_BY_TIME, .interval = 86400000000, .suffix = "--%Y"};
         _cleanup_free_ char *path = mem_printf("%s/timed", folder);
-        _cleanup_(word_list_deinit) struct word_list files = {0};
+        _cleanup_(string_list_deinit) struct string_list files = {0};
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         print_lines(&rolling, path, 2);
         print_lines(&rolling, path, 3);
@@ -191,7 +191,7 @@ static void test_by_time(void **state)
         assert_int_equal(text.len, 5 * LINE);
         /* An interval so short that each piece finds it over; the names are the same, and get numbers. */
         rolling.interval = 1;
-        _cleanup_(word_list_deinit) struct word_list more = {0};
+        _cleanup_(string_list_deinit) struct string_list more = {0};
         for (int i = 0; i < 3; i++) {
                 usleep(3000);
                 print_lines(&rolling, path, 1);

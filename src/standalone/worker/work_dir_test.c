@@ -215,7 +215,7 @@ static void test_processes_begin_in_their_group(void **state)
         int inside = 0;
         _cleanup_free_ char *parent = mem_printf("/firesteel-unit-%d", (int)getpid());
         _cleanup_free_ char *out = mem_printf("%s/stdout", folder);
-        _cleanup_(word_list_deinit) struct word_list words = {0}, variables = {0};
+        _cleanup_(string_list_deinit) struct string_list words = {0}, variables = {0};
         if (cgroups_new("/sys/fs/cgroup", parent, &groups, &error)) {
                 print_message("%s\n", error_message(&error));
                 error_deinit(&error);
@@ -229,7 +229,7 @@ static void test_processes_begin_in_their_group(void **state)
         assert_int_equal(uv_loop_init(&run.loop), 0);
         for (const char *const *word = (const char *const[]){"sh", "-c", "cat /proc/self/cgroup; true", NULL}; *word;
              word++)
-                word_list_add(&words, *word);
+                string_list_add(&words, *word);
         struct worker_process_options options = {.loop = &run.loop,
                                                  .program = "/bin/sh",
                                                  .words = &words,

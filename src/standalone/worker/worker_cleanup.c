@@ -11,12 +11,12 @@ struct cleaning {
         uv_work_t work;
         char *path;
         int64_t before;
-        struct word_list used;
+        struct string_list used;
 };
 
 static bool is_used(void *context, const char *name)
 {
-        const struct word_list *used = context;
+        const struct string_list *used = context;
         for (size_t i = 0; i < used->len; i++)
                 if (strcmp(used->data[i], name) == 0)
                         return true;
@@ -36,7 +36,7 @@ static void cleaned(uv_work_t *work, int status)
 {
         struct cleaning *c = work->data;
         (void)status;
-        word_list_deinit(&c->used);
+        string_list_deinit(&c->used);
         free(c->path);
         free(c);
 }
@@ -48,8 +48,8 @@ void worker_cleanup_start(uv_loop_t *loop, const struct worker_conf *conf, const
         c->path = mem_strdup(conf->work_dir);
         c->before = time_of_day_ms() - conf->cleanup_after;
         for (size_t i = 0; i < view->executors.len; i++)
-                word_list_add(&c->used, view->executors.data[i]->app_id);
+                string_list_add(&c->used, view->executors.data[i]->app_id);
         for (size_t i = 0; i < view->drivers.len; i++)
-                word_list_add(&c->used, view->drivers.data[i]->id);
+                string_list_add(&c->used, view->drivers.data[i]->id);
         uv_queue_work(loop, &c->work, clean, cleaned);
 }

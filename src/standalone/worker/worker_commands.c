@@ -79,7 +79,7 @@ static void forget_app(struct worker_server *s, struct worker_app *app)
         free(gone.list);
 }
 
-static void maybe_forget_app(struct worker_server *s, const char *id)
+static void cleanup_app_if_finished(struct worker_server *s, const char *id)
 {
         struct worker_app *app = find_app(s, id);
         if (!app || (!app->finished && !s->stopping))
@@ -102,7 +102,7 @@ static void take_app_finished(struct worker_server *s, const Firesteel__Standalo
         if (!app)
                 return;
         app->finished = true;
-        maybe_forget_app(s, m->id);
+        cleanup_app_if_finished(s, m->id);
 }
 
 /* -------------------------------------------------------------------------------------------------- executors */
@@ -118,7 +118,7 @@ static void report_executor(struct worker_server *s, const struct worker_executo
         m.has_exit_status = status != NULL;
         m.exit_status = status ? *status : 0;
         if (executor_state_is_finished(x->state))
-                worker_masters_report(s->masters, TYPE(EXECUTOR_STATE_CHANGED), &m.base);
+                worker_masters_send_reliable(s->masters, TYPE(EXECUTOR_STATE_CHANGED), &m.base);
         else
                 worker_masters_send(s->masters, TYPE(EXECUTOR_STATE_CHANGED), &m.base);
 }
@@ -154,8 +154,8 @@ static void executor_gone(struct worker_server *s, struct worker_executor_state 
                         s->view.memory_used -= x->memory;
                 }
         retain_executor(s, x);
-        maybe_forget_app(s, x->app_id);
-        worker_server_look_for_end(s);
+        cleanup_app_if_finished(s, x->app_id);
+        worker_server_check_stopped(s);
 }
 
 static void executor_has_ended(void *owner, struct executor_runner *runner, int status, const char *message)
@@ -221,7 +221,7 @@ static void report_driver(struct worker_server *s, const struct worker_driver_st
         m.driver_id = d->id;
         m.state = (char *)driver_state_name(d->state);
         m.exception = d->exception ? d->exception : (char *)"";
-        worker_masters_report(s->masters, TYPE(DRIVER_STATE_CHANGED), &m.base);
+        worker_masters_send_reliable(s->masters, TYPE(DRIVER_STATE_CHANGED), &m.base);
 }
 
 static void log_driver_end(const struct worker_server *s, const struct worker_driver_state *d)
@@ -269,7 +269,7 @@ static void driver_has_ended(void *owner, struct driver_runner *runner)
                         s->view.memory_used -= d->memory;
                 }
         retain_driver(s, d);
-        worker_server_look_for_end(s);
+        worker_server_check_stopped(s);
 }
 
 static void take_launch_driver(struct worker_server *s, const Firesteel__Standalone__LaunchDriver *m)

@@ -172,7 +172,7 @@ static int read_keys(struct worker_conf *c, struct fst_error *error)
             (r = conf_get_bool(&c->conf, "spark.decommission.enabled", &c->decommission, error)) ||
             (r = conf_get_bool(&c->conf, "spark.worker.preferConfiguredMasterAddress", &c->prefer_configured_master,
                                error)) ||
-            (r = conf_get_ms(&c->conf, "spark.worker.driverTerminateTimeout", &c->driver_patience, error)) ||
+            (r = conf_get_ms(&c->conf, "spark.worker.driverTerminateTimeout", &c->driver_timeout, error)) ||
             (r = conf_get_string(&c->conf, "spark.worker.idPattern", &c->id_pattern, error)) ||
             (r = log_rolling_read(&c->conf, &c->rolling, error)) ||
             (r = conf_get_string(&c->conf, "spark.firesteel.worker.cgroup", &c->cgroup, error)) ||
@@ -231,7 +231,7 @@ int worker_conf_read(struct worker_conf *c, int argc, char *const *argv, struct 
 void worker_conf_deinit(struct worker_conf *c)
 {
         conf_deinit(&c->conf);
-        word_list_deinit(&c->masters);
+        string_list_deinit(&c->masters);
         free(c->host);
         free(c->public_host);
         free(c->work_dir);

@@ -16,10 +16,10 @@ struct fst_error;
 
 struct worker_conf {
         struct fst_conf conf;
-        char *host;               /* that it listens on and is known by */
-        char *public_host;        /* of its pages' address: SPARK_PUBLIC_DNS, else host */
-        int port, web_ui_port;    /* 0: any */
-        struct word_list masters; /* "host:port" */
+        char *host;                 /* that it listens on and is known by */
+        char *public_host;          /* of its pages' address: SPARK_PUBLIC_DNS, else host */
+        int port, web_ui_port;      /* 0: any */
+        struct string_list masters; /* "host:port" */
         int cores;
         int64_t memory;    /* MiB */
         char *work_dir;    /* absolute */
@@ -29,7 +29,7 @@ struct worker_conf {
         struct registration_config registration;
         struct log_rolling rolling; /* of executors */
         char *cgroup;               /* spark.firesteel.worker.cgroup; NULL: none */
-        int64_t driver_patience;    /* spark.worker.driverTerminateTimeout, ms */
+        int64_t driver_timeout;     /* spark.worker.driverTerminateTimeout, ms */
         int retained_executors, retained_drivers;
         bool cleanup;                            /* spark.worker.cleanup.enabled, … */
         int64_t cleanup_interval, cleanup_after; /* ms */

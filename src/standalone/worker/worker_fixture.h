@@ -23,7 +23,7 @@
 #include <cmocka.h>
 
 #define TYPE(name) FIRESTEEL__STANDALONE__STANDALONE_TYPE__##name
-#define PATIENCE_MS 60000
+#define TIMEOUT_MS 60000
 
 /* --------------------------------------------------------------------------------------------------------- masters */
 
@@ -45,7 +45,7 @@ struct played_master {
 
 struct world {
         uv_loop_t loop;
-        uv_timer_t patience;
+        uv_timer_t timeout;
         char folder[64];
         struct worker_conf conf;
         struct worker_server *server;
@@ -95,7 +95,7 @@ static inline void take_registration(struct played_master *m, struct rpc_message
         m->worker = rpc_peer_ref_new(message->peer);
         m->ref = rpc_peer_ref(message->peer, STANDALONE_WORKER_ENDPOINT);
         buf_printf(&m->heard, "register %d cores %d MiB %s%s%s\n", w->cores, (int)w->memory, w->web_ui,
-                   *w->greeting ? " " : "", w->greeting);
+                   *w->nonce ? " " : "", w->nonce);
         answer_registration(m);
 }
 
@@ -177,7 +177,7 @@ static inline void too_long(uv_timer_t *timer)
         struct world *w = timer->data;
         for (size_t i = 0; i < w->n; i++)
                 print_message("master %zu heard:\n%s", i, buf_text(&w->masters[i].heard));
-        fail_msg("what is waited for has not come in %d s", PATIENCE_MS / 1000);
+        fail_msg("what is waited for has not come in %d s", TIMEOUT_MS / 1000);
 }
 
 static inline void nothing(uv_timer_t *timer)
@@ -187,10 +187,10 @@ static inline void nothing(uv_timer_t *timer)
 
 #define wait_for(w, condition)                                                                                         \
         do {                                                                                                           \
-                uv_timer_start(&(w)->patience, too_long, PATIENCE_MS, 0);                                              \
+                uv_timer_start(&(w)->timeout, too_long, TIMEOUT_MS, 0);                                                \
                 while (!(condition))                                                                                   \
                         uv_run(&(w)->loop, UV_RUN_ONCE);                                                               \
-                uv_timer_stop(&(w)->patience);                                                                         \
+                uv_timer_stop(&(w)->timeout);                                                                          \
         } while (0)
 
 static inline bool heard(const struct played_master *m, const char *line)
@@ -216,8 +216,8 @@ static inline void open_world(struct world *w)
         int port = 0;
         memset(w, 0, sizeof(*w));
         uv_loop_init(&w->loop);
-        uv_timer_init(&w->loop, &w->patience);
-        w->patience.data = w;
+        uv_timer_init(&w->loop, &w->timeout);
+        w->timeout.data = w;
         snprintf(w->folder, sizeof(w->folder), "/tmp/worker-server-XXXXXX");
         assert_non_null(mkdtemp(w->folder));
         w->silent_driver =
@@ -277,7 +277,7 @@ static inline void close_world(struct world *w)
         wait_for(w, w->ended);
         for (size_t i = 0; i < w->n; i++)
                 close_master(w, &w->masters[i]);
-        uv_close((uv_handle_t *)&w->patience, NULL);
+        uv_close((uv_handle_t *)&w->timeout, NULL);
         uv_run(&w->loop, UV_RUN_DEFAULT);
         assert_int_equal(uv_loop_close(&w->loop), 0);
         worker_server_free(w->server);

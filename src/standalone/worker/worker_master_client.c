@@ -53,7 +53,7 @@ struct worker_masters {
         size_t n;
         void *introduction;
         size_t introduction_len;
-        char *greeting; /* of who called last */
+        char *nonce; /* of who called last */
         char *url, *web_ui;
         bool was_taken; /* once, by anybody */
         bool closed;
@@ -102,7 +102,7 @@ static void reached(void *owner, struct rpc_answer *answer)
                 l->peer = rpc_peer_ref_new(answer->peer);
                 l->master = rpc_peer_ref(l->peer, STANDALONE_MASTER_ENDPOINT);
                 l->told = false;
-                rpc_peer_welcome(l->peer);
+                rpc_peer_authorize(l->peer);
                 registration_reached(m->registration, l->number, now_ms());
         } else {
                 log_at(l->told ? LOG_DEBUG : LOG_WARN, "Worker", "Failed to connect to master %s: %s", l->address,
@@ -129,7 +129,7 @@ static void introduce(void *owner, int number)
 {
         struct worker_masters *m = owner;
         Firesteel__Standalone__RegisterWorker more = FIRESTEEL__STANDALONE__REGISTER_WORKER__INIT;
-        more.greeting = m->greeting;
+        more.nonce = m->nonce;
         standalone_send_joined(m->links[number].master, MASTER(REGISTER_WORKER), m->introduction, m->introduction_len,
                                &more.base);
 }
@@ -161,7 +161,7 @@ struct worker_masters *worker_masters_new(uv_loop_t *loop, struct rpc_env *env, 
         m->registration = registration_new(&conf->registration, &registration_ops, m);
         m->url = mem_strdup("");
         m->web_ui = mem_strdup("");
-        m->greeting = mem_strdup("");
+        m->nonce = mem_strdup("");
         m->n = conf->masters.len;
         m->links = new_array(struct link, m->n);
         for (size_t i = 0; i < m->n; i++) {
@@ -201,7 +201,7 @@ static void timer_closed(uv_handle_t *handle)
         free(m->introduction);
         free(m->url);
         free(m->web_ui);
-        free(m->greeting);
+        free(m->nonce);
         free(m);
 }
 
@@ -305,7 +305,7 @@ static void take_changed(struct worker_masters *m, struct link *l, const struct 
         if (!c)
                 return;
         if (!l) {
-                set_text(&m->greeting, c->greeting);
+                set_text(&m->nonce, c->nonce);
                 ask_master(m, c->master_url);
                 return;
         }
@@ -467,7 +467,7 @@ static void send_reports(struct worker_masters *m)
         }
 }
 
-void worker_masters_report(struct worker_masters *m, uint16_t type, const ProtobufCMessage *body)
+void worker_masters_send_reliable(struct worker_masters *m, uint16_t type, const ProtobufCMessage *body)
 {
         size_t len = protobuf_c_message_get_packed_size(body);
         struct report *report = mem_zero(sizeof(*report) + len);

@@ -1,6 +1,6 @@
 /*
- * A worker's connections to its masters: it is connected to each and has introduced itself to each; one of them leads.
- * registration.h decides whom to reach when; here are the connections and the clock.
+ * A worker's connections to its masters: it is connected to each and has registering_role itself to each; one of them
+ * leads. registration.h decides whom to reach when; here are the connections and the clock.
  *
  * What a master wants done is taken only from the connection that we made to the one that leads: whoever connects to a
  * worker can tell it nothing but that a master has changed, and then the worker goes and asks that master.
@@ -51,4 +51,4 @@ void worker_masters_send(struct worker_masters *m, uint16_t type, const Protobuf
  * To the one that leads, now or when there is one again, until one has it: it may come twice. In the order in which
  * they were given, and before the state that `taken` asks for.
  */
-void worker_masters_report(struct worker_masters *m, uint16_t type, const ProtobufCMessage *body);
+void worker_masters_send_reliable(struct worker_masters *m, uint16_t type, const ProtobufCMessage *body);

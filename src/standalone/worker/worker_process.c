@@ -21,7 +21,7 @@
 struct worker_process {
         struct child *child; /* NULL: it has ended */
         char *directory;
-        uv_timer_t patience;
+        uv_timer_t timeout;
         struct log_roller *rollers[2]; /* of stdout and stderr; NULL: not rolled */
         struct cgroup *group;
         void (*ended)(void *owner, struct worker_process *process, int status, const char *message);
@@ -50,7 +50,7 @@ static void child_ended(void *owner, struct child *child, int wait_status, const
         finish_files(p);
         cgroup_free(steal(p->group));
         p->ended(p->owner, p, executor_process_status(wait_status), message);
-        uv_close((uv_handle_t *)&p->patience, closed);
+        uv_close((uv_handle_t *)&p->timeout, closed);
 }
 
 /* A descriptor for the child, or negative. */
@@ -80,8 +80,8 @@ static int start(struct worker_process *p, const struct worker_process_options *
         int err = out < 0 ? out : open_file(p, o, 1, error);
         int r = err < 0 ? err : put_header(err, o, error);
         struct child_options options = {.file = o->program,
-                                        .arguments = word_list_argv(o->words),
-                                        .environment = word_list_argv(o->variables),
+                                        .arguments = string_list_argv(o->words),
+                                        .environment = string_list_argv(o->variables),
                                         .directory = o->directory,
                                         .groups = o->group ? cgroup_procs(o->group) : NULL,
                                         .output = out,
@@ -113,13 +113,13 @@ int worker_process_start(const struct worker_process_options *options, struct wo
         p->directory = mem_strdup(options->directory);
         p->ended = options->ended;
         p->owner = options->owner;
-        p->patience.data = p;
-        uv_timer_init(options->loop, &p->patience);
+        p->timeout.data = p;
+        uv_timer_init(options->loop, &p->timeout);
         *out = p;
         return 0;
 }
 
-static void patience_over(uv_timer_t *timer)
+static void timed_out(uv_timer_t *timer)
 {
         struct worker_process *p = timer->data;
         if (!p->child)
@@ -128,13 +128,13 @@ static void patience_over(uv_timer_t *timer)
         child_kill(p->child, SIGKILL);
 }
 
-void worker_process_end(struct worker_process *p, int64_t patience)
+void worker_process_end(struct worker_process *p, int64_t timeout)
 {
-        if (!p->child || uv_is_active((uv_handle_t *)&p->patience))
+        if (!p->child || uv_is_active((uv_handle_t *)&p->timeout))
                 return;
         child_kill(p->child, SIGTERM);
         child_kill(p->child, SIGCONT); /* who is stopped would not notice */
-        uv_timer_start(&p->patience, patience_over, (uint64_t)MAX(patience, (int64_t)0), 0);
+        uv_timer_start(&p->timeout, timed_out, (uint64_t)MAX(timeout, (int64_t)0), 0);
 }
 
 pid_t worker_process_pid(const struct worker_process *p)

@@ -19,8 +19,8 @@ struct worker_process;
 struct worker_process_options {
         uv_loop_t *loop;
         const char *program;               /* an absolute path */
-        struct word_list *words;           /* argv */
-        struct word_list *variables;       /* environment */
+        struct string_list *words;         /* argv */
+        struct string_list *variables;     /* environment */
         const char *directory;             /* is there already */
         const char *title;                 /* "Spark Executor Command": what stands over the command in stderr */
         const char *command;               /* as it is shown, secrets redacted */
@@ -41,8 +41,8 @@ struct worker_process_options {
 int worker_process_start(const struct worker_process_options *options, struct worker_process **out,
                          struct fst_error *error);
 
-/* Ask it to end (SIGTERM), by force (SIGKILL) after @patience ms. */
-void worker_process_end(struct worker_process *p, int64_t patience);
+/* Ask it to end (SIGTERM), by force (SIGKILL) after @timeout ms. */
+void worker_process_end(struct worker_process *p, int64_t timeout);
 
 pid_t worker_process_pid(const struct worker_process *p);
 

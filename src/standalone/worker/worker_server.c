@@ -113,7 +113,7 @@ static void receive(void *owner, struct rpc_message *m)
 {
         struct worker_server *s = owner;
         if (m->type == TYPE(WATCH_WORKER)) { /* not answered: that it was asked is enough */
-                rpc_peer_welcome(m->peer);
+                rpc_peer_authorize(m->peer);
                 return;
         }
         if (s->ended || worker_masters_receive(s->masters, m))
@@ -357,7 +357,7 @@ void worker_server_start(struct worker_server *s, const char *web_ui)
 
 /* ------------------------------------------------------------------------------------------------------- ending */
 
-void worker_server_look_for_end(struct worker_server *s)
+void worker_server_check_stopped(struct worker_server *s)
 {
         if (!s->stopping || s->ended || s->view.executors.len > 0 || s->view.drivers.len > 0)
                 return;
@@ -375,7 +375,7 @@ void worker_server_stop(struct worker_server *s, int status)
                 executor_runner_kill(executor_runner_of(s->view.executors.data[i]));
         for (size_t i = 0; i < s->view.drivers.len; i++)
                 driver_runner_kill(driver_runner_of(s->view.drivers.data[i]));
-        worker_server_look_for_end(s);
+        worker_server_check_stopped(s);
 }
 
 void worker_server_free(struct worker_server *s)

@@ -47,7 +47,7 @@ struct worker_server {
 };
 
 /* It is ended, if it is to, once nothing runs any more. */
-void worker_server_look_for_end(struct worker_server *s);
+void worker_server_check_stopped(struct worker_server *s);
 
 /* ---------------------------------------------------------------------------------------------- worker_orders.c */
 

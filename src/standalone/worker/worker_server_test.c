@@ -147,7 +147,7 @@ static void test_called(void **state)
         assert_int_equal(rpc_env_ref(caller, worker_server_url(w.server), &ref, &error), 0);
         Firesteel__Standalone__MasterChanged changed = FIRESTEEL__STANDALONE__MASTER_CHANGED__INIT;
         changed.master_url = (char *)"spark://elsewhere:7077";
-        changed.greeting = (char *)"good morning";
+        changed.nonce = (char *)"good morning";
         assert_int_equal(rpc_send_packed(ref, TYPE(MASTER_CHANGED), &changed.base, NULL), 0);
         assert_int_equal(rpc_ask(ref, TYPE(STANDALONE_NONE), NULL, 0, NULL, 0, answered, &arrived), 0);
         wait_for(&w, arrived);

@@ -71,7 +71,7 @@ static int gateway_of(struct cluster_client *c, const char *master, const struct
                 return r;
         c->gateway_master = steal(key);
         gateway_client_set_stopped(c->gateway, c->stopped);
-        gateway_client_set_patience(c->gateway, 0);
+        gateway_client_set_timeout(c->gateway, 0);
         return 0;
 }
 

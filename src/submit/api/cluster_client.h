@@ -46,7 +46,7 @@ struct cluster_place cluster_place_of(const struct submission *s);
 /*
  * Submit what was prepared for RestSubmissionClientApp or ClientApp. 0 with *@answer (REST_ANSWER_INIT before), which
  * may be a refusal; FST_REST_E_NO_SERVER when a standalone master was no REST server, so that the caller prepares again
- * with submission.without_rest; or negative with @error: -ENOTCONN nobody is there, -ENOTSUP there is no such way,
+ * with submission.force_legacy; or negative with @error: -ENOTCONN nobody is there, -ENOTSUP there is no such way,
  * -EAGAIN no master leads now, others as the clients have them.
  */
 int cluster_client_submit(struct cluster_client *c, const struct submission *s, struct rest_answer *answer,

@@ -14,7 +14,7 @@
 #include "rpc/driver_state.h"
 #include "rest/rest_client.h"
 
-enum { UNKNOWN_MOST = 10, NO_LEADER_PAUSE_MS = 500 };
+enum { MAX_UNKNOWN = 10, NO_LEADER_PAUSE_MS = 500 };
 
 /* Under the lock: keep the answer, and what it complains of. False: the server did not do what it was asked. */
 static bool take_answer(fst_submission *app, const struct rest_answer *answer)
@@ -30,15 +30,15 @@ static bool take_answer(fst_submission *app, const struct rest_answer *answer)
 /* -------------------------------------------------------------------------------------------------- submitting */
 
 /* Prepare; again without the REST server, if it is none. What was prepared before is forgotten. */
-static int prepare(fst_submission *app, bool without_rest, struct fst_error *error)
+static int prepare(fst_submission *app, bool force_legacy, struct fst_error *error)
 {
         pthread_mutex_lock(&app->preparing);
-        if (without_rest && !app->prepared.without_rest) {
+        if (force_legacy && !app->prepared.force_legacy) {
                 submission_deinit(&app->prepared);
-                app->prepared = (struct submission){.without_rest = true};
+                app->prepared = (struct submission){.force_legacy = true};
                 app->is_prepared = false;
         }
-        app->prepared.only_built = app->prepared.to_kubernetes = true;
+        app->prepared.native_only = app->prepared.allow_kubernetes = true;
         int r = submission_prepare_all(app, error);
         pthread_mutex_unlock(&app->preparing);
         return r;
@@ -185,7 +185,7 @@ static void take_status(fst_submission *app, const struct rest_answer *answer)
                 submission_set_error(app, answer->message ? answer->message : "the driver has failed");
         if (state != FST_SUBMIT_UNKNOWN) {
                 submission_set_state(app, state);
-        } else if (app->unknown_times >= UNKNOWN_MOST) {
+        } else if (app->unknown_times >= MAX_UNKNOWN) {
                 submission_set_error(app, "the master does not know the application");
                 submission_set_state(app, FST_SUBMIT_LOST);
         }

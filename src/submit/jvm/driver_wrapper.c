@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define EXIT_WORKER_LOST 255 /* Spark's System.exit(-1) */
-#define PATIENCE_S 10        /* for hooks and children, once the worker is gone */
+#define TIMEOUT_S 10         /* for hooks and children, once the worker is gone */
 
 /* ----------------------------------------------------------------------------------------------------- watching */
 
@@ -32,12 +32,12 @@ struct watch {
         pthread_t thread;
         uv_loop_t loop;
         uv_async_t stop;
-        uv_timer_t patience;
+        uv_timer_t timeout;
         struct worker_watcher *watcher;
         pid_t child; /* that ends with us; 0: none */
 };
 
-static void patience_over(uv_timer_t *timer)
+static void timed_out(uv_timer_t *timer)
 {
         struct watch *w = timer->data;
         if (w->child > 0)
@@ -51,7 +51,7 @@ static void worker_lost(void *owner)
         struct watch *w = owner;
         if (w->child > 0)
                 kill(w->child, SIGTERM);
-        uv_timer_start(&w->patience, patience_over, PATIENCE_S * 1000, 0);
+        uv_timer_start(&w->timeout, timed_out, TIMEOUT_S * 1000, 0);
         if (w->child == 0)
                 shutdown_begin(128 + SIGTERM);
 }
@@ -60,7 +60,7 @@ static void on_stop(uv_async_t *stop)
 {
         struct watch *w = stop->data;
         uv_close((uv_handle_t *)&w->stop, NULL);
-        uv_close((uv_handle_t *)&w->patience, NULL);
+        uv_close((uv_handle_t *)&w->timeout, NULL);
         worker_watcher_free(steal(w->watcher));
 }
 
@@ -78,8 +78,8 @@ static int watch_start(struct watch *w, const struct fst_conf *conf, const char 
         w->child = child;
         uv_loop_init(&w->loop);
         uv_async_init(&w->loop, &w->stop, on_stop);
-        uv_timer_init(&w->loop, &w->patience);
-        w->stop.data = w->patience.data = w;
+        uv_timer_init(&w->loop, &w->timeout);
+        w->stop.data = w->timeout.data = w;
         int r = worker_watcher_new(&w->loop, conf, url, worker_lost, w, &w->watcher, error);
         if (r)
                 return r;
@@ -102,27 +102,27 @@ static void watch_stop(struct watch *w)
 /* In the child: become spark-submit, and end with the parent, whatever happens to it. */
 static int become_java(const struct driver_wrapper_options *o, const struct fst_conf *conf, pid_t parent)
 {
-        _cleanup_(word_list_deinit) struct word_list words = {0};
+        _cleanup_(string_list_deinit) struct string_list words = {0};
         struct fst_error error = FST_ERROR_INIT;
         const char *cores = conf_get_raw(conf, "spark.driver.cores");
         int status = 1;
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
                 return EXIT_WORKER_LOST;
-        word_list_add(&words, "--master");
-        word_list_take(&words, mem_printf("local[%s]", cores ? cores : "1"));
-        word_list_add(&words, "--deploy-mode");
-        word_list_add(&words, "client");
-        word_list_add(&words, "--class");
-        word_list_add(&words, o->main_class);
+        string_list_add(&words, "--master");
+        string_list_take(&words, mem_printf("local[%s]", cores ? cores : "1"));
+        string_list_add(&words, "--deploy-mode");
+        string_list_add(&words, "client");
+        string_list_add(&words, "--class");
+        string_list_add(&words, o->main_class);
         if (o->properties_file) {
-                word_list_add(&words, "--properties-file");
-                word_list_add(&words, o->properties_file);
+                string_list_add(&words, "--properties-file");
+                string_list_add(&words, o->properties_file);
         }
-        word_list_add(&words, o->jar);
+        string_list_add(&words, o->jar);
         for (size_t i = 0; i < o->n; i++)
-                word_list_add(&words, o->arguments[i]);
-        if (java_launch(JAVA_CLASS_SUBMIT, (int)words.len, word_list_argv(&words), false, &status, &error) < 0)
+                string_list_add(&words, o->arguments[i]);
+        if (java_launch(JAVA_CLASS_SUBMIT, (int)words.len, string_list_argv(&words), false, &status, &error) < 0)
                 fprintf(stderr, "Error: %s\n", error_message(&error));
         error_deinit(&error);
         return status;

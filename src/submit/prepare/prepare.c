@@ -158,7 +158,7 @@ static int choose_gateway(struct preparation *p, struct fst_error *error)
         const char *rest = property(p, "spark.master.rest.enabled");
         if (rest && !read_bool(rest, &p->use_rest))
                 return error_set(error, -EINVAL, "For input string: \"%s\"", rest);
-        p->use_rest &= !p->s->without_rest;
+        p->use_rest &= !p->s->force_legacy;
         return 0;
 }
 
@@ -300,8 +300,8 @@ static int check_built(const struct preparation *p, struct fst_error *error)
                                             [MANAGER_LOCAL] = "a local master"};
         enum cluster_manager manager = p->s->manager;
         bool built = manager == MANAGER_STANDALONE || manager == (p->s->cluster_mode ? MANAGER_MESOS : MANAGER_LOCAL) ||
-                     (manager == MANAGER_KUBERNETES && (!p->s->cluster_mode || p->s->to_kubernetes));
-        if (!p->s->only_built || built)
+                     (manager == MANAGER_KUBERNETES && (!p->s->cluster_mode || p->s->allow_kubernetes));
+        if (!p->s->native_only || built)
                 return 0;
         return error_set(error, -ENOTSUP,
                          "submitting to %s in %s mode is not built yet: --dry-run shows what would be submitted",

@@ -35,12 +35,12 @@ struct submit_arguments;
 
 struct submission {
         /* Said by the caller before submission_prepare: the master was no REST server, so take the gateway. */
-        bool without_rest;
+        bool force_legacy;
         /* … it is going to be run: a manager that is not built yet is refused (-ENOTSUP) before anything is downloaded,
          * resolved or compiled. */
-        bool only_built;
+        bool native_only;
         /* … by somebody who can submit to Kubernetes (submit/kubernetes/kube_submit.h). */
-        bool to_kubernetes;
+        bool allow_kubernetes;
         /* Where what takes its time is told: what Ivy prints, what R prints. NULL: nobody is told. */
         FILE *progress;
 

@@ -486,7 +486,7 @@ static void spark_2_4(void **state)
 static void the_gateway_is_taken_without_rest(void **state)
 {
         struct submit_arguments a;
-        struct submission s = {.without_rest = true};
+        struct submission s = {.force_legacy = true};
         assert_int_equal(understand(&a,
                                     "--master spark://h:1 --deploy-mode cluster --conf spark.master.rest.enabled=true "
                                     "--class C /n/a.jar",

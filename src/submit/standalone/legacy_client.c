@@ -166,10 +166,9 @@ static void on_answer(void *owner, struct rpc_answer *a)
                         "it is no master but an HTTP server: name the port at which the master listens (7077 unless it was "
                         "told another), or that of its REST server (6066) with spark.master.rest.enabled=true");
         else if (a->stranger)
-                complain(
-                        c, m, -EPROTO,
-                        "it ends connections without a greeting: it is no Firesteel master (of a genuine Spark master, "
-                        "use the REST server: spark.master.rest.enabled=true, port 6066)");
+                complain(c, m, -EPROTO,
+                         "it ends connections without a nonce: it is no Firesteel master (of a genuine Spark master, "
+                         "use the REST server: spark.master.rest.enabled=true, port 6066)");
         else
                 complain(c, m, a->status > 0 ? -EPROTO : a->status, a->message);
 }
@@ -309,7 +308,7 @@ int gateway_client_status(struct gateway_client *c, const char *id, struct gatew
 
 static int read_masters(struct gateway_client *c, const char *masters, struct fst_error *error)
 {
-        _cleanup_(word_list_deinit) struct word_list list = {0};
+        _cleanup_(string_list_deinit) struct string_list list = {0};
         int r = master_addresses_parse(masters, &list, error);
         if (r < 0)
                 return r;
@@ -397,7 +396,7 @@ void gateway_client_set_stopped(struct gateway_client *c, const int *stopped)
         c->stopped = stopped;
 }
 
-void gateway_client_set_patience(struct gateway_client *c, int64_t ms)
+void gateway_client_set_timeout(struct gateway_client *c, int64_t ms)
 {
         c->standby_ms = ms;
 }

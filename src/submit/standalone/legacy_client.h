@@ -58,7 +58,7 @@ void gateway_client_set_stopped(struct gateway_client *client, const int *stoppe
 
 /* How long it is asked again while no master leads, before -EAGAIN; without this call for as long as
  * spark.firesteel.submit.masterTimeout says. */
-void gateway_client_set_patience(struct gateway_client *client, int64_t ms);
+void gateway_client_set_timeout(struct gateway_client *client, int64_t ms);
 
 /*
  * Ask; *@answer (GATEWAY_ANSWER_INIT before) has what the leader said, success or not. FST_GATEWAY_E_NO_MASTER with
@@ -74,9 +74,9 @@ int gateway_client_status(struct gateway_client *client, const char *id, struct 
 
 /*
  * Submit what was prepared for ClientApp, and wait for its end if spark.standalone.submit.waitAppCompletion says so, or
- * if a launcher started this process (driver/backend/launcher_backend.h), which is told its id and states. *@status is the exit
- * status: 0; 1 for a driver that was waited for and did not finish; 255 when no master can be asked or it refuses, as
- * with Spark. Negative with @error for what cannot be asked at all.
+ * if a launcher started this process (driver/backend/launcher_backend.h), which is told its id and states. *@status is
+ * the exit status: 0; 1 for a driver that was waited for and did not finish; 255 when no master can be asked or it
+ * refuses, as with Spark. Negative with @error for what cannot be asked at all.
  */
 int gateway_submit(const struct submission *s, int *status, struct fst_error *error);
 

@@ -206,7 +206,7 @@ static void without_patience_nobody_is_waited_for(void **state)
         struct fst_error error = FST_ERROR_INIT;
         master_start(&m);
         struct gateway_client *c = client_for(m.port, 0, &conf);
-        gateway_client_set_patience(c, 0);
+        gateway_client_set_timeout(c, 0);
         assert_int_equal(launch(c, &conf, &answer, &error), -EAGAIN);
         assert_string_equal(error_message(&error), "None of the masters leads");
         gateway_client_free(c);

@@ -23,9 +23,9 @@
 #include <time.h>
 
 #define LOG "ClientEndpoint"
-#define EXIT_REFUSED 255   /* System.exit(-1) */
-#define EXIT_NOT_REACHED 1 /* Spark ends with an exception when it cannot connect */
-#define KNOWN_MOST 10      /* questions after which a driver that no master knows is given up */
+#define EXIT_REFUSED 255       /* System.exit(-1) */
+#define EXIT_NOT_REACHED 1     /* Spark ends with an exception when it cannot connect */
+#define MAX_UNKNOWN_ANSWERS 10 /* questions after which a driver that no master knows is given up */
 #define GLANCE_MS 50
 
 struct follower {
@@ -82,7 +82,7 @@ static void report(struct follower *f, const struct gateway_answer *a)
 static bool take_status(struct follower *f, const struct gateway_answer *a, int *unknown, int *status)
 {
         if (!a->success || !a->state) {
-                if (++*unknown < KNOWN_MOST)
+                if (++*unknown < MAX_UNKNOWN_ANSWERS)
                         return false;
                 log_error(LOG, "ERROR: Cluster master did not recognize %s", f->id);
                 *status = EXIT_REFUSED;

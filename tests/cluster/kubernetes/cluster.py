@@ -23,7 +23,7 @@ import urllib.request
 
 from programs import HERE, Missing, programs
 
-PATIENCE = 120  # seconds, for what takes seconds on a quiet machine
+TIMEOUT = 120  # seconds, for what takes seconds on a quiet machine
 SERVICES = "10.96.0.0/16"
 SERVICE_ADDRESS = "10.96.0.1"
 
@@ -43,7 +43,7 @@ def free_ports(n):
         return [s.getsockname()[1] for s in sockets]
 
 
-def wait_for(condition, what, seconds=PATIENCE):
+def wait_for(condition, what, seconds=TIMEOUT):
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         found = condition()
@@ -249,7 +249,7 @@ class Cluster:
         """The API server's answer to the administrator, as JSON where it is JSON; HTTPError for others than 2xx."""
         request = urllib.request.Request(self.url + path, method=method, data=None if body is None else json.dumps(body).encode(),
                                          headers={"Content-Type": content_type})
-        with urllib.request.urlopen(request, context=self.context(), timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(request, context=self.context(), timeout=TIMEOUT) as answer:
             text = answer.read().decode()
             return json.loads(text) if answer.headers.get_content_type() == "application/json" else text
 
@@ -261,7 +261,7 @@ class Cluster:
 
     def kubectl(self, *words, text=None, check=True):
         done = subprocess.run([self.program(), "kubectl", f"--kubeconfig={self.kubeconfig}", *words], input=text, text=True,
-                              capture_output=True, timeout=PATIENCE, check=False,
+                              capture_output=True, timeout=TIMEOUT, check=False,
                               env=dict(os.environ, HOME=str(self.folder)))
         if check and done.returncode:
             raise AssertionError(f"kubectl {' '.join(words)}: {done.stderr.strip()}")

@@ -3,7 +3,7 @@ import json
 import threading
 import urllib.request
 
-from cluster import PATIENCE
+from cluster import TIMEOUT
 
 PODS = "/api/v1/namespaces/default/pods"
 
@@ -36,7 +36,7 @@ class PodWatch(threading.Thread):
 
     def watch(self):
         request = urllib.request.Request(f"{self.cluster.url}{PODS}?watch=1&resourceVersion={self.version}&timeoutSeconds=2")
-        with urllib.request.urlopen(request, context=self.cluster.context(), timeout=PATIENCE) as stream:
+        with urllib.request.urlopen(request, context=self.cluster.context(), timeout=TIMEOUT) as stream:
             for line in stream:
                 event = json.loads(line)
                 self.version = event["object"]["metadata"]["resourceVersion"]

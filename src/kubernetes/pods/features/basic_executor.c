@@ -113,7 +113,7 @@ static void add_user_environment(const struct kube_conf *c, struct spark_pod *po
 
 static int add_java_environment(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
-        _cleanup_(word_list_deinit) struct word_list options = {0};
+        _cleanup_(string_list_deinit) struct string_list options = {0};
         _cleanup_free_ char *class_path = NULL;
         _cleanup_free_ char *library_path = NULL;
         int r = value_with_default(c, "spark.executor.defaultExtraClassPath", "spark.executor.extraClassPath", ":",
@@ -275,7 +275,7 @@ static char *host_name(const char *pod, bool lower)
 {
         size_t n = strlen(pod);
         struct buf out = BUF_INIT;
-        pod += n > KUBE_LABEL_MOST ? n - KUBE_LABEL_MOST : 0;
+        pod += n > MAX_KUBE_LABEL ? n - MAX_KUBE_LABEL : 0;
         while (*pod && !is_word(*pod))
                 pod++;
         for (bool bad = false; *pod; pod++) {

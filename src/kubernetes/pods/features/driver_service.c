@@ -87,7 +87,7 @@ static int put_spec(const struct kube_conf *c, json_t *spec, struct fst_error *e
 {
         struct driver_ports ports;
         _cleanup_(strmap_deinit) struct strmap labels = STRMAP_INIT;
-        _cleanup_(word_list_deinit) struct word_list families = {0};
+        _cleanup_(string_list_deinit) struct string_list families = {0};
         _cleanup_free_ char *policy = NULL;
         bool early;
         int r = read_ports(c, &ports, error);

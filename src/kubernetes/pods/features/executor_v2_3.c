@@ -33,7 +33,7 @@ static int driver_url(const struct kube_conf *c, char **out, struct fst_error *e
 static int add_environment(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         _cleanup_(strmap_deinit) struct strmap environment = STRMAP_INIT;
-        _cleanup_(word_list_deinit) struct word_list options = {0};
+        _cleanup_(string_list_deinit) struct string_list options = {0};
         _cleanup_free_ char *url = NULL;
         _cleanup_free_ char *memory = NULL;
         _cleanup_free_ char *cores = NULL;
@@ -102,7 +102,7 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
         kube_put(pod_metadata(pod), "name", name);
         if (c->driver_pod)
                 kube_set_owner(pod->pod, c->driver_pod);
-        kube_put(pod_spec(pod), "hostname", name + (n > KUBE_LABEL_MOST ? n - KUBE_LABEL_MOST : 0));
+        kube_put(pod_spec(pod), "hostname", name + (n > MAX_KUBE_LABEL ? n - MAX_KUBE_LABEL : 0));
         kube_put(pod_spec(pod), "restartPolicy", "Never");
         return pod_put_common(c, pod, error);
 }

@@ -42,7 +42,7 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
                 return r;
         json_t *volume = config_map_volume(HADOOP_FILES_VOLUME, folder ? fresh : existing);
         if (folder) {
-                _cleanup_(word_list_deinit) struct word_list names = {0};
+                _cleanup_(string_list_deinit) struct string_list names = {0};
                 folder_files(folder, &names);
                 for (size_t i = 0; i < names.len; i++)
                         json_array_append_new(kube_children(kube_child(volume, "configMap"), "items"),
@@ -64,7 +64,7 @@ static int properties(const struct kube_conf *c, struct strmap *out, struct fst_
 
 static int resources(const struct kube_conf *c, json_t *out, struct fst_error *error)
 {
-        _cleanup_(word_list_deinit) struct word_list names = {0};
+        _cleanup_(string_list_deinit) struct string_list names = {0};
         _cleanup_free_ char *name = map_name(c);
         const char *folder = c->env("HADOOP_CONF_DIR");
         int r = 0;

@@ -27,14 +27,14 @@
 
 /* What there is to download, and where to. */
 struct downloads {
-        struct word_list jars, files;
+        struct string_list jars, files;
         char *jars_folder, *files_folder;
 };
 
 static void downloads_deinit(struct downloads *d)
 {
-        word_list_deinit(&d->jars);
-        word_list_deinit(&d->files);
+        string_list_deinit(&d->jars);
+        string_list_deinit(&d->files);
         free(d->jars_folder);
         free(d->files_folder);
 }
@@ -44,11 +44,11 @@ bool pods_are_classic(const struct kube_conf *c)
         return kube_is_set(c, INIT_IMAGE);
 }
 
-int classic_files(const struct kube_conf *c, const char *key, struct word_list *out, struct fst_error *error)
+int classic_files(const struct kube_conf *c, const char *key, struct string_list *out, struct fst_error *error)
 {
         int r = kube_list(c, key, out, error);
         if (r == 0 && c->role == KUBE_DRIVER && c->resource && strcmp(key, "spark.jars") == 0)
-                word_list_add(out, c->resource);
+                string_list_add(out, c->resource);
         return r;
 }
 
@@ -69,7 +69,7 @@ static int read_downloads(const struct kube_conf *c, struct downloads *d, struct
 }
 
 /* Append those of @uris that have to be downloaded. */
-static void put_remote(const struct word_list *uris, struct buf *list)
+static void put_remote(const struct string_list *uris, struct buf *list)
 {
         for (size_t i = 0; i < uris->len; i++)
                 if (!is_in_image(uris->data[i]))
@@ -92,7 +92,7 @@ static int check(const struct kube_conf *c, struct fst_error *error)
 {
         _cleanup_(downloads_deinit) struct downloads d = {0};
         int r = read_downloads(c, &d, error);
-        const struct word_list *lists[] = {&d.jars, &d.files};
+        const struct string_list *lists[] = {&d.jars, &d.files};
         for (size_t k = 0; r == 0 && c->role == KUBE_DRIVER && k < ARRAY_SIZE(lists); k++)
                 for (size_t i = 0; i < lists[k]->len; i++)
                         if (file_is_local(lists[k]->data[i]))
@@ -185,7 +185,7 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
 }
 
 /* The list again, what is in the image as paths. */
-static void put_resolved(const struct word_list *uris, const char *key, struct strmap *out)
+static void put_resolved(const struct string_list *uris, const char *key, struct strmap *out)
 {
         _cleanup_(buf_deinit) struct buf list = BUF_INIT;
         for (size_t i = 0; i < uris->len; i++) {

@@ -17,4 +17,4 @@
 bool pods_are_classic(const struct kube_conf *c);
 
 /* Append what the list @key holds, the application itself being one of spark.jars. */
-int classic_files(const struct kube_conf *c, const char *key, struct word_list *out, struct fst_error *error);
+int classic_files(const struct kube_conf *c, const char *key, struct string_list *out, struct fst_error *error);

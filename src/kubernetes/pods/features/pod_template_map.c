@@ -50,7 +50,7 @@ static int resources(const struct kube_conf *c, json_t *out, struct fst_error *e
                 return r;
         json_t *map = kube_immutable("ConfigMap", name);
         json_array_append_new(out, map);
-        return file_content_put(kube_child(map, "data"), ITEM, path, TEMPLATE_MOST, error);
+        return file_content_put(kube_child(map, "data"), ITEM, path, MAX_TEMPLATE, error);
 }
 
 const struct feature_step pod_template_step = {
