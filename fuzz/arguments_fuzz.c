@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/master_url.h"
+#include "driver/backend/cluster_manager.h"
 #include "submit/options/arguments.h"
 #include "exec/app/app_compiler.h"
 
@@ -22,8 +23,9 @@ static int ignore(void *context, const char *path)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         _cleanup_free_ char *text = mem_strndup((const char *)data, size);
+        const struct cluster_manager_class *manager;
         struct master_url url;
-        master_url_parse(text, 4, &url, NULL);
+        cluster_manager_read(text, COMPAT_3_5, 4, &manager, &url, NULL);
         app_compiler_dependencies(text, ignore, NULL);
         char *words[64], *rest = text;
         int n = 0;

@@ -5,17 +5,7 @@
 #include "base/mem.h"
 
 #include <limits.h>
-
-static const char *const names[] = {
-        [MASTER_LOCAL] = "local", [MASTER_LOCAL_CLUSTER] = "local-cluster",
-        [MASTER_SPARK] = "spark", [MASTER_YARN] = "yarn",
-        [MASTER_MESOS] = "mesos", [MASTER_K8S] = "k8s",
-};
-
-const char *master_kind_name(enum master_kind kind)
-{
-        return names[kind];
-}
+#include <stdbool.h>
 
 static void skip_blanks(const char **p)
 {
@@ -70,56 +60,36 @@ static bool parse_local_cluster(const char *p, struct master_url *url)
                take(&p, ',') && take_number(&p, &url->memory_mib) && take(&p, ']') && !*p;
 }
 
-static int check_numbers(const char *text, const struct master_url *url, struct fst_error *error)
+static int refuse_malformed(const char *text, struct fst_error *error)
 {
-        if (url->kind == MASTER_LOCAL && url->threads < 1)
+        return error_set(
+                error, -EINVAL,
+                "Could not parse Master URL: '%s' (as in local, local[2], local[*,3], local-cluster[2,1,1024])", text);
+}
+
+int local_master_parse(const char *text, int processors, struct master_url *out, struct fst_error *error)
+{
+        struct master_url url = {.threads = 1, .max_failures = 1};
+        if (strncmp(text, "local", 5) != 0 || (text[5] && !parse_local(text + 5, processors, &url)))
+                return refuse_malformed(text, error);
+        if (url.threads < 1)
                 return error_set(error, -EINVAL,
                                  "Asked to run locally with %d threads (master '%s'): at least 1 is needed",
-                                 url->threads, text);
-        if (url->kind == MASTER_LOCAL && url->max_failures < 1)
+                                 url.threads, text);
+        if (url.max_failures < 1)
                 return error_set(error, -EINVAL, "master '%s': a task must be allowed at least 1 failure, not %d", text,
-                                 url->max_failures);
-        if (url->kind == MASTER_LOCAL_CLUSTER && (url->executors < 1 || url->cores < 1 || url->memory_mib < 1))
-                return error_set(error, -EINVAL, "master '%s': executors, cores and MiB must each be at least 1", text);
+                                 url.max_failures);
+        *out = url;
         return 0;
 }
 
-int master_url_parse(const char *text, int processors, struct master_url *out, struct fst_error *error)
+int local_cluster_master_parse(const char *text, int processors, struct master_url *out, struct fst_error *error)
 {
         struct master_url url = {0};
-        bool good = true;
-        if (strcmp(text, "local") == 0) {
-                url = (struct master_url){.kind = MASTER_LOCAL, .threads = 1, .max_failures = 1};
-        } else if (strncmp(text, "local-cluster", 13) == 0) {
-                url.kind = MASTER_LOCAL_CLUSTER;
-                good = parse_local_cluster(text + 13, &url);
-        } else if (strncmp(text, "local", 5) == 0) {
-                url.kind = MASTER_LOCAL;
-                good = parse_local(text + 5, processors, &url);
-        } else if (strncmp(text, "spark://", 8) == 0) {
-                url.kind = MASTER_SPARK;
-                good = text[8] != 0;
-        } else if (strcmp(text, "yarn") == 0 || strcmp(text, "yarn-client") == 0 || strcmp(text, "yarn-cluster") == 0) {
-                url.kind = MASTER_YARN;
-        } else if (strncmp(text, "mesos://", 8) == 0) {
-                url.kind = MASTER_MESOS;
-                good = text[8] != 0;
-        } else if (strncmp(text, "k8s://", 6) == 0) {
-                url.kind = MASTER_K8S;
-                good = text[6] != 0;
-        } else {
-                return error_set(error, -EINVAL,
-                                 "Master must either be yarn or start with spark, k8s, mesos, or local (it is '%s')",
-                                 text);
-        }
-        if (!good)
-                return error_set(
-                        error, -EINVAL,
-                        "Could not parse Master URL: '%s' (as in local[2], local[*,3], local-cluster[2,1,1024], "
-                        "spark://host:7077, yarn, k8s://https://host:6443)",
-                        text);
-        int r = check_numbers(text, &url, error);
-        if (r == 0)
-                *out = url;
-        return r;
+        if (strncmp(text, "local-cluster", 13) != 0 || !parse_local_cluster(text + 13, &url))
+                return refuse_malformed(text, error);
+        if (url.executors < 1 || url.cores < 1 || url.memory_mib < 1)
+                return error_set(error, -EINVAL, "master '%s': executors, cores and MiB must each be at least 1", text);
+        *out = url;
+        return 0;
 }

@@ -19,7 +19,7 @@
 #include "driver/job_runner.h"
 #include "driver/backend/launcher_backend.h"
 #include "driver/backend/cluster_backend.h"
-#include "driver/backend/cluster_managers.h"
+#include "driver/backend/cluster_manager.h"
 #include "driver/backend/local_backend.h"
 #include "driver/local_properties.h"
 #include "driver/events/progress_bar.h"
@@ -63,7 +63,7 @@ static char *user_name(void)
 /* Where this application is: for its executors, if it has some. */
 static int read_place(struct fst_context *sc, struct fst_error *error)
 {
-        if (sc->master.kind == MASTER_LOCAL) {
+        if (sc->manager->in_process) {
                 sc->host = mem_strdup("localhost");
                 return 0;
         }
@@ -82,7 +82,7 @@ static char *own_id(const struct fst_context *sc)
         char day[32];
         struct tm parts;
         time_t now = (time_t)(sc->started_ms / 1000);
-        if (sc->master.kind == MASTER_LOCAL)
+        if (sc->manager->in_process)
                 return mem_printf("local-%lld", (long long)sc->started_ms);
         strftime(day, sizeof(day), "%Y%m%d%H%M%S", localtime_r(&now, &parts));
         return mem_printf("app-%s-%04d", day, (int)(getpid() % 10000));
@@ -91,20 +91,10 @@ static char *own_id(const struct fst_context *sc)
 int context_cores_of_one(const struct fst_context *sc)
 {
         int64_t each;
-        if (sc->master.kind == MASTER_LOCAL)
-                return sc->master.threads;
-        if (conf_contains(sc->conf, "spark.executor.cores") &&
+        if (!sc->manager->in_process && conf_contains(sc->conf, "spark.executor.cores") &&
             conf_get_int(sc->conf, "spark.executor.cores", &each, NULL) == 0)
                 return (int)each;
-        switch (sc->master.kind) {
-        case MASTER_LOCAL_CLUSTER:
-                return sc->master.cores;
-        case MASTER_K8S:
-        case MASTER_YARN:
-                return 1;
-        default:
-                return INT_MAX;
-        }
+        return sc->manager->executor_cores ? sc->manager->executor_cores(&sc->master) : INT_MAX;
 }
 
 /* The backend, and with it the application's id: a cluster manager gives it to who introduces itself. */
@@ -112,9 +102,9 @@ static int introduce(struct fst_context *sc, struct fst_error *error)
 {
         struct executor_manager *manager;
         int r = 0;
-        if (sc->master.kind == MASTER_LOCAL)
+        if (sc->manager->in_process)
                 sc->backend = local_backend_new(sc);
-        else if ((r = cluster_manager_new(sc, &manager, error)) == 0)
+        else if ((r = sc->manager->executor_manager_new(sc, &manager, error)) == 0)
                 sc->backend = cluster_backend_new(sc, manager);
         if (r == 0 && sc->backend->class->announce)
                 r = sc->backend->class->announce(sc->backend, &sc->app_id, error);
@@ -127,20 +117,24 @@ static int introduce(struct fst_context *sc, struct fst_error *error)
         return 0;
 }
 
-/* In a pod spark.kubernetes.driver.master may say that the driver runs its tasks itself. */
+/* A driver that its manager started may have to run its tasks itself (spark.kubernetes.driver.master). */
 static int read_master(struct fst_context *sc, struct fst_error *error)
 {
         _cleanup_free_ char *master = NULL, *inside = NULL;
-        int r = conf_get_string(sc->conf, "spark.master", &master, error);
+        enum submit_compat compat;
+        int r = submit_compat_parse(conf_get_raw(sc->conf, "spark.firesteel.compat"), &compat, error);
         if (r == 0)
-                r = master_url_parse(master ? master : "local[*]", processors(), &sc->master, error);
-        if (r < 0 || sc->master.kind != MASTER_K8S)
+                r = conf_get_string(sc->conf, "spark.master", &master, error);
+        if (r == 0)
+                r = cluster_manager_read(master ? master : "local[*]", compat, processors(), &sc->manager, &sc->master,
+                                         error);
+        if (r < 0 || !sc->manager->driver_master_key)
                 return r;
-        r = conf_get_string(sc->conf, "spark.kubernetes.driver.master", &inside, error);
+        r = conf_get_string(sc->conf, sc->manager->driver_master_key, &inside, error);
         if (r < 0 || !inside || !text_starts_with(inside, "local"))
                 return r;
         log_info("SparkContext", "Running Spark with %s", inside);
-        return master_url_parse(inside, processors(), &sc->master, error);
+        return cluster_manager_read(inside, compat, processors(), &sc->manager, &sc->master, error);
 }
 
 static int read_identity(struct fst_context *sc, struct fst_error *error)
@@ -169,7 +163,7 @@ static int start_isolation(struct fst_context *sc, int64_t memory, struct fst_er
         struct zygote *zygote;
         bool all;
         int r = isolation_wanted(sc->conf, &all, error);
-        if (r || !all || sc->master.kind != MASTER_LOCAL)
+        if (r || !all || !sc->manager->in_process)
                 return r;
         if ((r = isolation_zygote_new(&zygote, error)))
                 return error_wrap(error, r, "spark.firesteel.task.isolation=process");
@@ -243,7 +237,7 @@ static void end_by_launcher(struct launcher_backend *launcher, void *context)
 
 static void tell_launcher_of_start(struct fst_context *sc)
 {
-        if (sc->master.kind != MASTER_LOCAL)
+        if (!sc->manager->in_process)
                 launcher_backend_set_state(sc->launcher, LAUNCHER_SUBMITTED);
         launcher_backend_set_app_id(sc->launcher, sc->app_id);
         launcher_backend_set_state(sc->launcher, LAUNCHER_RUNNING);
@@ -282,7 +276,7 @@ static int start(struct fst_context *sc, struct fst_error *error)
                 return r;
         if ((r = job_runner_new(sc, steal(sc->backend), &sc->runner, error)) || (r = start_progress_bar(sc, error)))
                 return r;
-        if (sc->master.kind == MASTER_LOCAL)
+        if (sc->manager->in_process)
                 log_info("Executor", "Starting executor ID driver on host %s with %d task slots", sc->host,
                          sc->master.threads);
         tell_launcher_of_start(sc);
@@ -510,10 +504,10 @@ FST_API int fst_context_default_parallelism(const fst_context *sc)
         /* A value that is none was refused when the context started. */
         if (conf_get_int(sc->conf, "spark.default.parallelism", &set, NULL) == 0 && set > 0)
                 return (int)set;
-        if (sc->master.kind == MASTER_LOCAL)
+        if (sc->manager->in_process)
                 return MAX(sc->master.threads, 1);
-        if (sc->master.kind == MASTER_LOCAL_CLUSTER)
-                return MAX(sc->master.executors * sc->master.cores, 2);
+        if (sc->manager->total_cores)
+                return MAX(sc->manager->total_cores(&sc->master), 2);
         return MAX(__atomic_load_n(&sc->registered_cores, __ATOMIC_RELAXED), 2); /* Spark's, from one moment */
 }
 

@@ -18,6 +18,7 @@
 struct accumulators;
 struct application_files;
 struct broadcast_variables;
+struct cluster_manager_class;
 struct job_runner;
 struct event_log_setup;
 struct progress_bar;
@@ -32,14 +33,15 @@ struct fst_context {
         struct fst_error error;
 
         char *app_id, *app_name, *user, *host;
-        struct master_url master;
+        const struct cluster_manager_class *manager; /* of spark.master */
+        struct master_url master;                    /* its numbers */
         int64_t started_ms;
 
         struct exec_env env;
         struct task_services services;        /* of tasks in this process */
         VEC(struct executor_ref *) executors; /* by the scheduler's number; the scheduler thread's, while it runs */
-        struct scheduler_backend *backend; /* until the runner takes it */
-        int registered_cores;              /* of executors that are there; atomic */
+        struct scheduler_backend *backend;    /* until the runner takes it */
+        int registered_cores;                 /* of executors that are there; atomic */
         struct job_runner *runner;
         struct accumulators *accumulators;
         struct broadcast_variables *broadcasts;

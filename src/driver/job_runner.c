@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/allocation.h"
+#include "driver/backend/cluster_manager.h"
 #include "driver/backend/custom_resources.h"
 #include "driver/local_properties.h"
 #include "driver/pools.h"
@@ -231,19 +232,18 @@ static int read_config(struct fst_context *sc, struct sched_config *config, stru
             (e = conf_get_string(sc->conf, "spark.scheduler.allocation.file", &file, error)))
                 return e;
         int cores = context_cores_of_one(sc);
-        if (sc->master.kind != MASTER_LOCAL &&
+        if (!sc->manager->in_process &&
             (e = conf_get_bool(sc->conf, "spark.shuffle.service.enabled", &config->outputs_outlive_executors, error)))
                 return e;
-        if (sc->master.kind == MASTER_LOCAL)
+        if (sc->manager->in_process)
                 config->max_failures = sc->master.max_failures;
         if (config->task_cpus > cores)
                 return error_set(
                         error, -EINVAL,
                         "spark.task.cpus is %d, but %s %d cores: no task could ever run; make it at most that, or ask for more "
                         "cores",
-                        config->task_cpus, sc->master.kind == MASTER_LOCAL ? "the master has" : "an executor has",
-                        cores);
-        if ((e = custom_resources_check(sc->conf, config, sc->master.kind == MASTER_LOCAL, error)))
+                        config->task_cpus, sc->manager->in_process ? "the master has" : "an executor has", cores);
+        if ((e = custom_resources_check(sc->conf, config, sc->manager->in_process, error)))
                 return e;
         if (config->mode == SCHEDULING_FIFO)
                 return 0;

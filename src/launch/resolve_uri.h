@@ -1,7 +1,7 @@
 /* Paths as absolute URIs (Spark: Utils.resolveURI). */
 #pragma once
 
-#include "launch/compat.h"
+#include "conf/compat.h"
 
 /*
  * A file or URI as an absolute URI: "a.so" becomes "file:/here/a.so"; a URI with a scheme is returned as it is. With
@@ -9,5 +9,6 @@
  */
 char *submit_resolve_uri(const char *path, enum submit_compat compat);
 
-/* The same for each name of a comma-separated list. Empty and blank names are dropped; other names keep their blanks. */
+/* The same for each name of a comma-separated list. Empty and blank names are dropped; other names keep their blanks.
+ */
 char *submit_resolve_uris(const char *list, enum submit_compat compat);

@@ -82,8 +82,8 @@ int rest_client_wait(struct rest_client *client, const char *id, const struct re
  * for an application that was waited for and did not finish; 128 + N after the signal N. As in Spark a master's
  * refusal is told in the log, and the status is 0.
  *
- * FST_REST_E_NO_SERVER, after Spark's warning, when a standalone master was no REST server: the caller prepares again
- * with submission.force_legacy. Negative with @error.
+ * CLUSTER_MANAGER_E_NO_REST, after Spark's warning, when a standalone master was no REST server: the caller prepares
+ * again with submission.force_legacy. Negative with @error.
  */
 int rest_submit(const struct submission *s, int *status, struct fst_error *error);
 

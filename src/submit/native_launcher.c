@@ -15,7 +15,7 @@
 #include "submit/options/arguments.h"
 #include "launch/native_program.h"
 #include "submit/prepare/submission.h"
-#include "driver/backend/cluster_managers.h"
+#include "driver/backend/cluster_manager.h"
 #include "io/fs/uri.h"
 
 #include <stdio.h>
@@ -23,23 +23,15 @@
 
 static int check_master(const struct submit_arguments *a, struct fst_error *error)
 {
-        const char *master = submit_arguments_master(a);
+        const struct cluster_manager_class *manager;
         struct master_url url;
         if (a->value[SUBMIT_REMOTE])
                 return error_set(error, -ENOTSUP,
                                  "--remote '%s' is not supported by this version of Firesteel: it has no "
                                  "Spark Connect client",
                                  a->value[SUBMIT_REMOTE]);
-        int r = master_url_parse(master, (int)sysconf(_SC_NPROCESSORS_ONLN), &url, error);
-        if (r < 0)
-                return r;
-        bool local = url.kind == MASTER_LOCAL || url.kind == MASTER_LOCAL_CLUSTER;
-        r = cluster_master_check(&url, master, error);
-        if (r < 0)
-                return r;
-        if (local && a->value[SUBMIT_DEPLOY_MODE] && strcmp(a->value[SUBMIT_DEPLOY_MODE], "cluster") == 0)
-                return error_set(error, -EINVAL, "Cluster deploy mode is not compatible with master \"local\"");
-        return 0;
+        return cluster_manager_read(submit_arguments_master(a), a->compat, (int)sysconf(_SC_NPROCESSORS_ONLN), &manager,
+                                    &url, error);
 }
 
 /* Where @uri is on this machine, "local:" naming what is on all machines; NULL: elsewhere. The caller owns it. */

@@ -9,16 +9,12 @@
 #include "base/mem.h"
 #include "process/exit_cleanup.h"
 #include "base/string_prefix.h"
-#include "kubernetes/driver/kube_submit_operation.h"
-#include "submit/kubernetes/kube_submit.h"
+#include "driver/backend/cluster_manager.h"
 #include "submit/options/arguments.h"
-#include "submit/options/cluster_manager.h"
-#include "submit/standalone/legacy_client.h"
 #include "submit/jvm/java_command.h"
 #include "submit/jvm/java_launcher.h"
 #include "submit/native_launcher.h"
 #include "launch/remote_files.h"
-#include "rest/rest_client.h"
 #include "submit/prepare/submission.h"
 
 #include <stdio.h>
@@ -58,12 +54,6 @@ static const char *foreign_kind(const char *resource)
         return submit_is_native(resource) || !home || !home[0] ? NULL : "no native application";
 }
 
-static bool is_cluster_mode(const struct submit_arguments *a)
-{
-        const char *mode = a->value[SUBMIT_DEPLOY_MODE], *master = submit_arguments_master(a);
-        return (mode && strcmp(mode, "cluster") == 0) || strcmp(master, "yarn-cluster") == 0;
-}
-
 static int prepare(struct submit_arguments *a, struct submission *s, struct fst_error *error)
 {
         int r = submission_prepare(a, s, error);
@@ -74,24 +64,17 @@ static int prepare(struct submit_arguments *a, struct submission *s, struct fst_
         return r;
 }
 
-/* The driver runs in the cluster. A master that turns out to speak no REST is asked by its gateway. */
+/* The driver runs in the cluster. A master that is not a REST server is asked through its legacy gateway. */
 static int run_in_cluster(struct submit_arguments *a, int *status, struct fst_error *error)
 {
         bool force_legacy = false;
         for (;;) {
-                _cleanup_(submission_deinit) struct submission s = {.force_legacy = force_legacy,
-                                                                    .native_only = true,
-                                                                    .allow_kubernetes = true,
-                                                                    .progress = stderr};
+                _cleanup_(submission_deinit) struct submission s = {
+                        .force_legacy = force_legacy, .native_only = true, .progress = stderr};
                 int r = prepare(a, &s, error);
-                if (r < 0)
-                        return r;
-                if (s.main_class && strcmp(s.main_class, SUBMIT_CLASS_GATEWAY) == 0)
-                        return gateway_submit(&s, status, error);
-                if (s.main_class && strcmp(s.main_class, SUBMIT_CLASS_KUBERNETES) == 0)
-                        return kube_submit(&s, status, error);
-                r = rest_submit(&s, status, error);
-                if (r != FST_REST_E_NO_SERVER)
+                if (r == 0)
+                        r = s.manager->submit(&s, status, error);
+                if (r != CLUSTER_MANAGER_E_NO_REST)
                         return r;
                 error_deinit(error);
                 force_legacy = true;
@@ -153,21 +136,16 @@ static int run_native(struct submit_arguments *a, int *status, struct fst_error 
 static int operate(const struct submit_arguments *a, int *status, struct fst_error *error)
 {
         const char *master = submit_arguments_master(a);
-        bool kill = a->action == SUBMIT_ACTION_KILL;
-        if (rest_client_supports(master))
-                return (kill ? rest_kill : rest_status)(master, a->submission, &a->properties, status, error);
-        if (strncmp(master, "k8s", 3) == 0) {
-                int r = (kill ? kube_kill : kube_status)(master, a->submission, &a->properties, error);
-                *status = r < 0 ? 1 : 0;
-                return r;
-        }
-        return error_set(error, -ENOTSUP, "No external SparkSubmitOperations clients found for master url: '%s'",
-                         master);
+        const struct cluster_manager_class *manager = cluster_manager_for_request(master, error);
+        if (!manager)
+                return -ENOTSUP;
+        return (a->action == SUBMIT_ACTION_KILL ? manager->kill : manager->status)(master, a->submission,
+                                                                                   &a->properties, status, error);
 }
 
 bool runner_is_foreign(const struct submit_arguments *a)
 {
-        return a->action == SUBMIT_ACTION_SUBMIT && !a->dry_run && !is_cluster_mode(a) &&
+        return a->action == SUBMIT_ACTION_SUBMIT && !a->dry_run && !submit_arguments_cluster_mode(a) &&
                foreign_kind(a->primary_resource);
 }
 
@@ -176,7 +154,7 @@ int runner_run(struct submit_arguments *a, int n, char *const *words, int *statu
         *status = 1;
         if (a->action != SUBMIT_ACTION_SUBMIT)
                 return operate(a, status, error);
-        if (is_cluster_mode(a))
+        if (submit_arguments_cluster_mode(a))
                 return run_in_cluster(a, status, error);
         const char *kind = foreign_kind(a->primary_resource);
         if (!kind)

@@ -3,9 +3,7 @@
  *
  *      native application, client mode     prepared, then its main is called here (native_launcher.h)
  *      JVM, Python, R, client mode         exec of java with the original words: Spark prepares it itself
- *      standalone, Mesos, cluster mode     the master's REST server (rest_client.h)
- *      Kubernetes, cluster mode            the driver's pod is created (submit/kubernetes/kube_submit.h)
- *      YARN, cluster mode                  not built yet: one line that says so
+ *      cluster mode                        the cluster manager's `submit` slot (driver/backend/cluster_manager.h)
  */
 #pragma once
 

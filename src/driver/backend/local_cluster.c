@@ -428,11 +428,12 @@ static const struct executor_manager_class local_cluster_class = {
         .free = local_cluster_free,
 };
 
-struct executor_manager *local_cluster_new(struct fst_context *sc)
+int local_cluster_new(struct fst_context *sc, struct executor_manager **out, struct fst_error *error)
 {
         struct local_cluster *c = new0(struct local_cluster);
         c->manager.class = &local_cluster_class;
         c->sc = sc;
         c->wanted = INT32_MAX;
-        return &c->manager;
+        *out = &c->manager;
+        return 0;
 }

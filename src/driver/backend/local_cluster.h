@@ -6,6 +6,7 @@
 #include "driver/backend/executor_manager.h"
 
 struct fst_context;
+struct fst_error;
 
-/* Never NULL. @sc->master says how many. */
-struct executor_manager *local_cluster_new(struct fst_context *sc);
+/* cluster_manager_class.executor_manager_new; @sc->master says how many. Always 0. */
+int local_cluster_new(struct fst_context *sc, struct executor_manager **out, struct fst_error *error);

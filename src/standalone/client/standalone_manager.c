@@ -486,13 +486,12 @@ static const struct executor_manager_class standalone_class = {
         .free = standalone_free,
 };
 
-int standalone_manager_new(struct fst_context *sc, const char *masters, struct executor_manager **out,
-                           struct fst_error *error)
+int standalone_manager_new(struct fst_context *sc, struct executor_manager **out, struct fst_error *error)
 {
         struct standalone_manager *m = new0(struct standalone_manager);
         m->manager.class = &standalone_class;
         m->sc = sc;
-        m->masters = mem_strdup(masters);
+        m->masters = mem_strdup(conf_get_raw(sc->conf, "spark.master"));
         int r = read_sizes(m, error);
         if (r)
                 standalone_free(&m->manager);

@@ -9,6 +9,5 @@
 
 struct fst_context;
 
-/* 0, or -EINVAL with @error for settings that cannot be. @masters is copied. */
-int standalone_manager_new(struct fst_context *sc, const char *masters, struct executor_manager **out,
-                           struct fst_error *error);
+/* cluster_manager_class.executor_manager_new, for the masters of spark.master. -EINVAL for invalid settings. */
+int standalone_manager_new(struct fst_context *sc, struct executor_manager **out, struct fst_error *error);

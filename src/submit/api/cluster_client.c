@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
+#include "driver/backend/cluster_manager.h"
 #include "submit/standalone/legacy_client.h"
 #include "submit/standalone/legacy_arguments.h"
 #include "rest/rest_client.h"
@@ -130,7 +131,7 @@ static int submit_by_rest(struct cluster_client *c, const struct submission *s, 
         int r = rest_of(c, master, error);
         if (r == 0)
                 r = rest_client_create(c->rest, &request, answer, error);
-        return r == FST_REST_E_NO_SERVER && s->manager != MANAGER_STANDALONE ? -ENOTCONN : r;
+        return r == FST_REST_E_NO_SERVER && !s->manager->has_legacy_gateway ? -ENOTCONN : r;
 }
 
 static int submit_by_gateway(struct cluster_client *c, const struct submission *s, struct rest_answer *answer,

@@ -9,6 +9,7 @@
 #include "submit/api/submitter.h"
 
 #include "base/mem.h"
+#include "driver/backend/cluster_manager.h"
 #include "conf/conf.h"
 #include "submit/api/cluster_client.h"
 #include "rpc/driver_state.h"
@@ -38,7 +39,7 @@ static int prepare(fst_submission *app, bool force_legacy, struct fst_error *err
                 app->prepared = (struct submission){.force_legacy = true};
                 app->is_prepared = false;
         }
-        app->prepared.native_only = app->prepared.allow_kubernetes = true;
+        app->prepared.native_only = true;
         int r = submission_prepare_all(app, error);
         pthread_mutex_unlock(&app->preparing);
         return r;
@@ -123,11 +124,11 @@ static int operate(fst_submission *app, struct cluster_client *client, struct fs
 {
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
         const char *to = submit_arguments_master(&app->args);
-        if (strncmp(to, "k8s", 3) == 0)
-                return submit_kubernetes_operate(app, error);
+        const struct cluster_manager_class *manager = cluster_manager_for_request(to, error);
+        if (!manager)
+                return -ENOTSUP;
         if (!rest_client_supports(to))
-                return error_set(error, -ENOTSUP,
-                                 "No external SparkSubmitOperations clients found for master url: '%s'", to);
+                return submit_kubernetes_operate(app, error);
         const struct cluster_place place = {.master = to};
         int r = app->args.action == SUBMIT_ACTION_KILL
                         ? cluster_client_kill(client, &place, app->args.submission, &answer, error)
@@ -143,8 +144,7 @@ static int operate(fst_submission *app, struct cluster_client *client, struct fs
 
 static bool in_cluster(const fst_submission *app)
 {
-        const char *mode = app->args.value[SUBMIT_DEPLOY_MODE], *master = submit_arguments_master(&app->args);
-        return (mode && strcmp(mode, "cluster") == 0) || strcmp(master, "yarn-cluster") == 0;
+        return submit_arguments_cluster_mode(&app->args);
 }
 
 static int start(fst_submission *app, struct cluster_client *client, struct fst_error *error)

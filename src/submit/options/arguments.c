@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/conf.h"
-#include "submit/options/cluster_manager.h"
+#include "submit/options/application_kind.h"
 
 void submit_arguments_init(struct submit_arguments *a)
 {

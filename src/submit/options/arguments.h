@@ -24,11 +24,12 @@
 
 #include "base/strmap.h"
 #include "base/vec.h"
-#include "submit/options/cluster_manager.h"
+#include "submit/options/application_kind.h"
 #include "submit/options/options.h"
 
 #include <stdbool.h>
 
+struct cluster_manager_class;
 struct fst_conf;
 struct fst_error;
 
@@ -98,6 +99,12 @@ int submit_arguments_validate(struct submit_arguments *a, const char *(*env)(con
 
 /* --master, or what Spark takes without it. */
 const char *submit_arguments_master(const struct submit_arguments *a);
+
+/* Whether the driver runs in the cluster: by --deploy-mode, or because the master URL implies it (yarn-cluster). */
+bool submit_arguments_cluster_mode(const struct submit_arguments *a);
+
+/* -ENOTSUP with @error if native applications on @manager are not built in this mode. */
+int submit_check_built(const struct cluster_manager_class *manager, bool cluster_mode, struct fst_error *error);
 
 /* The --verbose report: "Parsed arguments:" and the properties, secrets redacted. The caller owns it. */
 char *submit_arguments_report(const struct submit_arguments *a);

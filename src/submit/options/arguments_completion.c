@@ -11,7 +11,8 @@
 #include "base/mem.h"
 #include "conf/properties.h"
 #include "conf/redact.h"
-#include "submit/options/cluster_manager.h"
+#include "driver/backend/cluster_manager.h"
+#include "submit/options/application_kind.h"
 #include "launch/jar_manifest.h"
 #include "text/shell_words.h"
 #include "launch/resolve_uri.h"
@@ -216,8 +217,9 @@ static void derive_name(struct submit_arguments *a, const char *(*env)(const cha
         const char *found = NULL;
         if (*name)
                 return;
-        if (strncmp(submit_arguments_master(a), "yarn", 4) == 0)
-                found = env("SPARK_YARN_APP_NAME");
+        const struct cluster_manager_class *manager = cluster_manager_by_prefix(submit_arguments_master(a));
+        if (manager && manager->name_variable)
+                found = env(manager->name_variable);
         if (!found)
                 found = a->value[SUBMIT_CLASS];
         if (found)

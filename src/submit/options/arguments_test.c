@@ -103,6 +103,16 @@ static void errors_are_spark_s(void **state)
         assert_error("--num-executors 0 x.so", "Number of executors must be a positive number", false);
         assert_error("--num-executors 2147483648 x.so", "Number of executors must be a positive number", false);
         assert_error("--master yarn x.so",
+                     "submitting to YARN in client mode is not built yet: --dry-run shows what would be submitted",
+                     false);
+        assert_error("--master yarn --deploy-mode cluster x.c",
+                     "submitting to YARN in cluster mode is not built yet: --dry-run shows what would be submitted",
+                     false);
+        assert_error("--master yarn --dry-run x.so",
+                     "When running with master 'yarn' either HADOOP_CONF_DIR or YARN_CONF_DIR must be set in the "
+                     "environment.",
+                     false);
+        assert_error("--master yarn x.jar",
                      "When running with master 'yarn' either HADOOP_CONF_DIR or YARN_CONF_DIR must be set in the "
                      "environment.",
                      false);
@@ -121,8 +131,8 @@ static void a_dry_run_has_an_output(void **state)
         assert_int_equal(a.output, SUBMIT_OUTPUT_JSON);
         submit_arguments_deinit(&a);
         assert_error("--output json x.so", "--output is for --dry-run: add --dry-run to see what would be run", true);
-        assert_error("--dry-run --output yaml x.so", "--output must be \"text\", \"json\" or \"objects\", but is 'yaml'",
-                     true);
+        assert_error("--dry-run --output yaml x.so",
+                     "--output must be \"text\", \"json\" or \"objects\", but is 'yaml'", true);
 }
 
 static void dynamic_allocation_starts_without_executors(void **state)

@@ -3,7 +3,9 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/string_prefix.h"
 #include "conf/units.h"
+#include "driver/backend/cluster_manager.h"
 
 #include <limits.h>
 #include <strings.h>
@@ -58,6 +60,46 @@ static int validate_numbers(const struct submit_arguments *a, struct fst_error *
         return 0;
 }
 
+bool submit_arguments_cluster_mode(const struct submit_arguments *a)
+{
+        const char *mode = a->value[SUBMIT_DEPLOY_MODE], *master = submit_arguments_master(a);
+        const struct cluster_manager_class *manager = cluster_manager_by_prefix(master);
+        if (!mode || strcmp(mode, "cluster") != 0)
+                mode = manager && manager->deploy_mode ? manager->deploy_mode(master) : NULL;
+        return mode && strcmp(mode, "cluster") == 0;
+}
+
+int submit_check_built(const struct cluster_manager_class *manager, bool cluster_mode, struct fst_error *error)
+{
+        bool built = cluster_mode ? manager->submit != NULL : manager->in_process || manager->executor_manager_new;
+        if (built)
+                return 0;
+        return error_set(error, -ENOTSUP,
+                         "submitting to %s in %s mode is not built yet: --dry-run shows what would be submitted",
+                         manager->title, cluster_mode ? "cluster" : "client");
+}
+
+/* A native application for a manager that is not built gets no advice that would not help it. */
+static int check_hadoop_conf(const struct submit_arguments *a, const char *(*env)(const char *name),
+                             struct fst_error *error)
+{
+        const char *master = submit_arguments_master(a);
+        const struct cluster_manager_class *manager = cluster_manager_by_prefix(master), *valid;
+        int r = 0;
+        if (!manager || !manager->needs_hadoop_conf || env("HADOOP_CONF_DIR") || env("YARN_CONF_DIR") ||
+            env("SPARK_TESTING"))
+                return 0;
+        if (!a->dry_run && submit_is_native(a->primary_resource) &&
+            cluster_manager_find(master, a->compat, &valid, NULL) == 0)
+                r = submit_check_built(valid, submit_arguments_cluster_mode(a), error);
+        if (r < 0)
+                return r;
+        return error_set(error, -EINVAL,
+                         "When running with master '%s' either HADOOP_CONF_DIR or YARN_CONF_DIR must be set in the "
+                         "environment.",
+                         master);
+}
+
 static int validate_submit(const struct submit_arguments *a, const char *(*env)(const char *name),
                            struct fst_error *error)
 {
@@ -72,13 +114,9 @@ static int validate_submit(const struct submit_arguments *a, const char *(*env)(
         int r = validate_numbers(a, error);
         if (r < 0)
                 return r;
-        const char *master = submit_arguments_master(a);
-        bool has_hadoop = env("HADOOP_CONF_DIR") || env("YARN_CONF_DIR") || env("SPARK_TESTING");
-        if (strncmp(master, "yarn", 4) == 0 && !has_hadoop)
-                return error_set(error, -EINVAL,
-                                 "When running with master '%s' either HADOOP_CONF_DIR or YARN_CONF_DIR must be set in "
-                                 "the environment.",
-                                 master);
+        r = check_hadoop_conf(a, env, error);
+        if (r < 0)
+                return r;
         if (a->value[SUBMIT_PROXY_USER] && a->value[SUBMIT_PRINCIPAL])
                 return error_set(error, -EINVAL, "Only one of --proxy-user or --principal can be provided.");
         return 0;
@@ -89,7 +127,9 @@ static int validate_request(const struct submit_arguments *a, const char *asks, 
                             struct fst_error *error)
 {
         const char *master = submit_arguments_master(a);
-        if (a->compat == COMPAT_2_4 && strncmp(master, "spark://", 8) != 0 && strncmp(master, "mesos://", 8) != 0)
+        const struct cluster_manager_class *manager = cluster_manager_by_prefix(master);
+        bool asked = manager && manager->scheme && text_starts_with(master, manager->scheme);
+        if (a->compat == COMPAT_2_4 && (!asked || manager->requests_since > COMPAT_2_4))
                 return error_set(error, -EINVAL, "%s is only supported in standalone or Mesos mode!", asks);
         return a->submission[0] ? 0 : error_set(error, -EINVAL, "Please specify a submission to %s.", what);
 }

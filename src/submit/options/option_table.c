@@ -8,11 +8,11 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-#define Y (1u << MANAGER_YARN)
-#define S (1u << MANAGER_STANDALONE)
-#define M (1u << MANAGER_MESOS)
-#define K (1u << MANAGER_KUBERNETES)
-#define L (1u << MANAGER_LOCAL)
+#define Y OPTIONS_YARN
+#define S OPTIONS_STANDALONE
+#define M OPTIONS_MESOS
+#define K OPTIONS_KUBERNETES
+#define L OPTIONS_LOCAL
 #define ALL (Y | S | M | K | L)
 #define BOTH (MODE_CLIENT | MODE_CLUSTER)
 
@@ -141,14 +141,14 @@ const struct option_row *option_table(enum submit_compat compat, size_t *n)
         }
 }
 
-void option_table_apply(enum submit_compat compat, enum cluster_manager manager, bool cluster_mode,
+void option_table_apply(enum submit_compat compat, unsigned manager, bool cluster_mode,
                         const char *(*value)(void *context, int source), void *context, struct strmap *conf)
 {
         size_t n;
         const struct option_row *rows = option_table(compat, &n);
         for (size_t i = 0; i < n; i++) {
                 const struct option_row *row = &rows[i];
-                if (!(row->managers & (1u << manager)) || !(row->modes & (cluster_mode ? MODE_CLUSTER : MODE_CLIENT)))
+                if (!(row->managers & manager) || !(row->modes & (cluster_mode ? MODE_CLUSTER : MODE_CLIENT)))
                         continue;
                 const char *new = value(context, row->source);
                 if (!new)

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/strmap.h"
-#include "submit/options/cluster_manager.h"
+#include "conf/compat.h"
 #include "submit/options/options.h"
 
 #include <stddef.h>
@@ -17,12 +17,19 @@ enum option_source {
         OPTION_SUPERVISE_TEXT                     /* "true" or "false" */
 };
 
+/* Managers in the table: cluster_manager_class.option_bit. The numbers are those of Spark's SparkSubmit. */
+#define OPTIONS_YARN 1u
+#define OPTIONS_STANDALONE 2u
+#define OPTIONS_MESOS 4u
+#define OPTIONS_LOCAL 8u
+#define OPTIONS_KUBERNETES 16u
+
 #define MODE_CLIENT 1u
 #define MODE_CLUSTER 2u
 
 struct option_row {
         int source;        /* an enum submit_field or enum option_source */
-        unsigned managers; /* 1 << enum cluster_manager, together */
+        unsigned managers; /* OPTIONS_… together */
         unsigned modes;    /* MODE_CLIENT, MODE_CLUSTER */
         const char *key;
         bool merge; /* a list that is appended to what the key holds */
@@ -32,9 +39,10 @@ struct option_row {
 const struct option_row *option_table(enum submit_compat compat, size_t *n);
 
 /*
- * Apply the table to @conf. @value answers what a source holds, NULL for nothing: that row is skipped.
+ * Apply the rows of @manager, an option bit, to @conf. @value answers what a source holds, NULL for nothing: that row
+ * is skipped.
  */
-void option_table_apply(enum submit_compat compat, enum cluster_manager manager, bool cluster_mode,
+void option_table_apply(enum submit_compat compat, unsigned manager, bool cluster_mode,
                         const char *(*value)(void *context, int source), void *context, struct strmap *conf);
 
 /*

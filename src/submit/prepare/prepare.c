@@ -10,7 +10,6 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "submit/prepare/python_path.h"
 #include "launch/remote_files.h"
 #include "launch/resolve_uri.h"
@@ -73,34 +72,11 @@ static const char *property(const struct preparation *p, const char *key)
 
 static int choose_manager(struct preparation *p, struct fst_error *error)
 {
-        const char *master = p->a->value[SUBMIT_MASTER], *warning = NULL;
-        p->s->manager = MANAGER_LOCAL;
-        if (!master && !p->a->value[SUBMIT_REMOTE])
-                master = submit_arguments_master(p->a);
-        int r = master ? cluster_manager_parse(master, p->compat, &p->s->manager, error) : 0;
-        if (r < 0)
-                return r;
-        const char *mode = cluster_manager_yarn_mode(master ? master : "", p->a->value[SUBMIT_DEPLOY_MODE], &r, error);
-        if (r < 0)
-                return r;
-        if (mode) {
-                preparation_warn(p,
-                                 "Master %s is deprecated since 2.0. Please use master \"yarn\" with specified deploy "
-                                 "mode instead.",
-                                 master);
-                preparation_set(p, SUBMIT_DEPLOY_MODE, mem_strdup(mode));
-                preparation_set(p, SUBMIT_MASTER, mem_strdup("yarn"));
-        }
-        if (p->s->manager != MANAGER_KUBERNETES)
-                return 0;
-        char *url = NULL;
-        r = kubernetes_master_resolve(master, p->compat, &url, &warning, error);
-        if (r < 0)
-                return r;
-        if (warning)
-                log_warn("submit", "%s", warning); /* what Spark logs, not prints */
-        preparation_set(p, SUBMIT_MASTER, url);
-        return 0;
+        const char *master = p->a->value[SUBMIT_MASTER];
+        if (!master)
+                master = p->a->value[SUBMIT_REMOTE] ? "local" : submit_arguments_master(p->a);
+        int r = cluster_manager_find(master, p->compat, &p->s->manager, error);
+        return r < 0 || !p->s->manager->resolve ? r : p->s->manager->resolve(p, error);
 }
 
 /* Spark 3.5 started a Connect server of its own with this key, and the application then needs a master. */
@@ -111,28 +87,38 @@ static void choose_local_connect(struct preparation *p)
                 strmap_remove(&p->s->conf, "spark.remote");
 }
 
+/* Cluster mode, with any manager. */
+static int check_cluster_mode(const struct preparation *p, struct fst_error *error)
+{
+        const char *class = p->a->value[SUBMIT_CLASS];
+        if (submit_is_shell(p->a->primary_resource))
+                return error_set(error, -EINVAL, "Cluster deploy mode is not applicable to Spark shells.");
+        if (submit_is_sql_shell(class))
+                return error_set(error, -EINVAL, "Cluster deploy mode is not applicable to Spark SQL shell.");
+        if (submit_is_thrift_server(class))
+                return error_set(error, -EINVAL, "Cluster deploy mode is not applicable to Spark Thrift server.");
+        if (p->compat == COMPAT_2_4 || !submit_is_connect_server(class))
+                return 0;
+        if (p->compat == COMPAT_3_5)
+                return error_set(error, -EINVAL, "Cluster deploy mode is not applicable to Spark Connect server.");
+        if (p->runs_connect_server)
+                return 0;
+        return error_set(error, -EINVAL,
+                         "Launching Spark Connect server in cluster deploy mode is supported only for YARN");
+}
+
 static int choose_mode(struct preparation *p, struct fst_error *error)
 {
-        const char *mode = p->a->value[SUBMIT_DEPLOY_MODE], *resource = p->a->primary_resource;
+        const char *mode = p->a->value[SUBMIT_DEPLOY_MODE];
         struct submission *s = p->s;
-        int r = 0;
         if (mode && strcmp(mode, "client") != 0 && strcmp(mode, "cluster") != 0)
                 return error_set(error, -EINVAL, "Deploy mode must be either client or cluster");
         s->cluster_mode = mode && strcmp(mode, "cluster") == 0;
-        r = cluster_manager_check(s->manager, s->cluster_mode, resource, p->a->value[SUBMIT_CLASS], p->compat, error);
-        if (r < 0)
-                return r;
-        if (!mode)
+        int r = s->manager->check ? s->manager->check(p, error) : 0;
+        if (r == 0 && s->cluster_mode)
+                r = check_cluster_mode(p, error);
+        if (r == 0 && !mode)
                 preparation_set(p, SUBMIT_DEPLOY_MODE, mem_strdup("client"));
-        p->yarn_cluster = s->manager == MANAGER_YARN && s->cluster_mode;
-        p->mesos_cluster = s->manager == MANAGER_MESOS && s->cluster_mode;
-        if (p->yarn_cluster && p->compat == COMPAT_4_3 && submit_is_connect_server(p->a->value[SUBMIT_CLASS]))
-                vec_push(&s->messages, mem_strdup("SparkConnectServer is starting in cluster deploy mode. Use `yarn "
-                                                  "application -kill` command or YARN client API to stop the server."));
-        p->kubernetes_cluster = s->manager == MANAGER_KUBERNETES && s->cluster_mode;
-        p->standalone = s->cluster_mode && strncmp(submit_arguments_master(p->a), "spark://", 8) == 0;
-        if (p->compat > COMPAT_2_4 && s->manager == MANAGER_KUBERNETES && !s->cluster_mode)
-                p->kubernetes_driver = preparation_flag(p, "spark.kubernetes.submitInDriver", false, &r, error);
         return r;
 }
 
@@ -188,8 +174,8 @@ static const char *option_value(void *context, int source)
 /* The application's jar is one of its jars, unless the manager ships it by itself. */
 static void add_application_jar(struct preparation *p)
 {
-        bool has_it = p->compat == COMPAT_4_3 && p->kubernetes_driver; /* from the outer submit */
-        if (p->yarn_cluster || has_it || p->language != LANGUAGE_JVM)
+        bool has_it = p->compat == COMPAT_4_3 && p->inner_submit; /* from the outer submit */
+        if (p->ships_application || has_it || p->language != LANGUAGE_JVM)
                 return;
         const char *resource = submit_is_user_jar(p->a->primary_resource, p->compat) ? p->a->primary_resource : NULL;
         _cleanup_free_ char *jars = file_list_merge(strmap_get(&p->s->conf, "spark.jars"), NULL);
@@ -218,7 +204,7 @@ static int finish_python_path(struct preparation *p, struct fst_error *error)
                 return 0;
         _cleanup_free_ char *names = p->compat == COMPAT_2_4 ? mem_strdup(set) : file_list_merge(set, NULL);
         _cleanup_free_ char *resolved = submit_resolve_uris(names ? names : "", p->compat);
-        bool plain = p->compat == COMPAT_2_4 ? !p->yarn_cluster && !p->mesos_cluster : !p->s->cluster_mode;
+        bool plain = p->compat == COMPAT_2_4 ? !p->keeps_python_uris : !p->s->cluster_mode;
         char *formatted = NULL;
         int r = plain ? python_paths_format(resolved, &formatted, error) : 0;
         if (r == 0)
@@ -233,7 +219,7 @@ static int finish_submit_time(struct preparation *p, struct fst_error *error)
         bool again = preparation_flag(p, "spark.kubernetes.setSubmitTimeInDriver", true, &r, error);
         if (r < 0 || p->compat == COMPAT_2_4)
                 return p->compat == COMPAT_2_4 ? 0 : r;
-        if (strmap_get(&p->s->conf, "spark.app.submitTime") && !(p->kubernetes_driver && again))
+        if (strmap_get(&p->s->conf, "spark.app.submitTime") && !(p->inner_submit && again))
                 return 0;
         struct timespec now;
         clock_gettime(CLOCK_REALTIME, &now);
@@ -245,14 +231,12 @@ static int finish_submit_time(struct preparation *p, struct fst_error *error)
 static void put_conf(struct preparation *p)
 {
         struct strmap *conf = &p->s->conf;
-        option_table_apply(p->compat, p->s->manager, p->s->cluster_mode, option_value, p, conf);
+        option_table_apply(p->compat, p->s->manager->option_bit, p->s->cluster_mode, option_value, p, conf);
         if (submit_is_shell(p->a->primary_resource))
                 strmap_set_if_missing(conf, "spark.ui.showConsoleProgress", "true");
         add_application_jar(p);
-        if (p->s->manager == MANAGER_YARN && p->language == LANGUAGE_PYTHON)
-                strmap_set(conf, "spark.yarn.isPython", "true");
-        /* Hadoop asks for tokens in the name of a resource manager, which is not there. */
-        if ((p->s->manager == MANAGER_MESOS || p->s->manager == MANAGER_KUBERNETES) && p->security.enabled)
+        /* Hadoop asks for tokens in the name of a resource manager, even where there is none. */
+        if (p->hadoop_tokens && p->security.enabled)
                 strmap_set(conf, "spark.hadoop.yarn.resourcemanager.principal", p->security.user);
 }
 
@@ -275,9 +259,8 @@ static int finish(struct preparation *p, struct fst_error *error)
 /* Whoever acts for another user in a cluster may not bring classes into this process, unless it is allowed. */
 static void check_proxy_classpath(struct preparation *p)
 {
-        bool refused = p->compat > COMPAT_2_4 && !p->proxy_classpath && p->a->value[SUBMIT_PROXY_USER] &&
-                       (p->yarn_cluster || p->mesos_cluster || p->kubernetes_cluster ||
-                        (p->s->manager == MANAGER_STANDALONE && p->s->cluster_mode));
+        bool refused =
+                p->compat > COMPAT_2_4 && !p->proxy_classpath && p->a->value[SUBMIT_PROXY_USER] && p->s->cluster_mode;
         if (!refused || p->s->classpath.len == 0)
                 return;
         for (size_t i = 0; i < p->s->classpath.len; i++)
@@ -293,19 +276,7 @@ static void check_proxy_classpath(struct preparation *p)
 /* Drivers here are native ones: those of a JVM are prepared by Spark itself. */
 static int check_built(const struct preparation *p, struct fst_error *error)
 {
-        static const char *const names[] = {[MANAGER_YARN] = "YARN",
-                                            [MANAGER_STANDALONE] = "a standalone master",
-                                            [MANAGER_MESOS] = "Mesos",
-                                            [MANAGER_KUBERNETES] = "Kubernetes",
-                                            [MANAGER_LOCAL] = "a local master"};
-        enum cluster_manager manager = p->s->manager;
-        bool built = manager == MANAGER_STANDALONE || manager == (p->s->cluster_mode ? MANAGER_MESOS : MANAGER_LOCAL) ||
-                     (manager == MANAGER_KUBERNETES && (!p->s->cluster_mode || p->s->allow_kubernetes));
-        if (!p->s->native_only || built)
-                return 0;
-        return error_set(error, -ENOTSUP,
-                         "submitting to %s in %s mode is not built yet: --dry-run shows what would be submitted",
-                         names[manager], p->s->cluster_mode ? "cluster" : "client");
+        return p->s->native_only ? submit_check_built(p->s->manager, p->s->cluster_mode, error) : 0;
 }
 
 static int prepare(struct preparation *p, struct fst_error *error)

@@ -15,11 +15,11 @@
 
 #include "base/strmap.h"
 #include "base/vec.h"
-#include "submit/options/cluster_manager.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 
+struct cluster_manager_class;
 struct fst_error;
 struct submit_arguments;
 
@@ -39,12 +39,10 @@ struct submission {
         /* … it is going to be run: a manager that is not built yet is refused (-ENOTSUP) before anything is downloaded,
          * resolved or compiled. */
         bool native_only;
-        /* … by somebody who can submit to Kubernetes (submit/kubernetes/kube_submit.h). */
-        bool allow_kubernetes;
         /* Where what takes its time is told: what Ivy prints, what R prints. NULL: nobody is told. */
         FILE *progress;
 
-        enum cluster_manager manager;
+        const struct cluster_manager_class *manager;
         bool cluster_mode;     /* the driver runs in the cluster */
         char *main_class;      /* NULL where Spark has none */
         VEC(char *) arguments; /* of the main class; an element is NULL where Spark passes null */

@@ -483,7 +483,7 @@ static void spark_2_4(void **state)
 }
 /* clang-format on */
 
-static void the_gateway_is_taken_without_rest(void **state)
+static void the_gateway_is_taken_force_legacy(void **state)
 {
         struct submit_arguments a;
         struct submission s = {.force_legacy = true};
@@ -569,7 +569,7 @@ int main(void)
                 cmocka_unit_test(submit_time),
                 cmocka_unit_test(spark_3_5),
                 cmocka_unit_test(spark_2_4),
-                cmocka_unit_test(the_gateway_is_taken_without_rest),
+                cmocka_unit_test(the_gateway_is_taken_force_legacy),
                 cmocka_unit_test(what_is_only_unwise_is_warned_of),
                 cmocka_unit_test(both_forms_are_printed),
         };

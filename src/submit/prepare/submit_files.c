@@ -1,9 +1,9 @@
 /*
  * The files of a submission: where they are, and what must be here before the driver starts.
  *
- * A driver in this process needs the application, its jars and its Python files on this machine; YARN needs what its
- * file systems cannot fetch; the driver's pod of Kubernetes needs all of it in its working directory. Packages become
- * jars first of all, so that what follows sees no difference. A C file that goes into a cluster goes there compiled.
+ * A driver in this process needs the application, its jars and its Python files on this machine; a cluster manager may
+ * need more (its `localize` slot). Packages become jars first of all, so that later steps see no difference. A C file
+ * that goes into a cluster goes there compiled.
  */
 #include "submit/prepare/preparation.h"
 
@@ -33,8 +33,8 @@ static const char *property(const struct preparation *p, const char *key)
 
 static void add_package_jars(struct preparation *p, const struct package_jars *jars)
 {
-        if (p->kubernetes_cluster && p->compat > COMPAT_2_4) {
-                /* Kubernetes' client uploads local files, and may need them for that itself. */
+        if (p->packages_on_classpath) {
+                /* This process uploads local files, and may need them for that itself. */
                 for (size_t i = 0; i < jars->len; i++)
                         vec_push(&p->s->classpath, mem_strdup(jars->data[i]));
                 return;
@@ -64,7 +64,7 @@ static int build_r_packages(struct preparation *p, struct fst_error *error)
                                 error);
 }
 
-/* In the standalone cluster and on Mesos the driver resolves them, and builds what R packages they bring. */
+/* Where the driver resolves packages, it builds the R packages in them, too. */
 static int resolve_packages(struct preparation *p, struct fst_error *error)
 {
         _cleanup_(package_jars_deinit) struct package_jars jars = {0};
@@ -77,7 +77,7 @@ static int resolve_packages(struct preparation *p, struct fst_error *error)
                 .compat = property(p, "spark.firesteel.compat"),
                 .out = p->s->progress,
         };
-        if (p->mesos_cluster || (p->s->manager == MANAGER_STANDALONE && p->s->cluster_mode))
+        if (p->driver_resolves_packages)
                 return 0;
         int r = packages_resolve(&request, &jars, error);
         if (r < 0)
@@ -91,15 +91,12 @@ static int resolve_packages(struct preparation *p, struct fst_error *error)
 
 static bool is_about_kerberos(const struct preparation *p)
 {
-        return p->s->manager == MANAGER_KUBERNETES || p->s->manager == MANAGER_MESOS ||
-               (p->a->value[SUBMIT_PRINCIPAL] && p->a->value[SUBMIT_KEYTAB]);
+        return p->hadoop_tokens || (p->a->value[SUBMIT_PRINCIPAL] && p->a->value[SUBMIT_KEYTAB]);
 }
 
-/* Spark 2.4 takes "local:" as it stands, leaves Kubernetes out, and tells all others what it has logged in with. */
+/* Spark 2.4 takes "local:" as it stands, and tells every manager what it has logged in with. */
 static int log_in_2_4(struct preparation *p, const char *keytab, struct fst_error *error)
 {
-        if (p->s->manager == MANAGER_KUBERNETES)
-                return 0;
         if (access(keytab, F_OK) < 0)
                 return error_set(error, -ENOENT, "requirement failed: Keytab file: %s does not exist", keytab);
         strmap_set(&p->s->conf, "spark.yarn.keytab", keytab);
@@ -107,12 +104,12 @@ static int log_in_2_4(struct preparation *p, const char *keytab, struct fst_erro
         return hadoop_security_login(&p->security, p->a->value[SUBMIT_PRINCIPAL], keytab, error);
 }
 
-/* Kerberos is for all but the standalone cluster and Mesos. "local:" is a path on the cluster's machines. */
+/* "local:" is a path on the cluster's machines. */
 static int log_in(struct preparation *p, struct fst_error *error)
 {
         const char *keytab = p->a->value[SUBMIT_KEYTAB];
         struct uri uri;
-        if (p->s->manager == MANAGER_STANDALONE || p->mesos_cluster || !p->a->value[SUBMIT_PRINCIPAL] || !keytab)
+        if (p->no_login || !p->a->value[SUBMIT_PRINCIPAL] || !keytab)
                 return 0;
         if (p->compat == COMPAT_2_4)
                 return log_in_2_4(p, keytab, error);
@@ -160,41 +157,6 @@ static int download(struct preparation *p, struct fst_error *error)
                 r = remote_files_download_list(p->files, value[SUBMIT_JARS], &p->local_jars, error);
         if (r == 0 && value[SUBMIT_PY_FILES])
                 r = remote_files_download_list(p->files, value[SUBMIT_PY_FILES], &p->local_py_files, error);
-        return r;
-}
-
-/* The driver's pod has everything in its working directory, as YARN's containers have. */
-static int move_to_working_directory(struct preparation *p, struct fst_error *error)
-{
-        static const enum submit_field lists[] = {SUBMIT_FILES, SUBMIT_JARS, SUBMIT_ARCHIVES, SUBMIT_PY_FILES};
-        for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
-                const char *list = p->a->value[lists[i]];
-                const char *avoid =
-                        lists[i] == SUBMIT_JARS ? property(p, "spark.kubernetes.jars.avoidDownloadSchemes") : NULL;
-                char *out = NULL;
-                int r = !list ? 0
-                              : remote_files_to_working_directory(p->files, list, lists[i] == SUBMIT_ARCHIVES, avoid,
-                                                                  &out, error);
-                if (r < 0)
-                        return r;
-                if (list)
-                        preparation_set(p, lists[i], out);
-        }
-        vec_push(&p->s->classpath, mem_strdup("."));
-        return 0;
-}
-
-static int localize_for_yarn(struct preparation *p, struct fst_error *error)
-{
-        static const enum submit_field lists[] = {SUBMIT_FILES, SUBMIT_PY_FILES, SUBMIT_JARS, SUBMIT_ARCHIVES};
-        char *primary = NULL;
-        int r = remote_files_localize_for_yarn(p->files, p->a->primary_resource, &primary, error);
-        if (r < 0)
-                return r;
-        free(p->a->primary_resource);
-        p->a->primary_resource = primary;
-        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(lists); i++)
-                r = replace(p, lists[i], remote_files_localize_for_yarn, error);
         return r;
 }
 
@@ -260,12 +222,10 @@ int preparation_resolve_files(struct preparation *p, struct fst_error *error)
                 r = resolve_globs(p, error);
         if (r == 0 && !p->s->cluster_mode)
                 r = download(p, error);
-        if (r == 0 && p->kubernetes_driver)
-                r = move_to_working_directory(p, error);
         if (r == 0)
                 r = compile_for_cluster(p, error);
-        if (r == 0 && p->s->manager == MANAGER_YARN)
-                r = localize_for_yarn(p, error);
+        if (r == 0 && p->s->manager->localize)
+                r = p->s->manager->localize(p, error);
         return r;
 }
 

@@ -4,9 +4,9 @@
  * Lines without a time are those that Spark's spark-submit prints itself, the others those of the client's log. Signals
  * end a JVM with the status 128 + N and without a word, and leave the driver alone; so here.
  *
- * A launcher that started this process (driver/backend/launcher_backend.h) is told the driver's id and states. As Spark's YARN
- * client does, a client with a launcher stays until the driver has ended, whatever waitAppCompletion says; Spark's
- * standalone client tells a launcher nothing. The launcher's Stop kills the driver.
+ * A launcher that started this process (driver/backend/launcher_backend.h) is told the driver's id and states. As
+ * Spark's YARN client does, a client with a launcher stays until the driver has ended, whatever waitAppCompletion says;
+ * Spark's standalone client tells a launcher nothing. The launcher's Stop kills the driver.
  */
 #include "rest/rest_client.h"
 
@@ -16,6 +16,7 @@
 #include "conf/log4j2.h"
 #include "rpc/driver_state.h"
 #include "submit/prepare/submission.h"
+#include "driver/backend/cluster_manager.h"
 #include "driver/backend/launcher_backend.h"
 
 #include <signal.h>
@@ -199,7 +200,7 @@ int rest_submit(const struct submission *s, int *status, struct fst_error *error
         struct rest_client *c = NULL;
         int ended = 0;
         const char *master = strmap_get(&s->conf, "spark.master");
-        bool standalone = s->manager == MANAGER_STANDALONE;
+        bool standalone = s->manager->has_legacy_gateway;
         if (s->arguments.len < 2)
                 return error_set(error, -EINVAL, "Usage: RestSubmissionClient [app resource] [main class] [app args*]");
         if (!master)
@@ -214,11 +215,13 @@ int rest_submit(const struct submission *s, int *status, struct fst_error *error
         launcher_backend_close(steal(launcher));
         if (r == FST_REST_E_NO_SERVER && !standalone)
                 r = -ENOTCONN; /* there is no other way into Mesos */
-        if (r == FST_REST_E_NO_SERVER)
+        if (r == FST_REST_E_NO_SERVER) {
                 fprintf(stderr,
                         "Warning: Master endpoint %s was not a REST server. Falling back to legacy submission "
                         "gateway instead.\n",
                         master);
+                r = CLUSTER_MANAGER_E_NO_REST;
+        }
         if (r == 0)
                 *status = ended;
         return r;

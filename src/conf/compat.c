@@ -1,5 +1,5 @@
 /* Parses spark.firesteel.compat; see compat.h. */
-#include "launch/compat.h"
+#include "conf/compat.h"
 
 #include "base/error.h"
 #include "base/mem.h"

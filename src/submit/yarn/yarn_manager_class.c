@@ -1,0 +1,185 @@
+/*
+ * The class of YARN: how a submission is prepared, so that --dry-run shows it. Submitting, and an executor manager, are
+ * not built.
+ */
+#include "submit/options/option_table.h"
+#include "submit/packages/r_packages.h"
+#include "submit/prepare/preparation.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "launch/remote_files.h"
+#include "launch/resolve_uri.h"
+
+#include <unistd.h>
+
+/* "yarn-cluster" and "yarn-client" are Spark 2's. */
+static bool yarn_accepts(const char *master, enum submit_compat compat)
+{
+        return strcmp(master, "yarn") == 0 ||
+               (compat == COMPAT_2_4 && (strcmp(master, "yarn-client") == 0 || strcmp(master, "yarn-cluster") == 0));
+}
+
+static const char *yarn_deploy_mode(const char *master)
+{
+        return strcmp(master, "yarn-cluster") == 0 ? "cluster" : strcmp(master, "yarn-client") == 0 ? "client" : NULL;
+}
+
+static int yarn_executor_cores(const struct master_url *url)
+{
+        return 1;
+}
+
+static int yarn_resolve(struct preparation *p, struct fst_error *error)
+{
+        const char *master = submit_arguments_master(p->a), *mode = p->a->value[SUBMIT_DEPLOY_MODE];
+        const char *implied = yarn_deploy_mode(master);
+        if (!implied)
+                return 0;
+        if (mode && strcmp(mode, implied) != 0 && (strcmp(mode, "client") == 0 || strcmp(mode, "cluster") == 0))
+                return error_set(error, -EINVAL, "%s deploy mode is not compatible with master \"%s\"",
+                                 strcmp(mode, "client") == 0 ? "Client" : "Cluster", master);
+        preparation_warn(p,
+                         "Master %s is deprecated since 2.0. Please use master \"yarn\" with specified deploy mode "
+                         "instead.",
+                         master);
+        preparation_set(p, SUBMIT_DEPLOY_MODE, mem_strdup(implied));
+        preparation_set(p, SUBMIT_MASTER, mem_strdup("yarn"));
+        return 0;
+}
+
+static int yarn_check(struct preparation *p, struct fst_error *error)
+{
+        p->own_python_list = true;
+        p->runs_connect_server = true;
+        p->ships_application = p->s->cluster_mode;
+        p->keeps_python_uris = p->s->cluster_mode;
+        return 0;
+}
+
+static int yarn_localize(struct preparation *p, struct fst_error *error)
+{
+        static const enum submit_field lists[] = {SUBMIT_FILES, SUBMIT_PY_FILES, SUBMIT_JARS, SUBMIT_ARCHIVES};
+        char *primary = NULL;
+        int r = remote_files_localize_for_yarn(p->files, p->a->primary_resource, &primary, error);
+        if (r < 0)
+                return r;
+        free(p->a->primary_resource);
+        p->a->primary_resource = primary;
+        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(lists); i++) {
+                const char *list = p->a->value[lists[i]];
+                char *local = NULL;
+                r = list ? remote_files_localize_for_yarn(p->files, list, &local, error) : 0;
+                if (r == 0 && list)
+                        preparation_set(p, lists[i], local);
+        }
+        return r;
+}
+
+/* ------------------------------------------------------------------------------------------------------ languages */
+
+/* @name is the directory into which executors unpack the archive. */
+static void add_archive(struct preparation *p, const char *path, const char *name)
+{
+        _cleanup_free_ char *uri = submit_resolve_uri(path, p->compat);
+        _cleanup_free_ char *named = mem_printf("%s#%s", uri, name);
+        preparation_set(p, SUBMIT_ARCHIVES, file_list_merge(p->a->value[SUBMIT_ARCHIVES], named));
+}
+
+/* SparkR itself, and the packages built from jars, travel as archives that YARN unpacks. */
+static int add_r_archives(struct preparation *p, struct fst_error *error)
+{
+        const char *home = getenv("SPARK_HOME");
+        if (!home)
+                return error_set(error, -EINVAL, "SPARK_HOME does not exist for R application in YARN mode.");
+        _cleanup_free_ char *path = mem_printf("%s/R/lib/" R_SPARKR_ARCHIVE, home);
+        if (access(path, F_OK) < 0)
+                return error_set(error, -ENOENT, R_SPARKR_ARCHIVE " does not exist for R application in YARN mode.");
+        add_archive(p, path, "sparkr");
+        if (!p->s->r_library)
+                return 0;
+        _cleanup_free_ char *packages = NULL;
+        int r = r_packages_zip(p->s->r_library, R_PACKAGES_ARCHIVE, &packages, error);
+        if (r < 0)
+                return error_wrap(error, r, "Failed to zip all the built R packages");
+        add_archive(p, packages, "rpkg");
+        return 0;
+}
+
+static int yarn_add_language(struct preparation *p, struct fst_error *error)
+{
+        if (p->language == LANGUAGE_PYTHON)
+                strmap_set(&p->s->conf, "spark.yarn.isPython", "true");
+        if (p->language != LANGUAGE_R)
+                return 0;
+        int r = add_r_archives(p, error);
+        if (r == 0 && p->s->cluster_mode)
+                preparation_set(p, SUBMIT_FILES, file_list_merge(p->a->value[SUBMIT_FILES], p->a->primary_resource));
+        return r;
+}
+
+/* ---------------------------------------------------------------------------------------------------- cluster mode */
+
+/* The last component of a path or URI. */
+static const char *last_component(const char *path)
+{
+        const char *slash = strrchr(path, '/');
+        return slash ? slash + 1 : path;
+}
+
+static void add_client_arguments(struct preparation *p)
+{
+        const char *resource = p->a->primary_resource;
+        if (p->language == LANGUAGE_PYTHON) {
+                child_command_add(p, "--primary-py-file");
+                child_command_add(p, resource);
+                child_command_add(p, "--class");
+                child_command_add(p, SUBMIT_CLASS_PYTHON_RUNNER);
+        } else if (p->language == LANGUAGE_R) {
+                child_command_add(p, "--primary-r-file");
+                child_command_add(p, last_component(resource));
+                child_command_add(p, "--class");
+                child_command_add(p, SUBMIT_CLASS_R_RUNNER);
+        } else {
+                if (!submit_is_internal(resource)) {
+                        child_command_add(p, "--jar");
+                        child_command_add(p, resource);
+                }
+                child_command_add(p, "--class");
+                child_command_add(p, p->a->value[SUBMIT_CLASS]);
+        }
+        child_command_add_own(p, "--arg");
+}
+
+static int yarn_prepare(struct preparation *p, struct fst_error *error)
+{
+        if (p->compat == COMPAT_4_3 && submit_is_connect_server(p->a->value[SUBMIT_CLASS]))
+                vec_push(&p->s->messages,
+                         mem_strdup("SparkConnectServer is starting in cluster deploy mode. Use `yarn "
+                                    "application -kill` command or YARN client API to stop the server."));
+        /* YARN's client runs in this process and may need what the application brings. */
+        if (submit_is_user_jar(p->a->primary_resource, p->compat))
+                vec_push(&p->s->classpath, mem_strdup(p->a->primary_resource));
+        child_command_add_classpath(p, p->a->value[SUBMIT_JARS]);
+        child_command_set_class(p, SUBMIT_CLASS_YARN);
+        add_client_arguments(p);
+        return 0;
+}
+
+const struct cluster_manager_class yarn_manager_class = {
+        .name = "yarn",
+        .title = "YARN",
+        .example = "yarn",
+        .prefix = "yarn",
+        .accepts = yarn_accepts,
+        .deploy_mode = yarn_deploy_mode,
+        .executor_cores = yarn_executor_cores,
+        .option_bit = OPTIONS_YARN,
+        .needs_hadoop_conf = true,
+        .name_variable = "SPARK_YARN_APP_NAME",
+        .resolve = yarn_resolve,
+        .check = yarn_check,
+        .localize = yarn_localize,
+        .add_language = yarn_add_language,
+        .prepare = yarn_prepare,
+};
