@@ -1,7 +1,7 @@
 /* firesteel shuffle-service: an external shuffle service of its own; see shuffle/shuffle_service.h. */
 #include "base/error.h"
 #include "base/log.h"
-#include "base/make_dirs.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "cmd/command.h"
 #include "conf/conf.h"

@@ -6,7 +6,7 @@
 #include "process/exit_cleanup.h"
 #include "base/string_prefix.h"
 #include "base/string_list.h"
-#include "base/write_all.h"
+#include "base/fs.h"
 #include "image/image_digest.h"
 #include "image/image_layer.h"
 #include "image/image_name.h"

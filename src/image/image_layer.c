@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "base/write_all.h"
+#include "base/fs.h"
 #include "image/elf_strip.h"
 #include "image/image_digest.h"
 #include "image/tar_writer.h"

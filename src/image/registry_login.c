@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "process/command.h"
 #include "base/error.h"
-#include "base/read_file.h"
+#include "base/fs.h"
 #include "base/mem.h"
 
 #include <jansson.h>

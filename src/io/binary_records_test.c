@@ -3,8 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/remove_tree.h"
-#include "base/write_all.h"
+#include "base/fs.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/remove_tree.h"
+#include "base/fs.h"
 #include "io/fs/path.h"
 
 #include <setjmp.h>

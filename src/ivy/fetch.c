@@ -6,11 +6,10 @@
 #include "ivy/fetch.h"
 
 #include "base/error.h"
-#include "base/make_dirs.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "process/exit_cleanup.h"
 #include "base/vec.h"
-#include "base/write_all.h"
 #include "net/crypto.h"
 #include "net/http/http.h"
 

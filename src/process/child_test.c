@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/remove_tree.h"
+#include "base/fs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/remove_tree.h"
+#include "base/fs.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
-#include "base/write_all.h"
+#include "base/fs.h"
 #include "shuffle/output_index.h"
 #include "store/file_cipher.h"
 #include "store/page_pool.h"

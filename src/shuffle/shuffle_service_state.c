@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/write_all.h"
+#include "base/fs.h"
 
 #include <endian.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/remove_tree.h"
+#include "base/fs.h"
 #include "base/string_prefix.h"
 #include "base/uuid.h"
 

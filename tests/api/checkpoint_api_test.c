@@ -1,6 +1,6 @@
 /* Checkpoints: what is computed from is forgotten, what is read stays. */
 #include "base/mem.h"
-#include "base/remove_tree.h"
+#include "base/fs.h"
 #include "api/api_fixture.h"
 #include "rdd/rdd.h"
 

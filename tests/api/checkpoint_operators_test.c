@@ -3,7 +3,7 @@
  * elsewhere. Cases restate Spark's CheckpointSuite.
  */
 #include "base/mem.h"
-#include "base/remove_tree.h"
+#include "base/fs.h"
 #include "api/api_fixture.h"
 #include "driver/backend/wire_fixture.h"
 #include "rdd/rdd.h"

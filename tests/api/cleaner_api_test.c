@@ -1,6 +1,6 @@
 /* What goes when RDDs are released: cached partitions, map outputs, checkpoints; and what stays. */
 #include "base/mem.h"
-#include "base/remove_tree.h"
+#include "base/fs.h"
 #include "api/api_fixture.h"
 #include "driver/context.h"
 #include "shuffle/shuffle_store.h"

@@ -3,7 +3,7 @@
  * them. Cases restate what Spark's RDDSuite and PairRDDFunctionsSuite say of empty RDDs.
  */
 #include "base/mem.h"
-#include "base/remove_tree.h"
+#include "base/fs.h"
 #include "api/api_fixture.h"
 #include "driver/backend/wire_fixture.h"
 

@@ -1,6 +1,6 @@
 /* Files of all kinds as RDDs: whole files, records of one length, object files of every type. */
 #include "base/mem.h"
-#include "base/remove_tree.h"
+#include "base/fs.h"
 #include "api/api_fixture.h"
 
 #include <string.h>

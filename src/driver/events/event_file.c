@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/write_all.h"
+#include "base/fs.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -2,7 +2,7 @@
 #include "exec/app/app_cache.h"
 
 #include "base/error.h"
-#include "base/make_dirs.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "exec/app/app_compiler.h"
 

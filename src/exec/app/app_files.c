@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/remove_tree.h"
+#include "base/fs.h"
 #include "process/interruptible_wait.h"
 #include "base/vec.h"
 #include "exec/app/archive.h"

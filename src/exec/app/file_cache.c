@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/write_all.h"
+#include "base/fs.h"
 #include "exec/blocks/block_network.h"
 #include "net/crypto.h"
 #include "rpc/transfer/transfer.h"

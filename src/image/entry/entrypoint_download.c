@@ -2,7 +2,7 @@
 #include "image/entry/entrypoint.h"
 
 #include "base/error.h"
-#include "base/make_dirs.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "base/strmap.h"
 #include "conf/properties.h"

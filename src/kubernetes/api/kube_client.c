@@ -11,7 +11,7 @@
 #include "kubernetes/api/kube_internal.h"
 
 #include "base/error.h"
-#include "base/read_file.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
 

@@ -4,7 +4,7 @@
 #define HTTP_FIXTURE_CONNECTIONS 2048
 
 #include "base/error.h"
-#include "base/write_all.h"
+#include "base/fs.h"
 #include "kubernetes/api/kube_fixture.h"
 #include "net/tls_fixture.h"
 

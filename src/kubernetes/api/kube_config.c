@@ -7,7 +7,7 @@
 #include "kubernetes/api/kube_config.h"
 
 #include "base/error.h"
-#include "base/read_file.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
 #include "conf/conf.h"

@@ -4,8 +4,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/remove_tree.h"
-#include "base/write_all.h"
+#include "base/fs.h"
 #include "conf/conf.h"
 #include "kubernetes/api/exec_credential.h"
 

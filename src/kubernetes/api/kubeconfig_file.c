@@ -3,7 +3,7 @@
 
 #include "base/base64.h"
 #include "base/error.h"
-#include "base/read_file.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "text/yaml.h"

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/read_file.h"
+#include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"

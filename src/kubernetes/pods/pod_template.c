@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/read_file.h"
+#include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "kubernetes/conf/kube_conf.h"

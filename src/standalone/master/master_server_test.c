@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/remove_tree.h"
+#include "base/fs.h"
 #include "standalone/master/master_server.h"
 #include "standalone/core/master_state.h"
 #include "rpc/rpc.h"

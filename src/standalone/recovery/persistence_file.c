@@ -20,7 +20,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/make_dirs.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "conf/conf.h"
 #include "standalone/recovery/journal.h"
@@ -133,7 +133,7 @@ static void live_store(struct file_mode *f, const struct live_key *key, const st
 
 /* ---------------------------------------------------------------------------------------------- work in the pool */
 
-static int write_all(int fd, const char *data, size_t n, off_t at)
+static int write_all_at(int fd, const char *data, size_t n, off_t at)
 {
         while (n > 0) {
                 ssize_t written = persistence_file_system->pwrite(fd, data, n, at);
@@ -183,7 +183,7 @@ static int take_lock(struct file_mode *f)
                         _cleanup_free_ char *line =
                                 mem_printf("%s, process %d on %s\n", f->p->name, (int)getpid(), host);
                         /* For people: that it cannot be written harms nobody. */
-                        if (ftruncate(fd, 0) < 0 || write_all(fd, line, strlen(line), 0) < 0)
+                        if (ftruncate(fd, 0) < 0 || write_all_at(fd, line, strlen(line), 0) < 0)
                                 log_debug(PERSISTENCE_LOG, "cannot write %s", f->lock_path);
                         f->lock = fd;
                         return 0;
@@ -279,7 +279,7 @@ static int append(struct file_mode *f)
         struct stat st;
         if (fstat(f->fd, &st) < 0 || (st.st_size != f->size && ftruncate(f->fd, f->size) < 0))
                 return error_errno(&f->error, "cannot cut %s to what is good of it", f->path);
-        int r = write_all(f->fd, f->batch.data, f->batch.len, f->size);
+        int r = write_all_at(f->fd, f->batch.data, f->batch.len, f->size);
         if (r < 0)
                 return error_set(&f->error, r, "cannot write recovery records to %s: %s", f->path, strerror(-r));
         if (persistence_file_system->fdatasync(f->fd) < 0) {
@@ -304,7 +304,7 @@ static int sync_dir(const char *path)
 static int rewrite(struct file_mode *f)
 {
         int fd = open(f->new_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-        int r = fd < 0 ? -errno : write_all(fd, f->batch.data, f->batch.len, 0);
+        int r = fd < 0 ? -errno : write_all_at(fd, f->batch.data, f->batch.len, 0);
         if (r == 0 && persistence_file_system->fsync(fd) < 0)
                 r = -errno;
         if (r == 0 && f->keep_damaged) {

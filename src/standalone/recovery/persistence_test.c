@@ -5,7 +5,7 @@
 #include "standalone/recovery/persistence_fixture.h"
 
 #include "base/log.h"
-#include "base/remove_tree.h"
+#include "base/fs.h"
 #include "conf/conf.h"
 #include "standalone/recovery/persistence_file.h"
 

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
-#include "base/write_all.h"
+#include "base/fs.h"
 #include "launch/remote_files.h"
 #include "io/fs/uri.h"
 

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
-#include "base/write_all.h"
+#include "base/fs.h"
 #include "conf/properties.h"
 #include "standalone/worker/driver_fetch.h"
 #include "standalone/wire/launch_command.h"

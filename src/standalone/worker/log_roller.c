@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/string_prefix.h"
 #include "base/string_list.h"
-#include "base/write_all.h"
+#include "base/fs.h"
 #include "conf/conf.h"
 
 #include <dirent.h>

@@ -4,10 +4,9 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/remove_tree.h"
+#include "base/fs.h"
 #include "base/string_prefix.h"
 #include "base/string_list.h"
-#include "base/write_all.h"
 #include "conf/conf.h"
 
 #include <setjmp.h>

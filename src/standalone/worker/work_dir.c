@@ -3,9 +3,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/make_dirs.h"
+#include "base/fs.h"
 #include "base/mem.h"
-#include "base/remove_tree.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/remove_tree.h"
+#include "base/fs.h"
 #include "standalone/worker/cgroup.h"
 #include "standalone/wire/launch_command.h"
 #include "standalone/worker/worker_process.h"

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/remove_tree.h"
+#include "base/fs.h"
 #include "standalone/wire/standalone_wire.h"
 #include "standalone/worker/worker_server.h"
 #include "net/socket.h"

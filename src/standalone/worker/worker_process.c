@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/write_all.h"
+#include "base/fs.h"
 #include "standalone/worker/cgroup.h"
 #include "standalone/worker/log_roller.h"
 #include "process/child.h"

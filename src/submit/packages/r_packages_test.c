@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/remove_tree.h"
+#include "base/fs.h"
 #include "submit/packages/r_sources.h"
 #include "io/codec/archive_library.h"
 

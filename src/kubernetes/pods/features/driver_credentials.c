@@ -8,7 +8,7 @@
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/read_file.h"
+#include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/mem.h"
-#include "base/remove_tree.h"
+#include "base/fs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

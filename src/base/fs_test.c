@@ -1,8 +1,7 @@
 /* Folders above folders, what is there already, and what is in the way. */
-#include "base/make_dirs.h"
+#include "base/fs.h"
 
 #include "base/mem.h"
-#include "base/remove_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
