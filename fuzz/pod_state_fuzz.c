@@ -5,9 +5,8 @@
 #include "kubernetes/executors/exit_reason.h"
 #include "kubernetes/executors/snapshots_store.h"
 
-static void describe(void *owner, const struct pods_batch *batch, int64_t now)
+static void batch_describe(const struct pods_batch *batch, const struct pod_rules *rules)
 {
-        const struct pod_rules *rules = owner;
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
 
         for (size_t i = 0; i < batch->n_changes; i++) {
@@ -26,8 +25,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct pod_rules rules = {.check_all = size % 2};
         json_t *pod = json_loadb((const char *)data, size, JSON_DECODE_ANY, NULL);
         struct snapshots_store *store = snapshots_store_new(&rules);
+        struct pods_subscription *news = snapshots_store_subscribe(store, 0, 0);
+        struct pods_batch batch;
 
-        snapshots_store_subscribe(store, 0, describe, &rules, 0);
         snapshots_store_update(store, pod, 0);
         snapshots_store_update(store, pod, 0);
         snapshots_store_list_begin(store);
@@ -36,7 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         snapshots_store_delete(store, pod, 0);
         if (snapshots_store_pods(store)->n != 0 && snapshots_store_pods(store)->n != 1)
                 abort();
-        snapshots_store_tick(store, 0);
+        if (pods_subscription_next(news, &batch, 0))
+                batch_describe(&batch, &rules);
         snapshots_store_free(store);
         json_decref(pod);
         return 0;

@@ -18,6 +18,7 @@ static struct kube_config config;
 static struct kube_client *client;
 static struct kube_executors *executors;
 static struct step_fixture made;
+static const char *driver_pod;
 static uv_loop_t loop;
 
 static struct {
@@ -46,8 +47,12 @@ static const struct kube_executors_ops ops = {.removed = on_removed, .given_up =
 static int make(const char *const *conf)
 {
         step_begin(&made, KUBE_EXECUTOR, conf);
-        const struct kube_executors_options options = {
-                .client = client, .namespace = "ns", .app_id = "app-1", .conf = &made.c, .settings = &made.conf};
+        const struct kube_executors_options options = {.client = client,
+                                                       .namespace = "ns",
+                                                       .app_id = "app-1",
+                                                       .conf = &made.c,
+                                                       .settings = &made.conf,
+                                                       .driver_pod = driver_pod};
         return kube_executors_new(&options, &ops, NULL, &executors, &made.error);
 }
 
@@ -62,6 +67,7 @@ static void begin(int target, const char *const *conf)
 static int set_up(void **state)
 {
         memset(&seen, 0, sizeof(seen));
+        driver_pod = NULL;
         kube_fixture_start(&api);
         config = KUBE_CONFIG_INIT;
         config.server = mem_strdup(api.http.url);
@@ -335,6 +341,54 @@ static void the_log_of_who_failed_last_is_read_first(void **state)
         buf_deinit(&asked);
 }
 
+#define CLAIM "spark.kubernetes.executor.volumes.persistentVolumeClaim.d."
+#define CLAIM_TEXT(name)                                                                                               \
+        "{\"metadata\": {\"name\": \"" name "\", \"creationTimestamp\": \"2020-01-01T00:00:00Z\"}, \"spec\": "         \
+        "{\"storageClassName\": \"s\", \"resources\": {\"requests\": {\"storage\": \"1Gi\"}}}}"
+
+/* One claim is there that nobody mounts; others may be created. */
+static enum kube_fault one_claim_is_free(struct kube_fixture *server, const struct fixture_exchange *x)
+{
+        if (!strstr(x->target, "/persistentvolumeclaims"))
+                return FAULT_NONE;
+        const bool is_post = strcmp(x->method, "POST") == 0;
+        server->refusal = is_post ? 201 : 200;
+        server->refusal_headers = "Content-Type: application/json\r\n";
+        server->refusal_text = is_post ? CLAIM_TEXT("new") : "{\"items\": [" CLAIM_TEXT("left-behind") "]}";
+        server->step += is_post;
+        return FAULT_REFUSED;
+}
+
+static int mounts_of(const char *claim)
+{
+        const char *name;
+        const json_t *pod, *volume;
+        size_t i;
+        int n = 0;
+        pthread_mutex_lock(&api.lock);
+        json_object_foreach(api.pods, name, pod)
+                json_array_foreach(json_object_get(json_object_get(pod, "spec"), "volumes"), i, volume) {
+                        const char *its = json_string_value(
+                                json_object_get(json_object_get(volume, "persistentVolumeClaim"), "claimName"));
+                        n += its && strcmp(its, claim) == 0;
+                }
+        pthread_mutex_unlock(&api.lock);
+        return n;
+}
+
+static void mounts_a_free_claim_once_and_creates_the_others(void **state)
+{
+        api.fault = one_claim_is_free;
+        driver_pod = "driver";
+        begin(3,
+              settings(FAST, CLAIM "mount.path=/d", CLAIM "options.claimName=OnDemand", CLAIM "options.storageClass=s",
+                       CLAIM "options.sizeLimit=1Gi", "spark.kubernetes.driver.service.publishNotReadyAddresses=true"));
+        run_until(count() == 3);
+        run_until(api.step == 2);
+        assert_int_equal(mounts_of("left-behind"), 1);
+        assert_int_equal(seen.given_up + seen.removed, 0);
+}
+
 static void what_cannot_be_built(void **state)
 {
         assert_int_equal(make(settings(FAST, "spark.executor.memory=lots")), -EINVAL);
@@ -357,17 +411,12 @@ static void what_cannot_be_built(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                test(failed_ones_are_replaced),
-                test(fewer_are_wanted),
-                test(a_quota_is_waited_for),
-                test(a_server_that_has_just_been_started),
-                test(who_may_not_see_pods_gives_up),
-                test(too_many_failures),
-                test(lists_instead_of_a_watch),
-                test(what_ended_may_stay),
-                test(a_late_creation_is_taken_back),
-                test(what_cannot_be_built),
-                test(the_log_of_who_failed_last_is_read_first),
+                test(failed_ones_are_replaced),      test(fewer_are_wanted),
+                test(a_quota_is_waited_for),         test(a_server_that_has_just_been_started),
+                test(who_may_not_see_pods_gives_up), test(too_many_failures),
+                test(lists_instead_of_a_watch),      test(what_ended_may_stay),
+                test(a_late_creation_is_taken_back), test(mounts_a_free_claim_once_and_creates_the_others),
+                test(what_cannot_be_built),          test(the_log_of_who_failed_last_is_read_first),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

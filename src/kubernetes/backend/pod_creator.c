@@ -161,26 +161,29 @@ static void replace_claim(json_t *pod, const char *from, const char *to)
         }
 }
 
-/* What is to be created besides the pod: claims that others have left need not. */
-static json_t *claims_to_create(struct pod_creator *creator, int32_t id, const json_t *resources, json_t *pod)
+/* The claims to create besides the pod: those in whose place it mounts no other. */
+static json_t *claims_to_create(const json_t *resources, char *const *reused, int n_reused, json_t *pod)
 {
         json_t *claims = json_array(), *claim;
         size_t i;
         json_array_foreach((json_t *)resources, i, claim) {
-                const char *storage =
-                        text_at(claim, (const char *[]){"spec", "resources", "requests", "storage", NULL});
-                int64_t size = 0;
-                struct fst_error error = FST_ERROR_INIT;
-                if (storage && quantity_read(storage, 0, &size, &error) < 0)
-                        error_deinit(&error);
-                const char *other = creator->ops->take_claim(
-                        creator->owner, id, text_at(claim, (const char *[]){"spec", "storageClassName", NULL}), size);
-                if (other)
-                        replace_claim(pod, text_at(claim, (const char *[]){"metadata", "name", NULL}), other);
+                if ((int)i < n_reused && reused[i])
+                        replace_claim(pod, text_at(claim, (const char *[]){"metadata", "name", NULL}), reused[i]);
                 else
                         json_array_append(claims, claim);
         }
         return claims;
+}
+
+static struct claim_need claim_need_read(const json_t *claim)
+{
+        const char *storage = text_at(claim, (const char *[]){"spec", "resources", "requests", "storage", NULL});
+        const char *class = text_at(claim, (const char *[]){"spec", "storageClassName", NULL});
+        struct claim_need need = {.storage_class = class ? mem_strdup(class) : NULL};
+        struct fst_error error = FST_ERROR_INIT;
+        if (storage && quantity_read(storage, 0, &need.size, &error) < 0)
+                error_deinit(&error);
+        return need;
 }
 
 static int build(struct pod_creator *creator, int32_t id, int32_t profile, struct executor_pod_spec *spec,
@@ -195,14 +198,15 @@ static int build(struct pod_creator *creator, int32_t id, int32_t profile, struc
         return executor_spec_build(&conf, spec, error);
 }
 
-int pod_creator_create(struct pod_creator *creator, int32_t id, int32_t profile, struct fst_error *error)
+int pod_creator_create(struct pod_creator *creator, int32_t id, int32_t profile, char *const *reused, int n_reused,
+                       struct fst_error *error)
 {
         _cleanup_(executor_spec_deinit) struct executor_pod_spec spec = {0};
         int r = build(creator, id, profile, &spec, error);
         if (r < 0)
                 return r;
         json_t *pod = executor_spec_pod(&spec);
-        json_t *claims = claims_to_create(creator, id, spec.resources, pod);
+        json_t *claims = claims_to_create(spec.resources, reused, n_reused, pod);
         kube_create(creator->options.client, creator->options.namespace, pod, on_pod,
                     creation_new(creator, id, claims));
         json_decref(claims);
@@ -210,8 +214,17 @@ int pod_creator_create(struct pod_creator *creator, int32_t id, int32_t profile,
         return 0;
 }
 
-int pod_creator_check(struct pod_creator *creator, struct fst_error *error)
+int pod_creator_check(struct pod_creator *creator, struct claim_need **claims, int *n_claims, struct fst_error *error)
 {
         _cleanup_(executor_spec_deinit) struct executor_pod_spec spec = {0};
-        return build(creator, 1, 0, &spec, error);
+        json_t *claim;
+        size_t i;
+        int r = build(creator, 1, 0, &spec, error);
+        if (r < 0)
+                return r;
+        *n_claims = (int)json_array_size(spec.resources);
+        *claims = new_array(struct claim_need, (size_t)MAX(*n_claims, 1));
+        json_array_foreach(spec.resources, i, claim)
+                (*claims)[i] = claim_need_read(claim);
+        return 0;
 }

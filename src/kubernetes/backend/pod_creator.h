@@ -1,14 +1,14 @@
 /*
  * Executors' pods, built and created: what pods_allocator.h asks for, and its answers.
  *
- *      r = pod_creator_create(creator, 7, 0, error);           → ops.answered, once, later
+ *      r = pod_creator_create(creator, 7, 0, NULL, 0, error);  → ops.answered, once, later
  *
  * A pod's claims are created after it, with an owner: the driver's pod, or the executor's. A claim that executors left
- * behind takes the place of a new one where ops.take_claim has one.
+ * behind takes the place of a new one where the caller has one.
  */
 #pragma once
 
-#include "kubernetes/executors/create_window.h"
+#include "kubernetes/executors/pods_allocator.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,8 +35,6 @@ struct pod_creation {
 };
 
 struct pod_creator_ops {
-        /* As pods_allocator_take_claim, within pod_creator_create. */
-        const char *(*take_claim)(void *owner, int32_t id, const char *storage_class, int64_t size);
         void (*answered)(void *owner, const struct pod_creation *creation);
 };
 
@@ -47,8 +45,15 @@ struct pod_creator *pod_creator_new(const struct pod_creator_options *options, c
 /* Nothing is answered any more. Before the client is freed, or right after it. NULL is allowed. */
 void pod_creator_free(struct pod_creator *creator);
 
-/* Begin. Negative with @error: such a pod cannot be built, and there will be no answer. */
-int pod_creator_create(struct pod_creator *creator, int32_t id, int32_t profile, struct fst_error *error);
+/*
+ * Begins. The pod mounts claim @reused[i] in place of the i-th that it would create, where that is not NULL. Negative
+ * with @error: such a pod cannot be built, and there will be no answer.
+ */
+int pod_creator_create(struct pod_creator *creator, int32_t id, int32_t profile, char *const *reused, int n_reused,
+                       struct fst_error *error);
 
-/* Whether a pod can be built at all: 0, or negative with @error. */
-int pod_creator_check(struct pod_creator *creator, struct fst_error *error);
+/*
+ * Whether a pod can be built at all: 0, or negative with @error. *@claims, owned: the claims that are created with
+ * each pod, whichever its id and profile.
+ */
+int pod_creator_check(struct pod_creator *creator, struct claim_need **claims, int *n_claims, struct fst_error *error);

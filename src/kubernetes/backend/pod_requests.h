@@ -33,7 +33,7 @@ struct pod_calls *pod_calls_new(const struct pod_calls_options *options, const s
 /* Nothing is answered any more. Before the client is freed, or right after it. NULL is allowed. */
 void pod_calls_free(struct pod_calls *calls);
 
-/* As executor_pods_ops of these names. */
+/* POD_ACTION_DELETE_MANY, POD_ACTION_DELETE and POD_ACTION_LIST_CLAIMS of pod_actions.h. */
 void pod_calls_delete_pods(struct pod_calls *calls, const int32_t *ids, int n, bool pending);
 void pod_calls_delete_pod(struct pod_calls *calls, const struct pod_state *pod, bool log_first);
 void pod_calls_list_claims(struct pod_calls *calls);

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "kubernetes/executors/executor_pods.h"
+#include "kubernetes/executors/snapshots_store.h"
 #include "kubernetes/api/kube_watch.h"
 
 #define LOG "ExecutorPodsSource"
@@ -14,7 +14,7 @@
 struct pods_source {
         struct pods_source_options options;
         char *path, *labels;
-        struct executor_pods *pods;
+        struct snapshots_store *store;
         const struct pods_source_ops *ops;
         void *owner;
         struct kube_watch *watch;
@@ -52,11 +52,11 @@ static void on_event(void *owner, enum kube_event what, json_t *pod)
         struct pods_source *s = owner;
         if (what == KUBE_SYNCED) {
                 s->synced = s->seen = true;
-                executor_pods_synced(s->pods, now_of(s));
+                snapshots_store_synced(s->store, now_of(s));
         } else if (what == KUBE_DELETED) {
-                executor_pods_pod_gone(s->pods, pod, now_of(s));
+                snapshots_store_delete(s->store, pod, now_of(s));
         } else {
-                executor_pods_pod(s->pods, pod, now_of(s));
+                snapshots_store_update(s->store, pod, now_of(s));
         }
         s->ops->told(s->owner);
 }
@@ -72,9 +72,9 @@ static int on_item(void *owner, json_t *pod)
 {
         struct pods_source *s = owner;
         if (pod)
-                executor_pods_list_pod(s->pods, pod, now_of(s));
+                snapshots_store_list_pod(s->store, pod, now_of(s));
         else
-                executor_pods_list_begin(s->pods);
+                snapshots_store_list_begin(s->store);
         return 0;
 }
 
@@ -88,7 +88,7 @@ static void on_listed(void *owner, struct kube_call *call, int r, const struct k
         }
         s->seen = true;
         const json_t *version = json_object_get(json_object_get(answer->object, "metadata"), "resourceVersion");
-        executor_pods_list_end(s->pods, json_string_value(version), now_of(s));
+        snapshots_store_list_end(s->store, json_string_value(version), now_of(s));
         s->ops->told(s->owner);
 }
 
@@ -96,7 +96,7 @@ static void poll(struct pods_source *s)
 {
         if (s->list)
                 return;
-        executor_pods_list_begin(s->pods);
+        snapshots_store_list_begin(s->store);
         s->list = kube_list_items(
                 s->options.client,
                 &(struct kube_listing){
@@ -110,12 +110,12 @@ static void on_interval(uv_timer_t *timer)
         if (!s->watch) {
                 poll(s);
         } else if (s->synced) {
-                executor_pods_synced(s->pods, now_of(s));
+                snapshots_store_synced(s->store, now_of(s));
                 s->ops->told(s->owner);
         }
 }
 
-struct pods_source *pods_source_start(const struct pods_source_options *options, struct executor_pods *pods,
+struct pods_source *pods_source_start(const struct pods_source_options *options, struct snapshots_store *store,
                                       const struct pods_source_ops *ops, void *owner)
 {
         static const struct kube_watch_ops watch_ops = {.event = on_event, .failed = on_failure};
@@ -124,7 +124,7 @@ struct pods_source *pods_source_start(const struct pods_source_options *options,
         *s = (struct pods_source){.options = *options,
                                   .path = kube_path("v1", options->namespace, "pods", NULL),
                                   .labels = mem_strdup(options->labels),
-                                  .pods = pods,
+                                  .store = store,
                                   .ops = ops,
                                   .owner = owner};
         uv_timer_init(kube_client_loop(options->client), &s->timer);

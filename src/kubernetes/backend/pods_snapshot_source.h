@@ -1,5 +1,5 @@
 /*
- * What the API server says of an application's executor pods, told to executor_pods.h: by a watch, by lists now and
+ * What the API server says of an application's executor pods, stored in snapshots_store.h: by a watch, by lists now and
  * then, or both, as spark.kubernetes.executor.enableApiWatcher and .enableApiPolling say. Spark's
  * ExecutorPodsWatchSnapshotSource and ExecutorPodsPollingSnapshotSource.
  *
@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct executor_pods;
 struct fst_error;
 struct kube_client;
 struct pods_source;
+struct snapshots_store;
 
 /* Borrowed for the call. */
 struct pods_source_options {
@@ -26,14 +26,14 @@ struct pods_source_options {
 };
 
 struct pods_source_ops {
-        /* @pods were told something: act on it. */
+        /* The store has news: act on it. */
         void (*told)(void *owner);
         /* They cannot be listed or watched, and never will: this account must not. */
         void (*forbidden)(void *owner, const struct fst_error *error);
 };
 
-/* @ops and @owner are borrowed. Never NULL. */
-struct pods_source *pods_source_start(const struct pods_source_options *options, struct executor_pods *pods,
+/* @store, @ops and @owner are borrowed. Never NULL. */
+struct pods_source *pods_source_start(const struct pods_source_options *options, struct snapshots_store *store,
                                       const struct pods_source_ops *ops, void *owner);
 
 /* Nothing is told any more; the loop has to turn. Before the client is freed. NULL is allowed. */

@@ -12,50 +12,19 @@
 #include <stdlib.h>
 #include <time.h>
 
-static struct executor_pods *p;
+static struct executor_pods p;
 static int asked, answered, removed;
 static int64_t now = 1000;
 
-static void w_create(void *owner, int32_t id, int32_t profile, bool recovery)
+static void run(void)
 {
-        asked++;
+        for (const struct pod_action *action; (action = executor_pods_next_action(&p));) {
+                assert_true(action->kind != POD_ACTION_DELETE_MANY && action->kind != POD_ACTION_LABEL_INACTIVE &&
+                            action->kind != POD_ACTION_STOP_APPLICATION);
+                asked += action->kind == POD_ACTION_CREATE;
+                removed += action->kind == POD_ACTION_REMOVE_EXECUTOR;
+        }
 }
-
-static void w_delete_pods(void *owner, const int32_t *ids, int n, bool pending)
-{
-        fail_msg("nothing is to be deleted");
-}
-
-static void w_delete_pod(void *owner, const struct pod_state *pod, bool log_first)
-{
-}
-
-static void w_label(void *owner, const struct pod_state *pod)
-{
-        fail_msg("nothing is to be labelled");
-}
-
-static void w_remove(void *owner, int32_t id, const struct exit_reason *reason)
-{
-        removed++;
-}
-
-static void w_stop(void *owner, int exit_code, const char *message)
-{
-        fail_msg("%s", message);
-}
-
-static void w_log(void *owner, enum log_level level, const char *component, const char *line)
-{
-}
-
-static const struct executor_pods_ops ops = {.create_pod = w_create,
-                                             .delete_pods = w_delete_pods,
-                                             .delete_pod = w_delete_pod,
-                                             .label_inactive = w_label,
-                                             .remove_executor = w_remove,
-                                             .stop_application = w_stop,
-                                             .log = w_log};
 
 /* A pod with all that an API server adds to it: some 8 KB. */
 static char *pod_text(int id, const char *phase, int version)
@@ -90,8 +59,9 @@ static double spent(void)
 
 static void tick(void)
 {
-        for (; executor_pods_deadline(p) <= now;)
-                executor_pods_tick(p, now);
+        while (executor_pods_deadline(&p) <= now)
+                executor_pods_tick(&p, now);
+        run();
 }
 
 static void all_told(int n, const char *phase, int version, const char *what)
@@ -106,7 +76,7 @@ static void all_told(int n, const char *phase, int version, const char *what)
                 spent();
                 _cleanup_json_ json_t *pod = json_loads(text, 0, NULL);
                 parse += spent();
-                executor_pods_pod(p, pod, now);
+                snapshots_store_update(p.store, pod, now);
                 if (id % 50 == 0) { /* an API server that tells 500 in a second */
                         now += 100;
                         tick();
@@ -126,19 +96,19 @@ static void costs(int n)
 
         print_message("%d pods\n", n);
         asked = answered = removed = 0;
-        p = executor_pods_new(&config, &ops, NULL);
-        executor_pods_start(p, now);
+        executor_pods_init(&p, &config);
+        pods_allocator_start(p.allocator, now);
         spent();
-        executor_pods_set_target(p, 0, n, now);
-        while (answered < asked)
-                executor_pods_created(p, ++answered, now);
+        pods_allocator_set_target(p.allocator, 0, n, now);
+        for (run(); answered < asked; run())
+                pods_allocator_created(p.allocator, ++answered, now);
         print_message("  decided to create: %.1f ms\n", spent());
         assert_int_equal(asked, n);
         all_told(n, "Pending", 1, "pending");
         all_told(n, "Running", 2, "running");
-        assert_int_equal(executor_pods_counts(p, 0).running, n);
+        assert_int_equal(pods_allocator_counts(p.allocator, 0).running, n);
         for (int id = 1; id <= n; id++)
-                executor_pods_registered(p, id, now);
+                executor_pods_registered(&p, id, now);
         all_told(n, "Running", 3, "changed in nothing that matters");
 
         size_t each = (mallinfo2().uordblks - before) / (size_t)n;
@@ -148,14 +118,14 @@ static void costs(int n)
         for (int id = 1; id <= n; id++) {
                 _cleanup_json_ json_t *gone =
                         json_text("{'metadata': {'name': 'app-exec-%d', 'uid': 'uid-%d'}}", id, id);
-                executor_pods_pod_gone(p, gone, now);
+                snapshots_store_delete(p.store, gone, now);
         }
         now += 2000;
         tick();
         print_message("  all gone: %.1f ms\n", spent());
         assert_int_equal(removed, n);
         assert_true(asked > n); /* others are asked for */
-        executor_pods_free(p);
+        executor_pods_deinit(&p);
 }
 
 static int sizes[8] = {300}, n_sizes = 1;

@@ -4,7 +4,7 @@
  * gives stale lists; pods that fail, end, are evicted, deleted by others, on nodes that are lost; executors that
  * register late; a scheduler that changes its mind. A seed makes a world, and
  *
- *      executor_pods_world_test SEED [COUNT]
+ *      executor_pods_sim_test SEED [COUNT]
  *
  * shows it again. Always:
  *
@@ -71,7 +71,7 @@ static struct world {
         uint64_t seed, random;
         int64_t now;
         struct executor_pods_config config;
-        struct executor_pods *p;
+        struct executor_pods p;
         bool calm; /* no faults any more */
         struct server_pod pods[IDS];
         VEC(struct change) history;
@@ -173,10 +173,10 @@ static void server_create(const struct letter *l)
                                    .claim = l->claim,
                                    .created = w.now,
                                    .next = w.now + 10 + roll(3000)};
-        if (l->claim >= 0 && !executor_pods_is_excluded(w.p, l->id))
+        if (l->claim >= 0 && !pods_allocator_is_excluded(w.p.allocator, l->id))
                 for (int id = 1; id <= w.last_id; id++)
                         HOLDS(id == l->id || !w.pods[id].exists || w.pods[id].claim != l->claim ||
-                              executor_pods_is_excluded(w.p, id));
+                              pods_allocator_is_excluded(w.p.allocator, id));
         if (l->new_claim)
                 w.claims.data[l->claim] = (struct claim){true, w.now};
         record(l->id);
@@ -268,14 +268,16 @@ static int world_pods(int profile, bool pending_only)
                         continue;
                 if (w.unanswered[id] && !pod->ever)
                         n++;
-                else if (lives(pod) && !executor_pods_is_excluded(w.p, id) && (!pending_only || pod->phase == PENDING))
+                else if (lives(pod) && !pods_allocator_is_excluded(w.p.allocator, id) &&
+                         (!pending_only || pod->phase == PENDING))
                         n++;
         }
         return n;
 }
 
-static void w_create(void *owner, int32_t id, int32_t profile, bool recovery)
+static void create_pod(const struct pod_action *action)
 {
+        const int32_t id = action->create.id, profile = action->create.profile;
         struct letter l = {.kind = TO_CREATE, .id = id, .profile = profile, .claim = -1};
 
         HOLDS(id > w.last_id && id < IDS && !w.asked[id]);
@@ -284,44 +286,15 @@ static void w_create(void *owner, int32_t id, int32_t profile, bool recovery)
         w.profile_of[id] = profile;
         HOLDS(world_pods(profile, false) <= w.target[profile]);
         HOLDS(world_pods(-1, true) <= w.config.allocation.max_pending);
-        if (w.config.allocation.reuse_claims) {
-                const char *name = executor_pods_take_claim(w.p, id, "gp2", 10);
-                if (name) {
-                        l.claim = atoi(name + strlen("pvc-"));
-                        seen.reused++;
-                } else {
-                        l.claim = (int)w.claims.len;
-                        l.new_claim = true;
-                        vec_push(&w.claims, (struct claim){0});
-                }
+        if (action->create.n_claims && action->create.claims[0]) {
+                l.claim = atoi(action->create.claims[0] + strlen("pvc-"));
+                seen.reused++;
+        } else if (action->create.n_claims) {
+                l.claim = (int)w.claims.len;
+                l.new_claim = true;
+                vec_push(&w.claims, (struct claim){0});
         }
         post(l, 1 + roll(40));
-}
-
-static void w_delete_pods(void *owner, const int32_t *ids, int n, bool pending)
-{
-        for (int i = 0; i < n; i++)
-                if (!fault(100))
-                        post((struct letter){.kind = pending ? TO_DELETE_PENDING : TO_DELETE, .id = ids[i]},
-                             1 + roll(200));
-}
-
-static void w_delete_pod(void *owner, const struct pod_state *pod, bool log_first)
-{
-        if (!fault(100))
-                post((struct letter){.kind = TO_DELETE, .id = pod->id}, 1 + roll(200));
-}
-
-static void w_label(void *owner, const struct pod_state *pod)
-{
-        seen.labelled++;
-        if (!fault(100))
-                post((struct letter){.kind = TO_LABEL, .id = pod->id}, 1 + roll(200));
-}
-
-static void w_list_claims(void *owner)
-{
-        post((struct letter){.kind = TO_LIST_CLAIMS}, 1 + roll(200));
 }
 
 static void forget_executor(int id)
@@ -329,38 +302,58 @@ static void forget_executor(int id)
         if (!w.registered[id])
                 return;
         w.registered[id] = false;
-        executor_pods_unregistered(w.p, id, w.now);
+        executor_pods_unregistered(&w.p, id, w.now);
 }
 
-static bool told_removed[IDS];
-
-static void w_remove(void *owner, int32_t id, const struct exit_reason *reason)
+static void do_action(const struct pod_action *action)
 {
-        HOLDS(!w.removed[id] && reason->message && *reason->message);
-        w.removed[id] = true;
-        told_removed[id] = true; /* it is taken out between the core's calls */
+        switch (action->kind) {
+        case POD_ACTION_CREATE:
+                create_pod(action);
+                break;
+        case POD_ACTION_DELETE_MANY:
+                for (int i = 0; i < action->delete_many.n; i++)
+                        if (!fault(100))
+                                post((struct letter){.kind = action->delete_many.pending ? TO_DELETE_PENDING
+                                                                                         : TO_DELETE,
+                                                     .id = action->delete_many.ids[i]},
+                                     1 + roll(200));
+                break;
+        case POD_ACTION_DELETE:
+                if (!fault(100))
+                        post((struct letter){.kind = TO_DELETE, .id = action->delete.pod->id}, 1 + roll(200));
+                break;
+        case POD_ACTION_LABEL_INACTIVE:
+                seen.labelled++;
+                if (!fault(100))
+                        post((struct letter){.kind = TO_LABEL, .id = action->pod->id}, 1 + roll(200));
+                break;
+        case POD_ACTION_LIST_CLAIMS:
+                post((struct letter){.kind = TO_LIST_CLAIMS}, 1 + roll(200));
+                break;
+        case POD_ACTION_REMOVE_EXECUTOR:
+                HOLDS(!w.removed[action->remove.id]);
+                HOLDS(action->remove.reason.message && *action->remove.reason.message);
+                w.removed[action->remove.id] = true;
+                forget_executor(action->remove.id);
+                break;
+        case POD_ACTION_STOP_APPLICATION:
+                HOLDS(!"failures are not limited here");
+                break;
+        case POD_ACTION_LOG:
+                HOLDS(*action->log.line);
+                if (strstr(action->log.line, "is there after all"))
+                        seen.strangers++;
+                break;
+        }
 }
 
-static void w_stop(void *owner, int exit_code, const char *message)
+/* After each event. */
+static void run(void)
 {
-        HOLDS(!"failures are not limited here");
+        for (const struct pod_action *action; (action = executor_pods_next_action(&w.p));)
+                do_action(action);
 }
-
-static void w_log(void *owner, enum log_level level, const char *component, const char *line)
-{
-        HOLDS(line && *line);
-        if (strstr(line, "is there after all"))
-                seen.strangers++;
-}
-
-static const struct executor_pods_ops ops = {.create_pod = w_create,
-                                             .delete_pods = w_delete_pods,
-                                             .delete_pod = w_delete_pod,
-                                             .label_inactive = w_label,
-                                             .list_claims = w_list_claims,
-                                             .remove_executor = w_remove,
-                                             .stop_application = w_stop,
-                                             .log = w_log};
 
 /* A request to create arrives: what is done, and what is said of it. */
 static void creation_arrives(struct letter l)
@@ -404,9 +397,10 @@ static void answer_arrives(const struct letter *l)
 {
         w.unanswered[l->id] = false;
         if (l->outcome == CREATE_DONE)
-                executor_pods_created(w.p, l->id, w.now);
+                pods_allocator_created(w.p.allocator, l->id, w.now);
         else
-                executor_pods_create_failed(w.p, l->id, l->outcome, l->retry_after, "the server says no", w.now);
+                pods_allocator_create_failed(w.p.allocator, l->id, l->outcome, l->retry_after, "the server says no",
+                                             w.now);
 }
 
 static void tell_claims(void)
@@ -414,14 +408,14 @@ static void tell_claims(void)
         VEC(struct pod_claim) list = {0};
 
         if (fault(100)) {
-                executor_pods_claims(w.p, NULL, -1, w.now);
+                pods_allocator_claims(w.p.allocator, NULL, -1, w.now);
                 return;
         }
         for (size_t i = 0; i < w.claims.len; i++)
                 if (w.claims.data[i].exists)
                         vec_push(&list,
                                  (struct pod_claim){mem_printf("pvc-%zu", i), "gp2", 10, w.claims.data[i].created});
-        executor_pods_claims(w.p, list.data, (int)list.len, w.now);
+        pods_allocator_claims(w.p.allocator, list.data, (int)list.len, w.now);
         for (size_t i = 0; i < list.len; i++)
                 free((char *)list.data[i].name);
         vec_deinit(&list);
@@ -468,6 +462,7 @@ static void deliver_letters(void)
                 }
                 w.letters.data[i] = w.letters.data[--w.letters.len];
                 deliver(l);
+                run();
         }
 }
 
@@ -484,9 +479,10 @@ static void tell(int id, const struct server_pod *pod, bool name_only)
                 json_object_del(json_object_get(j, "metadata"), "resourceVersion");
         }
         if (pod->exists)
-                executor_pods_pod(w.p, j, w.now);
+                snapshots_store_update(w.p.store, j, w.now);
         else
-                executor_pods_pod_gone(w.p, j, w.now);
+                snapshots_store_delete(w.p.store, j, w.now);
+        run();
 }
 
 /* The watch was ended, or is begun: what is and is no more, as kube_watch.h tells it. */
@@ -494,12 +490,12 @@ static void relist(void)
 {
         seen.relists++;
         for (int id = 1; id <= w.last_id; id++)
-                if (executor_pods_get(w.p, id) && !w.pods[id].exists)
+                if (pods_snapshot_get(snapshots_store_pods(w.p.store), id) && !w.pods[id].exists)
                         tell(id, &w.pods[id], true);
                 else if (w.pods[id].exists)
                         tell(id, &w.pods[id], false);
         w.told = w.history.len;
-        executor_pods_synced(w.p, w.now);
+        snapshots_store_synced(w.p.store, w.now);
 }
 
 static void watch(void)
@@ -524,7 +520,7 @@ static void watch(void)
         }
         if (w.now >= w.next_sync && w.watching) {
                 w.next_sync = w.now + 30000;
-                executor_pods_synced(w.p, w.now);
+                snapshots_store_synced(w.p.store, w.now);
         }
 }
 
@@ -546,16 +542,16 @@ static void poll(void)
         memset(then, 0, sizeof(then));
         for (size_t i = 0; i < until; i++)
                 then[w.history.data[i].id] = w.history.data[i].pod;
-        executor_pods_list_begin(w.p);
+        snapshots_store_list_begin(w.p.store);
         for (int id = 1; id <= w.last_id; id++)
                 if (then[id].exists) {
                         _cleanup_json_ json_t *j = json_of(id, &then[id]);
-                        executor_pods_list_pod(w.p, j, w.now);
+                        snapshots_store_list_pod(w.p.store, j, w.now);
                 }
         if (fault(100))
                 return; /* the last page did not come */
         snprintf(version, sizeof(version), "%d", until ? (int)w.history.data[until - 1].pod.version : 0);
-        executor_pods_list_end(w.p, version, w.now);
+        snapshots_store_list_end(w.p.store, version, w.now);
 }
 
 /* ------------------------------------------------------------------------------------------------- the scheduler */
@@ -563,18 +559,14 @@ static void poll(void)
 static void executors_register(void)
 {
         for (int id = 1; id <= w.last_id; id++) {
-                if (told_removed[id]) {
-                        told_removed[id] = false;
-                        forget_executor(id);
-                }
                 if (w.registers[id] && w.registers[id] <= w.now && w.pods[id].exists && w.pods[id].phase == RUNNING) {
                         w.registers[id] = 0;
-                        if (executor_pods_is_excluded(w.p, id)) {
+                        if (pods_allocator_is_excluded(w.p.allocator, id)) {
                                 w.doomed[id] = true;
                                 seen.refused++;
                         } else if (!w.removed[id]) {
                                 w.registered[id] = true;
-                                executor_pods_registered(w.p, id, w.now);
+                                executor_pods_registered(&w.p, id, w.now);
                                 seen.registered++;
                         }
                 }
@@ -588,7 +580,8 @@ static void set_target(int profile, int target)
         int over = -target;
 
         w.target[profile] = target;
-        executor_pods_set_target(w.p, profile, target, w.now);
+        pods_allocator_set_target(w.p.allocator, profile, target, w.now);
+        run();
         for (int id = 1; id <= w.last_id; id++)
                 over += w.registered[id] && w.profile_of[id] == profile;
         for (int32_t id = 1; id <= w.last_id && over > 0; id++)
@@ -597,7 +590,7 @@ static void set_target(int profile, int target)
                         seen.killed++;
                         w.doomed[id] = roll(3) > 0; /* it ends by itself, or must be ended */
                         forget_executor(id);
-                        executor_pods_kill(w.p, &id, 1, w.now);
+                        lifecycle_manager_killed(w.p.lifecycle, &id, 1, w.now);
                 }
 }
 
@@ -611,10 +604,11 @@ static void turn(void)
         watch();
         poll();
         executors_register();
-        while (executor_pods_deadline(w.p) <= w.now) {
+        while (executor_pods_deadline(&w.p) <= w.now) {
                 seen.ticks++;
-                executor_pods_tick(w.p, w.now);
-                HOLDS(executor_pods_deadline(w.p) > w.now);
+                executor_pods_tick(&w.p, w.now);
+                run();
+                HOLDS(executor_pods_deadline(&w.p) > w.now);
         }
         executors_register();
 }
@@ -633,7 +627,6 @@ static void begin(uint64_t seed)
         struct fst_error error = FST_ERROR_INIT;
 
         w = (struct world){.seed = seed, .random = seed * 7919, .now = 1000, .quota = -1, .watching = true};
-        memset(told_removed, 0, sizeof(told_removed));
         w.config = EXECUTOR_PODS_DEFAULT;
         struct pods_allocator_config *c = &w.config.allocation;
         c->batch_size_set = roll(2);
@@ -641,7 +634,11 @@ static void begin(uint64_t seed)
         c->idle_timeout = 5000;
         c->creation_timeout = 60000;
         c->max_pending = roll(2) ? INT32_MAX : 1 + (int)roll(20);
+        static char class[] = "gp2";
+        static const struct claim_need claim = {class, 10};
         c->reuse_claims = roll(3) == 0;
+        c->claims = &claim;
+        c->n_claims = c->reuse_claims;
         c->window = (struct create_window_config){.seed = seed};
         w.config.lifecycle.max_failures = INT32_MAX;
         if (roll(8) == 0)
@@ -649,8 +646,9 @@ static void begin(uint64_t seed)
         seen.adaptive += !c->batch_size_set;
         w.next_poll = roll(2) ? 20000 : INT64_MAX;
         assert_int_equal(executor_pods_config_check(&w.config, &error), 0);
-        w.p = executor_pods_new(&w.config, &ops, NULL);
-        executor_pods_start(w.p, w.now);
+        executor_pods_init(&w.p, &w.config);
+        pods_allocator_start(w.p.allocator, w.now);
+        run();
 }
 
 static void live_wildly(void)
@@ -693,9 +691,9 @@ static void comes_true(void)
                 if (w.config.lifecycle.delete_executors)
                         HOLDS(running == w.target[i]);
                 HOLDS(others == 0);
-                HOLDS(executor_pods_counts(w.p, i).asked == 0);
+                HOLDS(pods_allocator_counts(w.p.allocator, i).asked == 0);
         }
-        HOLDS(executor_pods_in_flight(w.p) == 0);
+        HOLDS(pods_allocator_in_flight(w.p.allocator) == 0);
 }
 
 static void ends_clean(void)
@@ -717,7 +715,7 @@ static void play(uint64_t seed)
         live_wildly();
         comes_true();
         ends_clean();
-        executor_pods_free(w.p);
+        executor_pods_deinit(&w.p);
         vec_deinit(&w.history);
         vec_deinit(&w.letters);
         vec_deinit(&w.claims);

@@ -12,10 +12,11 @@
 
 #include "base/vec.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #define LOG "ExecutorPodsLifecycleManager"
+
+#define lifecycle_log(m, level, ...) pod_actions_log((m)->actions, level, LOG, __VA_ARGS__)
 
 /* When a deletion or label is asked for again; how long a reason that is over is remembered; how many there may be. */
 enum { ASK_AGAIN = 10000, REASON_MEMORY = 300000, MAX_REASONS = 32 };
@@ -40,14 +41,13 @@ struct reason {
 struct lifecycle_manager {
         struct lifecycle_config config;
         char *container;
-        const struct lifecycle_ops *ops;
-        void *owner;
+        struct pod_actions *actions;
         VEC(struct record) records; /* by id */
         VEC(int64_t) failures;      /* when */
         VEC(struct reason) reasons;
         size_t first_failure; /* that counts */
         int64_t next_at;
-        bool stopped;
+        bool gave_up, saw_out_of_memory;
 };
 
 int lifecycle_max_failures(int executors)
@@ -55,16 +55,14 @@ int lifecycle_max_failures(int executors)
         return MAX(3, executors > INT32_MAX / 2 ? INT32_MAX : 2 * executors);
 }
 
-struct lifecycle_manager *lifecycle_manager_new(const struct lifecycle_config *config, const struct lifecycle_ops *ops,
-                                                void *owner)
+struct lifecycle_manager *lifecycle_manager_new(const struct lifecycle_config *config, struct pod_actions *actions)
 {
         struct lifecycle_manager *m = new0(struct lifecycle_manager);
 
         m->config = *config;
         m->container = config->rules.container ? mem_strdup(config->rules.container) : NULL;
         m->config.rules.container = m->container;
-        m->ops = ops;
-        m->owner = owner;
+        m->actions = actions;
         m->next_at = INT64_MAX;
         return m;
 }
@@ -80,18 +78,6 @@ void lifecycle_manager_free(struct lifecycle_manager *m)
         vec_deinit(&m->failures);
         free(m->container);
         free(m);
-}
-
-static void __attribute__((format(printf, 3, 4)))
-say(struct lifecycle_manager *m, enum log_level level, const char *format, ...)
-{
-        _cleanup_(buf_deinit) struct buf line = BUF_INIT;
-        va_list args;
-
-        va_start(args, format);
-        buf_vprintf(&line, format, args);
-        va_end(args);
-        m->ops->log(m->owner, level, LOG, buf_text(&line));
 }
 
 /* ------------------------------------------------------------------------------------------------------ records */
@@ -165,12 +151,14 @@ int lifecycle_manager_failures(struct lifecycle_manager *m, int64_t now)
 
 static void check_failures(struct lifecycle_manager *m, int64_t now)
 {
-        if (m->stopped || lifecycle_manager_failures(m, now) <= m->config.max_failures)
+        if (m->gave_up || lifecycle_manager_failures(m, now) <= m->config.max_failures)
                 return;
-        m->stopped = true;
-        _cleanup_free_ char *text = mem_printf("Max number of executor failures (%d) reached", m->config.max_failures);
-        say(m, LOG_ERROR, "%s", text);
-        m->ops->stop_application(m->owner, LIFECYCLE_EXIT_FAILURES, text);
+        m->gave_up = true;
+        char *text = mem_printf("Max number of executor failures (%d) reached", m->config.max_failures);
+        lifecycle_log(m, LOG_ERROR, "%s", text);
+        pod_actions_push(m->actions,
+                         (struct pod_action){POD_ACTION_STOP_APPLICATION,
+                                             .stop = {.exit_code = LIFECYCLE_EXIT_FAILURES, .message = text}});
 }
 
 void lifecycle_manager_creation_failed(struct lifecycle_manager *m, int64_t now)
@@ -180,6 +168,17 @@ void lifecycle_manager_creation_failed(struct lifecycle_manager *m, int64_t now)
 }
 
 /* ------------------------------------------------------------------------------------------------- pods that end */
+
+/* Takes the content of @reason. */
+static void executor_remove(struct lifecycle_manager *m, int32_t id, struct exit_reason reason)
+{
+        if (reason.out_of_memory) {
+                pod_actions_log(m->actions, LOG_WARN, "KubernetesClusterSchedulerBackend", "OOM is detected.");
+                m->saw_out_of_memory = true;
+        }
+        pod_actions_push(m->actions,
+                         (struct pod_action){POD_ACTION_REMOVE_EXECUTOR, .remove = {.id = id, .reason = reason}});
+}
 
 static void remove_from_scheduler(struct lifecycle_manager *m, const struct pod_state *pod, int64_t now)
 {
@@ -192,17 +191,23 @@ static void remove_from_scheduler(struct lifecycle_manager *m, const struct pod_
         forget_later(m, r, now);
         struct exit_reason reason = exit_reason_of(pod, &m->config.rules);
         if (pod->kind == POD_SUCCEEDED && was_registered)
-                say(m, LOG_INFO,
-                    "Snapshot reported succeeded executor with id %d, even though the application has not requested for "
-                    "it to be removed.",
-                    pod->id);
+                lifecycle_log(
+                        m, LOG_INFO,
+                        "Snapshot reported succeeded executor with id %d, even though the application has not requested for "
+                        "it to be removed.",
+                        pod->id);
         else if (pod->kind == POD_FAILED && !was_registered)
-                say(m, LOG_WARN, "An executor failed before it had registered. %s", reason.message);
-        m->ops->remove_executor(m->owner, pod->id, &reason);
-        exit_reason_deinit(&reason);
+                lifecycle_log(m, LOG_WARN, "An executor failed before it had registered. %s", reason.message);
+        executor_remove(m, pod->id, reason);
 }
 
-static void remove_from_server(struct lifecycle_manager *m, const struct pod_state *pod, int64_t now)
+static void pod_delete(struct lifecycle_manager *m, struct pod_state *pod, bool log_first)
+{
+        pod_actions_push(m->actions, (struct pod_action){POD_ACTION_DELETE, .delete = {.pod = pod_state_ref(pod),
+                                                                                       .log_first = log_first}});
+}
+
+static void remove_from_server(struct lifecycle_manager *m, struct pod_state *pod, int64_t now)
 {
         struct record *r = ensure(m, pod->id);
         bool is_first = r->ask_at == INT64_MAX;
@@ -214,16 +219,17 @@ static void remove_from_server(struct lifecycle_manager *m, const struct pod_sta
         r->ask_at = now + ASK_AGAIN;
         wake_at(m, r->ask_at);
         if (m->config.delete_executors)
-                m->ops->delete_pod(m->owner, pod, is_first && pod->kind == POD_FAILED);
+                pod_delete(m, pod, is_first && pod->kind == POD_FAILED);
         else {
                 if (is_first)
-                        say(m, LOG_DEBUG, "Marking executor %s as inactive since deletion is disabled.", pod->name);
-                m->ops->label_inactive(m->owner, pod);
+                        lifecycle_log(m, LOG_DEBUG, "Marking executor %s as inactive since deletion is disabled.",
+                                      pod->name);
+                pod_actions_push(m->actions, (struct pod_action){POD_ACTION_LABEL_INACTIVE, .pod = pod_state_ref(pod)});
         }
 }
 
 /* Returns whether it is a failure that was not known. */
-static bool see(struct lifecycle_manager *m, const struct pod_state *pod, int64_t now)
+static bool see(struct lifecycle_manager *m, struct pod_state *pod, int64_t now)
 {
         if (!pod_state_kind_is_final(pod->kind))
                 return false;
@@ -265,9 +271,8 @@ static void find_missing(struct lifecycle_manager *m, const struct pods_snapshot
                         "driver missed the deletion event. Marking this executor as failed.",
                         r->id, (long long)(r->registered_at + wall), (long long)(pods->full_at + wall),
                         (long long)m->config.missing_delta);
-                say(m, LOG_DEBUG, "%s", reason.message);
-                m->ops->remove_executor(m->owner, r->id, &reason);
-                exit_reason_deinit(&reason);
+                lifecycle_log(m, LOG_DEBUG, "%s", reason.message);
+                executor_remove(m, r->id, reason);
         }
         vec_deinit(&missing);
 }
@@ -338,9 +343,9 @@ static void say_reasons(struct lifecycle_manager *m, const struct pods_snapshot 
         for (size_t i = 0; i < m->reasons.len; i++) {
                 struct reason *r = &m->reasons.data[i];
                 if (r->n && r->seen < 0 && r->n == 1)
-                        say(m, LOG_WARN, "Executor %d waits: %s", r->first, r->text);
+                        lifecycle_log(m, LOG_WARN, "Executor %d waits: %s", r->first, r->text);
                 else if (r->n && r->seen < 0)
-                        say(m, LOG_WARN, "%d executors wait (%d and others): %s", r->n, r->first, r->text);
+                        lifecycle_log(m, LOG_WARN, "%d executors wait (%d and others): %s", r->n, r->first, r->text);
                 if (r->n)
                         r->seen = now;
         }
@@ -354,14 +359,14 @@ void lifecycle_manager_snapshot(struct lifecycle_manager *m, const struct pods_b
         int n_failed = 0;
         bool waits = m->reasons.len > 0;
 
-        if (m->stopped)
+        if (m->gave_up)
                 return;
         for (size_t i = 0; i < batch->n_changes; i++) {
                 n_failed += see(m, batch->changes[i], now);
                 waits |= batch->changes[i]->waiting != NULL;
         }
         if (n_failed)
-                say(m, LOG_WARN, "%d new failed executors.", n_failed);
+                lifecycle_log(m, LOG_WARN, "%d new failed executors.", n_failed);
         if (waits)
                 say_reasons(m, batch->pods, now);
         if (batch->full)
@@ -379,7 +384,7 @@ void lifecycle_manager_killed(struct lifecycle_manager *m, const int32_t *ids, i
 }
 
 /* Returns whether its pod was still there. */
-static bool end_by_force(struct lifecycle_manager *m, struct record *r, const struct pod_state *pod, int64_t now)
+static bool end_by_force(struct lifecycle_manager *m, struct record *r, struct pod_state *pod, int64_t now)
 {
         r->kill_at = INT64_MAX;
         if (pod && (pod->leaving || pod_state_kind_is_final(pod->kind)))
@@ -388,13 +393,13 @@ static bool end_by_force(struct lifecycle_manager *m, struct record *r, const st
                 return false;
         r->kill_at = now + ASK_AGAIN; /* until it is gone; one that was not seen yet is waited for */
         if (pod)
-                m->ops->delete_pod(m->owner, pod, false);
+                pod_delete(m, pod, false);
         return pod != NULL;
 }
 
 int64_t lifecycle_manager_deadline(const struct lifecycle_manager *m)
 {
-        return m->stopped ? INT64_MAX : m->next_at;
+        return m->gave_up ? INT64_MAX : m->next_at;
 }
 
 void lifecycle_manager_tick(struct lifecycle_manager *m, const struct pods_snapshot *pods, int64_t now)
@@ -402,12 +407,12 @@ void lifecycle_manager_tick(struct lifecycle_manager *m, const struct pods_snaps
         size_t n = 0;
         int n_due = 0, n_killed = 0;
 
-        if (m->stopped || now < m->next_at)
+        if (m->gave_up || now < m->next_at)
                 return;
         m->next_at = INT64_MAX;
         for (size_t i = 0; i < m->records.len; i++) {
                 struct record *r = &m->records.data[i];
-                const struct pod_state *pod = pods_snapshot_get(pods, r->id);
+                struct pod_state *pod = pods_snapshot_get(pods, r->id);
                 if (r->kill_at <= now) {
                         n_due++;
                         n_killed += end_by_force(m, r, pod, now);
@@ -430,12 +435,23 @@ void lifecycle_manager_tick(struct lifecycle_manager *m, const struct pods_snaps
         }
         m->records.len = n;
         if (n_killed)
-                say(m, LOG_INFO,
-                    "Forcefully deleting %d pods (out of %d) that are still running after graceful shutdown period.",
-                    n_killed, n_due);
+                lifecycle_log(
+                        m, LOG_INFO,
+                        "Forcefully deleting %d pods (out of %d) that are still running after graceful shutdown period.",
+                        n_killed, n_due);
 }
 
 size_t lifecycle_manager_size(const struct lifecycle_manager *m)
 {
         return m->records.len;
+}
+
+bool lifecycle_manager_gave_up(const struct lifecycle_manager *m)
+{
+        return m->gave_up;
+}
+
+bool lifecycle_manager_saw_out_of_memory(const struct lifecycle_manager *m)
+{
+        return m->saw_out_of_memory;
 }

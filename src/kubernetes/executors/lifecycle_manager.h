@@ -1,10 +1,10 @@
 /*
  * What becomes of executors whose pods end: Spark's ExecutorPodsLifecycleManager, and its backend's deletions.
  *
- *      struct lifecycle_manager *m = lifecycle_manager_new(&config, &ops, owner);
+ *      struct lifecycle_manager *m = lifecycle_manager_new(&config, &actions);
  *      lifecycle_manager_registered(m, 1, now);             ← the scheduler knows executor 1
- *      lifecycle_manager_snapshot(m, &batch, now);          ← a subscriber of the snapshots store
- *                                                           → ops.remove_executor, ops.delete_pod, …
+ *      lifecycle_manager_snapshot(m, &batch, now);          ← a batch of the snapshots store
+ *                                                           → POD_ACTION_REMOVE_EXECUTOR, POD_ACTION_DELETE, …
  *      … call lifecycle_manager_tick at lifecycle_manager_deadline(m)
  *
  * A pod that fails, succeeds or is deleted takes its executor out of the scheduler, once, with a reason in words
@@ -15,13 +15,11 @@
  *
  * Pods that wait for a reason are spoken of once, together, and again when the reason is another.
  *
- * Pure: operations are called from within these functions and must not call back. Times are ms of any monotonic clock.
- * One thread.
+ * Pure: it appends to the actions of executor_pods.h. Times are ms of any monotonic clock. One thread.
  */
 #pragma once
 
-#include "base/log.h"
-#include "kubernetes/executors/exit_reason.h"
+#include "kubernetes/executors/pod_actions.h"
 #include "kubernetes/executors/snapshots_store.h"
 
 struct lifecycle_manager;
@@ -52,25 +50,8 @@ int lifecycle_max_failures(int executors);
 /* The exit code of an application whose executors fail too often. */
 #define LIFECYCLE_EXIT_FAILURES 11
 
-struct lifecycle_ops {
-        /* Take the executor out of the scheduler, which answers with lifecycle_manager_unregistered. */
-        void (*remove_executor)(void *owner, int32_t id, const struct exit_reason *reason);
-        /*
-         * Delete this pod, and only it (uid), after the tail of its Spark container's log was put into ours if
-         * @log_first. That it is gone already is no failure. No answer is wanted: while it is there, it is asked for
-         * again.
-         */
-        void (*delete_pod)(void *owner, const struct pod_state *pod, bool log_first);
-        /* Set the label spark-exec-inactive=true. */
-        void (*label_inactive)(void *owner, const struct pod_state *pod);
-        /* Too many executors failed: end the application with this exit code. Once. */
-        void (*stop_application)(void *owner, int exit_code, const char *message);
-        void (*log)(void *owner, enum log_level level, const char *component, const char *line);
-};
-
-/* @config is copied, its strings too; @ops and @owner are borrowed. Never NULL. */
-struct lifecycle_manager *lifecycle_manager_new(const struct lifecycle_config *config, const struct lifecycle_ops *ops,
-                                                void *owner);
+/* @config is copied, its strings too; @actions is borrowed. Never NULL. */
+struct lifecycle_manager *lifecycle_manager_new(const struct lifecycle_config *config, struct pod_actions *actions);
 void lifecycle_manager_free(struct lifecycle_manager *m);
 
 /* The scheduler knows an executor, or does no longer. */
@@ -88,6 +69,12 @@ void lifecycle_manager_killed(struct lifecycle_manager *m, const int32_t *ids, i
 /* When lifecycle_manager_tick has something to do; INT64_MAX: nothing until something happens. */
 int64_t lifecycle_manager_deadline(const struct lifecycle_manager *m);
 void lifecycle_manager_tick(struct lifecycle_manager *m, const struct pods_snapshot *pods, int64_t now);
+
+/* Too many executors have failed: the application ends. */
+bool lifecycle_manager_gave_up(const struct lifecycle_manager *m);
+
+/* An executor ran out of memory, once at least. */
+bool lifecycle_manager_saw_out_of_memory(const struct lifecycle_manager *m);
 
 /* Failures that count, now. */
 int lifecycle_manager_failures(struct lifecycle_manager *m, int64_t now);

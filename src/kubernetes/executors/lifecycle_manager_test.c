@@ -7,8 +7,10 @@
 #include <string.h>
 
 static struct {
+        struct pod_actions actions;
         struct lifecycle_manager *m;
         struct snapshots_store *store;
+        struct pods_subscription *news;
         int64_t now;
         char removed[256]; /* "1:1 2:-1! ": id, exit code, ! if not the application's fault */
         char deleted[256]; /* "app-exec-1+log app-exec-2 " */
@@ -18,43 +20,48 @@ static struct {
 
 #define PUT(text, ...) snprintf((text) + strlen(text), sizeof(text) - strlen(text), __VA_ARGS__)
 
-static void w_remove(void *owner, int32_t id, const struct exit_reason *reason)
+static void do_action(const struct pod_action *action)
 {
-        PUT(w.removed, "%d:%d%s ", id, reason->code, reason->caused_by_app ? "" : "!");
-        snprintf(w.message, sizeof(w.message), "%s", reason->message);
+        switch (action->kind) {
+        case POD_ACTION_REMOVE_EXECUTOR:
+                PUT(w.removed, "%d:%d%s ", action->remove.id, action->remove.reason.code,
+                    action->remove.reason.caused_by_app ? "" : "!");
+                snprintf(w.message, sizeof(w.message), "%s", action->remove.reason.message);
+                break;
+        case POD_ACTION_DELETE:
+                PUT(w.deleted, "%s%s ", action->delete.pod->name, action->delete.log_first ? "+log" : "");
+                break;
+        case POD_ACTION_LABEL_INACTIVE:
+                PUT(w.labelled, "%s ", action->pod->name);
+                break;
+        case POD_ACTION_STOP_APPLICATION:
+                w.stops++;
+                w.exit_code = action->stop.exit_code;
+                break;
+        case POD_ACTION_LOG:
+                PUT(w.log, "%s\n", action->log.line);
+                break;
+        case POD_ACTION_CREATE:
+        case POD_ACTION_DELETE_MANY:
+        case POD_ACTION_LIST_CLAIMS:
+                fail_msg("the allocator's");
+        }
 }
 
-static void w_delete(void *owner, const struct pod_state *pod, bool log_first)
+static void run(void)
 {
-        PUT(w.deleted, "%s%s ", pod->name, log_first ? "+log" : "");
+        for (const struct pod_action *action; (action = pod_actions_next(&w.actions));)
+                do_action(action);
 }
 
-static void w_label(void *owner, const struct pod_state *pod)
+/* The manager hears of what is new. */
+static void look(void)
 {
-        PUT(w.labelled, "%s ", pod->name);
-}
+        struct pods_batch batch;
 
-static void w_stop(void *owner, int exit_code, const char *message)
-{
-        w.stops++;
-        w.exit_code = exit_code;
-}
-
-static void w_log(void *owner, enum log_level level, const char *component, const char *line)
-{
-        assert_string_equal(component, "ExecutorPodsLifecycleManager");
-        PUT(w.log, "%s\n", line);
-}
-
-static const struct lifecycle_ops ops = {.remove_executor = w_remove,
-                                         .delete_pod = w_delete,
-                                         .label_inactive = w_label,
-                                         .stop_application = w_stop,
-                                         .log = w_log};
-
-static void w_snapshot(void *owner, const struct pods_batch *batch, int64_t now)
-{
-        lifecycle_manager_snapshot(w.m, batch, now);
+        if (pods_subscription_next(w.news, &batch, w.now))
+                lifecycle_manager_snapshot(w.m, &batch, w.now);
+        run();
 }
 
 static void begin(struct lifecycle_config c)
@@ -62,14 +69,15 @@ static void begin(struct lifecycle_config c)
         memset(&w, 0, sizeof(w));
         w.now = 100000;
         w.store = snapshots_store_new(&c.rules);
-        w.m = lifecycle_manager_new(&c, &ops, NULL);
-        snapshots_store_subscribe(w.store, 0, w_snapshot, NULL, w.now);
-        snapshots_store_tick(w.store, w.now);
+        w.m = lifecycle_manager_new(&c, &w.actions);
+        w.news = snapshots_store_subscribe(w.store, 0, w.now);
+        look();
 }
 
 static void end(void)
 {
         lifecycle_manager_free(w.m);
+        pod_actions_deinit(&w.actions);
         snapshots_store_free(w.store);
 }
 
@@ -89,14 +97,16 @@ static void notify(void)
 {
         w.now++;
         snapshots_store_notify(w.store);
-        snapshots_store_tick(w.store, w.now);
+        look();
         lifecycle_manager_tick(w.m, snapshots_store_pods(w.store), w.now);
+        run();
 }
 
 static void pass(int64_t ms)
 {
         w.now += ms;
         lifecycle_manager_tick(w.m, snapshots_store_pods(w.store), w.now);
+        run();
 }
 
 #define SAID(what, text)                                                                                               \
@@ -232,10 +242,12 @@ static void too_many_failures_stop_the_application(void **state)
         notify();
         assert_int_equal(w.stops, 0);
         lifecycle_manager_creation_failed(w.m, w.now);
+        run();
         assert_int_equal(w.stops, 1);
         assert_int_equal(w.exit_code, 11);
         assert_non_null(strstr(w.log, "Max number of executor failures (3) reached"));
         lifecycle_manager_creation_failed(w.m, w.now);
+        run();
         assert_int_equal(w.stops, 1);
         end();
 }
@@ -329,6 +341,7 @@ static void killed_executors_have_time_to_end(void **state)
                 pod(pod_in(id, 0, "Running"));
         notify();
         lifecycle_manager_killed(w.m, ids, 4, w.now);
+        run();
         assert_true(lifecycle_manager_deadline(w.m) == w.now + 5000);
         pod(pod_in(1, 0, "Succeeded"));
         notify();

@@ -8,8 +8,8 @@
  */
 #include "kubernetes/executors/pods_allocator.h"
 
-#include "base/buf.h"
 #include "base/error.h"
+#include "kubernetes/executors/lifecycle_manager.h"
 #include "kubernetes/executors/pods_allocator_state.h"
 
 #include <limits.h>
@@ -48,16 +48,15 @@ int pods_allocator_config_check(const struct pods_allocator_config *c, struct fs
 }
 
 struct pods_allocator *pods_allocator_new(const struct pods_allocator_config *config,
-                                          const struct pods_allocator_ops *ops, void *owner)
+                                          struct lifecycle_manager *lifecycle, struct pod_actions *actions)
 {
         struct pods_allocator *a = new0(struct pods_allocator);
         struct create_window_config window = config->window;
 
         a->config = *config;
         a->config.creation_timeout = MAX(config->creation_timeout, config->batch_delay * 5);
-        a->ops = ops;
-        a->owner = owner;
-        a->recovery = config->recovery > 0;
+        a->lifecycle = lifecycle;
+        a->actions = actions;
         a->timeout_at = a->excess_at = a->retry_at = a->create_at = INT64_MAX;
         a->last_round = INT64_MIN / 2;
         if (window.start == 0) {
@@ -89,15 +88,9 @@ bool allocator_adapts(const struct pods_allocator *a)
         return !a->config.batch_size_set;
 }
 
-void allocator_log(struct pods_allocator *a, enum log_level level, const char *format, ...)
+bool allocator_is_idle(const struct pods_allocator *a)
 {
-        _cleanup_(buf_deinit) struct buf line = BUF_INIT;
-        va_list args;
-
-        va_start(args, format);
-        buf_vprintf(&line, format, args);
-        va_end(args);
-        a->ops->log(a->owner, level, ALLOCATOR_LOG, buf_text(&line));
+        return !a->started || a->stopped || lifecycle_manager_gave_up(a->lifecycle);
 }
 
 /* ---------------------------------------------------------------------------------------------------- executors */
@@ -224,12 +217,6 @@ void pods_allocator_set_target(struct pods_allocator *a, int32_t profile, int ta
                 allocator_round(a, now);
 }
 
-void pods_allocator_recover(struct pods_allocator *a)
-{
-        if (a->config.recovery < 0)
-                a->recovery = true;
-}
-
 /* ---------------------------------------------------------------------------------------- answers to creations */
 
 static void wait_for_pod(struct pods_allocator *a, struct allocated_executor *e, int64_t now)
@@ -281,7 +268,7 @@ static void creation_failed(struct pods_allocator *a, int32_t id, const char *me
 {
         allocator_log(a, LOG_ERROR, "Failed to create the pod of executor %d: %s", id,
                       message ? message : "no reason was given");
-        a->ops->creation_failed(a->owner, id, now);
+        lifecycle_manager_creation_failed(a->lifecycle, now);
 }
 
 static void failed(struct pods_allocator *a, struct allocated_executor *e, enum create_outcome outcome,
@@ -426,7 +413,7 @@ int64_t pods_allocator_deadline(const struct pods_allocator *a)
         int64_t first = MIN(a->timeout_at, a->excess_at);
 
         first = MIN(first, a->retry_at);
-        if (!a->started || a->stopped)
+        if (allocator_is_idle(a))
                 return INT64_MAX;
         return MIN(first, a->create_at);
 }
@@ -439,7 +426,7 @@ void pods_allocator_tick(struct pods_allocator *a, int64_t now)
 
 /* ------------------------------------------------------------------------------------------------------- looks */
 
-bool pods_allocator_refuses(const struct pods_allocator *a, int32_t id)
+bool pods_allocator_is_excluded(const struct pods_allocator *a, int32_t id)
 {
         const struct allocated_executor *e = allocator_find(a, id);
 

@@ -1,12 +1,12 @@
 /*
  * Which executor pods to create, and which to delete because they are too many: Spark's ExecutorPodsAllocator.
  *
- *      struct pods_allocator *a = pods_allocator_new(&config, &ops, owner);
+ *      struct pods_allocator *a = pods_allocator_new(&config, lifecycle, &actions);
  *      pods_allocator_start(a, now);
- *      pods_allocator_set_target(a, 0, 1000, now);          → ops.create_pod for as many as the server may be asked now
- *      pods_allocator_created(a, 1, now);                   → ops.create_pod for the next
+ *      pods_allocator_set_target(a, 0, 1000, now);          → POD_ACTION_CREATE for each that the server may be asked
+ * for pods_allocator_created(a, 1, now);                   → POD_ACTION_CREATE for the next
  *      pods_allocator_create_failed(a, 2, CREATE_SLOW_DOWN, 500, "…", now);
- *      pods_allocator_snapshot(a, &batch, now);             ← a subscriber of the snapshots store
+ *      pods_allocator_snapshot(a, &batch, now);             ← a batch of the snapshots store
  *      … call pods_allocator_tick at pods_allocator_deadline(a)
  *
  * An executor is asked for, then created, then in the snapshot; what of it was in none within `creation_timeout` is
@@ -26,17 +26,23 @@
  * is asked for again, under another id; should the first one come after all, it is deleted, as is every pod whose
  * executor was given up.
  *
- * Pure: operations are called from within these functions and must not call back, but for pods_allocator_take_claim
- * within create_pod. Times are ms of any monotonic clock. One thread.
+ * Pure: it appends to the actions of executor_pods.h. Times are ms of any monotonic clock. One thread.
  */
 #pragma once
 
-#include "base/log.h"
 #include "kubernetes/executors/create_window.h"
+#include "kubernetes/executors/pod_actions.h"
 #include "kubernetes/executors/snapshots_store.h"
 
 struct fst_error;
+struct lifecycle_manager;
 struct pods_allocator;
+
+/* A persistent volume claim that every executor's pod mounts and that is new unless there is a free one. */
+struct claim_need {
+        char *storage_class; /* NULL: none */
+        int64_t size;        /* bytes */
+};
 
 struct pods_allocator_config {
         int batch_size;              /* spark.kubernetes.allocation.batch.size */
@@ -53,8 +59,10 @@ struct pods_allocator_config {
         bool delete_executors;       /* .executor.deleteOnTermination */
         bool reuse_claims;    /* .driver.ownPersistentVolumeClaim, .reusePersistentVolumeClaim, and a driver pod */
         bool wait_for_claims; /* and .driver.waitToReusePersistentVolumeClaim */
-        int max_claims;       /* then: spark.dynamicAllocation.maxExecutors, else spark.executor.instances */
-        int recovery; /* .allocation.recoveryMode.enabled: 0 never, 1 always, -1 when an executor ran out of memory */
+        const struct claim_need *claims; /* "OnDemand", of each pod; borrowed as long as the allocator is */
+        int n_claims;                    /* 0 without reuse_claims */
+        int max_claims; /* with wait_for_claims: spark.dynamicAllocation.maxExecutors, else spark.executor.instances */
+        int recovery;   /* .allocation.recoveryMode.enabled: 0 never, 1 always, -1 when an executor ran out of memory */
         int64_t wall_offset;                /* what to add to `now` for the time of day, ms since 1970 */
         struct create_window_config window; /* start 0: batch_size */
 };
@@ -81,34 +89,15 @@ struct pod_claim {
         int64_t created;                  /* by the server's clock, ms since 1970 */
 };
 
-struct pods_allocator_ops {
-        /*
-         * Build and create the pod of executor @id; the answer is pods_allocator_created or …_create_failed, later.
-         * @recovery: it is to run one task at a time. Within, pods_allocator_take_claim is asked for each claim
-         * "OnDemand" that it would create.
-         */
-        void (*create_pod)(void *owner, int32_t id, int32_t profile, bool recovery);
-        /*
-         * Delete the pods of these executors, by label: at most MAX_PODS_DELETE. @pending: only those whose phase is
-         * Pending. No answer is wanted: who is still there later is deleted again.
-         */
-        void (*delete_pods)(void *owner, const int32_t *ids, int n, bool pending);
-        /* List the application's persistent volume claims; the answer is pods_allocator_claims. NULL if !reuse_claims.
-         */
-        void (*list_claims)(void *owner);
-        /* A creation failed for good: it counts as a failed executor (lifecycle_manager_creation_failed). */
-        void (*creation_failed)(void *owner, int32_t id, int64_t now);
-        void (*log)(void *owner, enum log_level level, const char *component, const char *line);
-};
-
-#define MAX_PODS_DELETE 200
-
 /* 0, or -EINVAL with the key and what is wrong with it, in Spark's words. */
 int pods_allocator_config_check(const struct pods_allocator_config *config, struct fst_error *error);
 
-/* @config must pass the check and is copied; @ops and @owner are borrowed. Never NULL. */
+/*
+ * @config passes the check and is copied; @lifecycle and @actions are borrowed. The allocator reports creations that
+ * failed for good to @lifecycle, and creates nothing once that gave up. Never NULL.
+ */
 struct pods_allocator *pods_allocator_new(const struct pods_allocator_config *config,
-                                          const struct pods_allocator_ops *ops, void *owner);
+                                          struct lifecycle_manager *lifecycle, struct pod_actions *actions);
 void pods_allocator_free(struct pods_allocator *a);
 
 /* Nothing is created before; with wait_for_driver, not before driver_timeout or pods_allocator_driver_ready. */
@@ -141,14 +130,7 @@ void pods_allocator_snapshot(struct pods_allocator *a, const struct pods_batch *
 /* The scheduler knows an executor (it has registered), or does no longer. */
 void pods_allocator_known(struct pods_allocator *a, int32_t id, bool known, int64_t now);
 
-/* An executor ran out of memory: later ones run one task at a time, unless the user has decided otherwise. */
-void pods_allocator_recover(struct pods_allocator *a);
-
 /* ----------------------------------------------------------------------------------------------------- what is done */
-
-/* Within create_pod of @id: a free claim in place of a new one; NULL: there is none, create it. Borrowed for the call.
- */
-const char *pods_allocator_take_claim(struct pods_allocator *a, int32_t id, const char *storage_class, int64_t size);
 
 /* When pods_allocator_tick has something to do; INT64_MAX: nothing until something happens. */
 int64_t pods_allocator_deadline(const struct pods_allocator *a);
@@ -157,7 +139,7 @@ void pods_allocator_tick(struct pods_allocator *a, int64_t now);
 /* ------------------------------------------------------------------------------------------------------------ looks */
 
 /* It was deleted, or given up: its registration is to be refused. */
-bool pods_allocator_refuses(const struct pods_allocator *a, int32_t id);
+bool pods_allocator_is_excluded(const struct pods_allocator *a, int32_t id);
 
 struct pods_allocator_counts {
         int target;

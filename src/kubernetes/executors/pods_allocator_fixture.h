@@ -1,6 +1,6 @@
 /*
  * For the tests of the allocator: it stands between a server that creates what it is asked for, unless the test
- * answers itself, and a store of snapshots; what it asks for and says is written down. suite_config() is the one of
+ * answers itself, and a store of snapshots; its actions are written down. suite_config() is the one of
  * Spark's ExecutorPodsAllocatorSuite: the batch size is set (5), and pods are created as soon as they are asked for.
  */
 #pragma once
@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "kubernetes/api/pod_fixture.h"
+#include "kubernetes/executors/lifecycle_manager.h"
 #include "kubernetes/executors/pods_allocator.h"
 
 #include <string.h>
@@ -18,62 +19,57 @@ struct asked {
 };
 
 static struct world {
+        struct pod_actions actions;
+        struct lifecycle_manager *lifecycle;
         struct pods_allocator *a;
         struct snapshots_store *store;
+        struct pods_subscription *news;
         int64_t now;
-        VEC(struct asked) created; /* all that was asked for */
-        size_t answered;           /* of them */
-        bool keep_asking;          /* creations are not answered by themselves */
-        bool asks_claims;
+        VEC(struct asked) created;      /* all that was asked for */
+        size_t answered;                /* of them */
+        bool keep_asking;               /* creations are not answered by themselves */
         char reused[256], deleted[512]; /* "3,4p 7 " */
-        int deletions, failures, claim_lists;
+        int deletions, claim_lists;
         char log[4096];
 } w;
 
-static inline void w_create(void *owner, int32_t id, int32_t profile, bool recovery)
+#define PUT(text, ...) snprintf((text) + strlen(text), sizeof(text) - strlen(text), __VA_ARGS__)
+
+static inline void do_action(const struct pod_action *action)
 {
-        vec_push(&w.created, (struct asked){id, profile, recovery});
-        if (w.asks_claims) {
-                const char *name = pods_allocator_take_claim(w.a, id, "gp2", 200);
-                if (name)
-                        snprintf(w.reused + strlen(w.reused), sizeof(w.reused) - strlen(w.reused), "%d:%s ", id, name);
+        switch (action->kind) {
+        case POD_ACTION_CREATE:
+                vec_push(&w.created,
+                         (struct asked){action->create.id, action->create.profile, action->create.recovery});
+                for (int i = 0; i < action->create.n_claims; i++)
+                        if (action->create.claims[i])
+                                PUT(w.reused, "%d:%s ", action->create.id, action->create.claims[i]);
+                break;
+        case POD_ACTION_DELETE_MANY:
+                w.deletions++;
+                for (int i = 0; i < action->delete_many.n; i++)
+                        PUT(w.deleted, "%s%d", i ? "," : "", action->delete_many.ids[i]);
+                PUT(w.deleted, action->delete_many.pending ? "p " : " ");
+                break;
+        case POD_ACTION_LIST_CLAIMS:
+                w.claim_lists++;
+                break;
+        case POD_ACTION_LOG:
+                PUT(w.log, "%s\n", action->log.line);
+                break;
+        case POD_ACTION_DELETE:
+        case POD_ACTION_LABEL_INACTIVE:
+        case POD_ACTION_REMOVE_EXECUTOR:
+        case POD_ACTION_STOP_APPLICATION: /* the lifecycle manager's */
+                break;
         }
 }
 
-static inline void w_delete(void *owner, const int32_t *ids, int n, bool pending)
+/* Does all that is wanted by now. */
+static inline void run(void)
 {
-        w.deletions++;
-        for (int i = 0; i < n; i++)
-                snprintf(w.deleted + strlen(w.deleted), sizeof(w.deleted) - strlen(w.deleted), "%s%d", i ? "," : "",
-                         ids[i]);
-        strcat(w.deleted, pending ? "p " : " ");
-}
-
-static inline void w_list_claims(void *owner)
-{
-        w.claim_lists++;
-}
-
-static inline void w_failed(void *owner, int32_t id, int64_t now)
-{
-        w.failures++;
-}
-
-static inline void w_log(void *owner, enum log_level level, const char *component, const char *line)
-{
-        assert_string_equal(component, "ExecutorPodsAllocator");
-        snprintf(w.log + strlen(w.log), sizeof(w.log) - strlen(w.log), "%s\n", line);
-}
-
-static const struct pods_allocator_ops ops = {.create_pod = w_create,
-                                              .delete_pods = w_delete,
-                                              .list_claims = w_list_claims,
-                                              .creation_failed = w_failed,
-                                              .log = w_log};
-
-static inline void w_snapshot(void *owner, const struct pods_batch *batch, int64_t now)
-{
-        pods_allocator_snapshot(w.a, batch, now);
+        for (const struct pod_action *action; (action = pod_actions_next(&w.actions));)
+                do_action(action);
 }
 
 enum { IDLE = 10000, SIZE = 5 };
@@ -96,30 +92,66 @@ static inline struct pods_allocator_config our_config(void)
         return c;
 }
 
+/* The allocator hears of what is new. */
+static inline void look(void)
+{
+        struct pods_batch batch;
+
+        if (pods_subscription_next(w.news, &batch, w.now))
+                pods_allocator_snapshot(w.a, &batch, w.now);
+        run();
+}
+
 static inline void begin(struct pods_allocator_config c)
 {
+        struct lifecycle_config lifecycle = LIFECYCLE_DEFAULT;
         struct fst_error error = FST_ERROR_INIT;
 
         w = (struct world){.now = 1000000, .store = snapshots_store_new(&(struct pod_rules){.check_all = true})};
         assert_int_equal(pods_allocator_config_check(&c, &error), 0);
-        w.a = pods_allocator_new(&c, &ops, NULL);
-        snapshots_store_subscribe(w.store, 0, w_snapshot, NULL, w.now);
-        snapshots_store_tick(w.store, w.now);
+        w.lifecycle = lifecycle_manager_new(&lifecycle, &w.actions);
+        w.a = pods_allocator_new(&c, w.lifecycle, &w.actions);
+        w.news = snapshots_store_subscribe(w.store, 0, w.now);
+        snapshots_store_notify(w.store);
+        look();
         pods_allocator_start(w.a, w.now);
+        run();
 }
 
 static inline void end(void)
 {
         pods_allocator_free(w.a);
+        lifecycle_manager_free(w.lifecycle);
+        pod_actions_deinit(&w.actions);
         snapshots_store_free(w.store);
         vec_deinit(&w.created);
+}
+
+/* Events, and what is done because of them. */
+static inline void created(int32_t id)
+{
+        pods_allocator_created(w.a, id, w.now);
+        run();
+}
+
+static inline void create_failed(int32_t id, enum create_outcome outcome, int64_t retry_after, const char *message)
+{
+        pods_allocator_create_failed(w.a, id, outcome, retry_after, message, w.now);
+        run();
+}
+
+static inline void tick(void)
+{
+        pods_allocator_tick(w.a, w.now);
+        run();
 }
 
 /* The server creates what was asked for. */
 static inline void answer(void)
 {
+        run();
         while (!w.keep_asking && w.answered < w.created.len)
-                pods_allocator_created(w.a, w.created.data[w.answered++].id, w.now);
+                created(w.created.data[w.answered++].id);
 }
 
 static inline void target(int profile, int n)
@@ -145,8 +177,8 @@ static inline void notify(void)
 {
         w.now += 1000;
         snapshots_store_notify(w.store);
-        snapshots_store_tick(w.store, w.now);
-        pods_allocator_tick(w.a, w.now);
+        look();
+        tick();
         answer();
 }
 
@@ -161,6 +193,7 @@ static inline void known(const char *ids)
 
 #define OUTSTANDING(n) assert_int_equal(pods_allocator_outstanding(w.a), n)
 #define CREATED(n) assert_int_equal(w.created.len, n)
+#define FAILURES(n) assert_int_equal(lifecycle_manager_failures(w.lifecycle, w.now), n)
 #define DELETED(text)                                                                                                  \
         do {                                                                                                           \
                 assert_string_equal(w.deleted, text);                                                                  \

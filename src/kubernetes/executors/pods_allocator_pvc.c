@@ -27,10 +27,10 @@ void allocator_claims_deinit(struct pods_allocator *a)
 
 void executor_claims_clear(struct allocated_executor *e)
 {
-        for (int i = 0; i < e->n_taken; i++)
-                free(e->taken[i]);
-        free(steal(e->taken));
-        e->n_taken = 0;
+        for (int i = 0; i < e->n_reused_claims; i++)
+                free(e->reused_claims[i]);
+        free(steal(e->reused_claims));
+        e->n_reused_claims = 0;
 }
 
 bool allocator_claims_ready(struct pods_allocator *a, int64_t now)
@@ -47,7 +47,7 @@ bool allocator_claims_ready(struct pods_allocator *a, int64_t now)
                 return false; /* nothing has happened that could have made one free */
         a->news = false;
         a->claims_state = CLAIMS_ASKED;
-        a->ops->list_claims(a->owner);
+        pod_actions_push(a->actions, (struct pod_action){POD_ACTION_LIST_CLAIMS});
         return false;
 }
 
@@ -66,8 +66,8 @@ void pods_allocator_claims(struct pods_allocator *a, const struct pod_claim *cla
                 for (int i = 0; i < p->n_claims; i++)
                         vec_push(&used, p->claims[i]);
         for (size_t i = 0; i < a->executors.len; i++)
-                for (int k = 0; k < a->executors.data[i].n_taken; k++)
-                        vec_push(&used, a->executors.data[i].taken[k]);
+                for (int k = 0; k < a->executors.data[i].n_reused_claims; k++)
+                        vec_push(&used, a->executors.data[i].reused_claims[k]);
         if (used.len)
                 qsort(used.data, used.len, sizeof(used.data[0]), by_text);
 
@@ -93,26 +93,33 @@ static bool class_same(const char *a, const char *b)
         return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-const char *pods_allocator_take_claim(struct pods_allocator *a, int32_t id, const char *storage_class, int64_t size)
+/* The name of a free claim, which is @e's from now on; NULL: there is none that fits, and a new one is created. */
+static char *claim_take(struct pods_allocator *a, struct allocated_executor *e, const struct claim_need *need)
 {
-        struct allocated_executor *e = allocator_find(a, id);
-
-        if (!e)
-                return NULL;
         for (size_t i = 0; i < a->claims.len; i++) {
                 struct free_claim *c = &a->claims.data[i];
-                if (!class_same(c->storage_class, storage_class) || c->size < size)
+                if (!class_same(c->storage_class, need->storage_class) || c->size < need->size)
                         continue;
                 char *name = c->name;
                 free(c->storage_class);
                 memmove(c, c + 1, (a->claims.len - i - 1) * sizeof(*c));
                 a->claims.len--;
-                e->taken = mem_grow(e->taken, (size_t)(e->n_taken + 1) * sizeof(char *));
-                e->taken[e->n_taken++] = name;
+                e->reused_claims = mem_grow(e->reused_claims, (size_t)(e->n_reused_claims + 1) * sizeof(char *));
+                e->reused_claims[e->n_reused_claims++] = name;
                 allocator_log(a, LOG_INFO, "Reuse PersistentVolumeClaim %s", name);
-                return name;
+                return mem_strdup(name);
         }
         e->new_claims++;
         a->claims_made++;
         return NULL;
+}
+
+char **allocator_claims_take(struct pods_allocator *a, struct allocated_executor *e)
+{
+        const int n = a->config.n_claims;
+        char **names = n ? new_array(char *, (size_t)n) : NULL;
+
+        for (int i = 0; i < n; i++)
+                names[i] = claim_take(a, e, &a->config.claims[i]);
+        return names;
 }

@@ -7,6 +7,7 @@
  * anything to do looks at no executor.
  */
 #include "base/buf.h"
+#include "kubernetes/executors/lifecycle_manager.h"
 #include "kubernetes/executors/pods_allocator_state.h"
 
 /* When a deletion that was asked for is asked for again, should the pod still be there. */
@@ -32,10 +33,19 @@ static char *ids_text(const id_list *ids)
         return buf_steal(&text);
 }
 
+static void pods_delete(struct pods_allocator *a, const int32_t *ids, int n, bool pending)
+{
+        int32_t *copy = new_array(int32_t, (size_t)n);
+
+        memcpy(copy, ids, (size_t)n * sizeof(*ids));
+        pod_actions_push(a->actions, (struct pod_action){POD_ACTION_DELETE_MANY,
+                                                         .delete_many = {.ids = copy, .n = n, .pending = pending}});
+}
+
 static void ask_deletion(struct pods_allocator *a, const int32_t *ids, int n, bool pending)
 {
         for (int i = 0; i < n; i += MAX_PODS_DELETE)
-                a->ops->delete_pods(a->owner, ids + i, MIN(n - i, MAX_PODS_DELETE), pending);
+                pods_delete(a, ids + i, MIN(n - i, MAX_PODS_DELETE), pending);
 }
 
 void allocator_delete(struct pods_allocator *a, const int32_t *ids, int n, bool pending, int64_t now)
@@ -187,6 +197,23 @@ void pods_split_slots(int n, int slots, int *out)
                 out[i] = slots / n + (i < slots % n);
 }
 
+/* Pods are created for recovery if the user wants that always, or left it open and an executor ran out of memory. */
+static bool is_recovering(const struct pods_allocator *a)
+{
+        return a->config.recovery > 0 || (a->config.recovery < 0 && lifecycle_manager_saw_out_of_memory(a->lifecycle));
+}
+
+static void pod_create(struct pods_allocator *a, struct allocated_executor *e)
+{
+        create_window_sent(&a->window);
+        pod_actions_push(a->actions,
+                         (struct pod_action){POD_ACTION_CREATE, .create = {.id = e->id,
+                                                                           .profile = e->profile,
+                                                                           .recovery = is_recovering(a),
+                                                                           .claims = allocator_claims_take(a, e),
+                                                                           .n_claims = a->config.n_claims}});
+}
+
 /* How many were asked for. */
 static int request(struct pods_allocator *a, int32_t profile, int n, int64_t now)
 {
@@ -202,10 +229,7 @@ static int request(struct pods_allocator *a, int32_t profile, int n, int64_t now
                 }
                 if (!allocator_claims_ready(a, now))
                         return i;
-                int32_t id = a->last_id + 1;
-                allocator_add(a, id, profile, now);
-                create_window_sent(&a->window);
-                a->ops->create_pod(a->owner, id, profile, a->recovery);
+                pod_create(a, allocator_add(a, a->last_id + 1, profile, now));
         }
         return n;
 }
@@ -334,7 +358,7 @@ static void create_missing(struct pods_allocator *a, int64_t now)
 
 void allocator_round(struct pods_allocator *a, int64_t now)
 {
-        if (!a->started || a->stopped)
+        if (allocator_is_idle(a))
                 return;
         give_up_lost(a, now);
         delete_again(a, now);

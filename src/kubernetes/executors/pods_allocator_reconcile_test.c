@@ -217,10 +217,10 @@ static void spark_28487_scale_up_and_down(void **state)
         OUTSTANDING(0);
         CREATED(4);
         DELETED("3,4p ");
-        assert_true(pods_allocator_refuses(w.a, 3));
-        assert_true(pods_allocator_refuses(w.a, 4));
-        assert_false(pods_allocator_refuses(w.a, 1));
-        assert_false(pods_allocator_refuses(w.a, 5));
+        assert_true(pods_allocator_is_excluded(w.a, 3));
+        assert_true(pods_allocator_is_excluded(w.a, 4));
+        assert_false(pods_allocator_is_excluded(w.a, 1));
+        assert_false(pods_allocator_is_excluded(w.a, 5));
 
         pod(pod_leaving(pod_in(3, 0, "Pending")));
         pod(pod_leaving(pod_in(4, 0, "Pending")));
@@ -229,7 +229,7 @@ static void spark_28487_scale_up_and_down(void **state)
         notify();
         OUTSTANDING(0);
         CREATED(4);
-        assert_true(pods_allocator_refuses(w.a, 3)); /* for good: here an id that is over stays refused */
+        assert_true(pods_allocator_is_excluded(w.a, 3)); /* for good: here an id that is over stays refused */
         end();
 }
 
@@ -309,9 +309,9 @@ static void spark_34361_known_pods_of_several_profiles_when_scaling_down(void **
         CREATED(7);
         assert_int_equal(w.deletions, 2);
         DELETED("3p 6,7p ");
-        assert_true(pods_allocator_refuses(w.a, 3));
-        assert_true(pods_allocator_refuses(w.a, 6));
-        assert_true(pods_allocator_refuses(w.a, 7));
+        assert_true(pods_allocator_is_excluded(w.a, 3));
+        assert_true(pods_allocator_is_excluded(w.a, 6));
+        assert_true(pods_allocator_is_excluded(w.a, 7));
 
         /* Two known ones of each are there still. */
         target(0, 2);
@@ -426,7 +426,7 @@ static void an_excess_pod_that_runs_by_the_time_is_deleted_again(void **state)
         pod(pod_in(1, 0, "Running")); /* so the server found nothing pending */
         notify();
         DELETED("");
-        assert_true(pods_allocator_refuses(w.a, 1));
+        assert_true(pods_allocator_is_excluded(w.a, 1));
         w.now += 10000;
         notify();
         DELETED("1 ");

@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "kubernetes/executors/pods_allocator.h"
 
-#define ALLOCATOR_LOG "ExecutorPodsAllocator"
+#define allocator_log(a, level, ...) pod_actions_log((a)->actions, level, "ExecutorPodsAllocator", __VA_ARGS__)
 
 enum executor_pod_stage {
         EXECUTOR_POD_REQUESTED, /* for its creation: no answer yet */
@@ -23,14 +23,14 @@ enum executor_pod_stage {
 struct allocated_executor {
         int32_t id, profile;
         enum executor_pod_stage stage;
-        bool known;       /* by the scheduler */
-        bool deleted;     /* we asked for its deletion: counts for nothing */
-        bool leaving;     /* its pod has a deletion timestamp */
-        int64_t since;    /* when it was asked for, or, if it was, created */
-        int64_t retry_at; /* deleted: when it is deleted again if it is still there */
-        int new_claims;   /* that its creation makes */
-        char **taken;     /* names of claims that it was given; until it is in a snapshot */
-        int n_taken;
+        bool known;           /* by the scheduler */
+        bool deleted;         /* we asked for its deletion: counts for nothing */
+        bool leaving;         /* its pod has a deletion timestamp */
+        int64_t since;        /* when it was asked for, or, if it was, created */
+        int64_t retry_at;     /* deleted: when it is deleted again if it is still there */
+        int new_claims;       /* that its creation makes */
+        char **reused_claims; /* names of claims that it was given; until it is in a snapshot */
+        int n_reused_claims;
 };
 
 struct allocated_profile {
@@ -47,15 +47,15 @@ struct free_claim {
 
 struct pods_allocator {
         struct pods_allocator_config config;
-        const struct pods_allocator_ops *ops;
-        void *owner;
+        struct lifecycle_manager *lifecycle;
+        struct pod_actions *actions;
         struct create_window window;
         VEC(struct allocated_executor) executors; /* by id */
         int n_ended;
         VEC(struct allocated_profile) profiles; /* by id */
         const struct pods_snapshot *pods;
         int32_t last_id;
-        bool started, stopped, driver_ready, recovery;
+        bool started, stopped, driver_ready;
         bool news;         /* the server told something since pods were last created */
         bool notified;     /* a new target may be acted on without waiting for the batch delay */
         bool limit_logged; /* that the maximum is reached */
@@ -71,11 +71,11 @@ struct pods_allocator {
 };
 
 /* pods_allocator.c */
+/* Not started, or the end has begun: nothing is created or deleted. */
+bool allocator_is_idle(const struct pods_allocator *a);
 struct allocated_executor *allocator_find(const struct pods_allocator *a, int32_t id);
 void allocator_move(struct pods_allocator *a, struct allocated_executor *e, enum executor_pod_stage stage);
 void allocator_mark_deleted(struct pods_allocator *a, struct allocated_executor *e);
-void allocator_log(struct pods_allocator *a, enum log_level level, const char *format, ...)
-        __attribute__((format(printf, 3, 4)));
 bool allocator_adapts(const struct pods_allocator *a);
 struct allocated_executor *allocator_add(struct pods_allocator *a, int32_t id, int32_t profile, int64_t now);
 
@@ -88,5 +88,9 @@ void allocator_delete(struct pods_allocator *a, const int32_t *ids, int n, bool 
 /* pods_allocator_claims.c */
 /* Whether pods may be created as far as claims are concerned. False: they were asked for, or must become free. */
 bool allocator_claims_ready(struct pods_allocator *a, int64_t now);
+
+/* A claim for each of config.claims: the name of a free one, which is @e's from now on, or NULL. Owned, as its names.
+ */
+char **allocator_claims_take(struct pods_allocator *a, struct allocated_executor *e);
 void allocator_claims_deinit(struct pods_allocator *a);
 void executor_claims_clear(struct allocated_executor *e);

@@ -14,6 +14,7 @@ static void the_driver_must_be_ready_first(void **state)
         CREATED(0);
         assert_true(pods_allocator_deadline(w.a) == w.now + 1000);
         pods_allocator_driver_ready(w.a, w.now);
+        run();
         CREATED(1);
         end();
 
@@ -31,9 +32,9 @@ static void failed_creations_count_as_failed_executors(void **state)
         w.keep_asking = true;
         target(0, 2);
         CREATED(2);
-        pods_allocator_create_failed(w.a, 1, CREATE_REFUSED, 0, "pods \"x\" is forbidden", w.now);
-        pods_allocator_created(w.a, 2, w.now);
-        assert_int_equal(w.failures, 1);
+        create_failed(1, CREATE_REFUSED, 0, "pods \"x\" is forbidden");
+        created(2);
+        FAILURES(1);
         assert_non_null(strstr(w.log, "Failed to create the pod of executor 1: pods \"x\" is forbidden"));
         OUTSTANDING(1);
         pod(pod_in(2, 0, "Running"));
@@ -41,6 +42,21 @@ static void failed_creations_count_as_failed_executors(void **state)
         notify();
         created_of(3, 0);
         end();
+}
+
+static void runs_out_of_memory(int id)
+{
+        _cleanup_json_ json_t *json =
+                pod_with_containers(pod_in(id, 0, "Failed"),
+                                    "[{'name': 'spark-kubernetes-executor', 'state': {'terminated': {'exitCode': 137,"
+                                    " 'reason': 'OOMKilled'}}}]");
+        struct pod_state *pod;
+
+        assert_int_equal(pod_state_read(json, &(struct pod_rules){.check_all = true}, &pod), 0);
+        lifecycle_manager_snapshot(
+                w.lifecycle,
+                &(struct pods_batch){.pods = snapshots_store_pods(w.store), .changes = &pod, .n_changes = 1}, w.now);
+        pod_state_unref(pod);
 }
 
 static void recovery_mode_begins_with_the_first_that_runs_out_of_memory(void **state)
@@ -51,7 +67,7 @@ static void recovery_mode_begins_with_the_first_that_runs_out_of_memory(void **s
                 begin(c);
                 target(0, 1);
                 assert_int_equal(w.created.data[0].recovery, setting == 1);
-                pods_allocator_recover(w.a);
+                runs_out_of_memory(9);
                 pod(pod_in(1, 0, "Running"));
                 target(0, 2);
                 notify();
@@ -66,7 +82,7 @@ static void comes_to_rest(void)
         for (int i = 0; i < 3 && pods_allocator_deadline(w.a) != INT64_MAX; i++) {
                 assert_true(pods_allocator_deadline(w.a) > w.now);
                 w.now = pods_allocator_deadline(w.a);
-                pods_allocator_tick(w.a, w.now);
+                tick();
         }
         assert_true(pods_allocator_deadline(w.a) == INT64_MAX);
 }
@@ -78,10 +94,10 @@ static void without_a_batch_size_creations_run_side_by_side(void **state)
         target(0, 1000);
         CREATED(20);
         for (int id = 1; id <= 20; id++)
-                pods_allocator_created(w.a, id, w.now);
+                created(id);
         CREATED(60); /* 40 at a time by now, nothing was seen in a snapshot, and no time went by */
         for (int id = 21; id <= (int)w.created.len; id++)
-                pods_allocator_created(w.a, id, w.now);
+                created(id);
         CREATED(1000);
         assert_int_equal(pods_allocator_counts(w.a, 0).created, 1000);
         assert_true(pods_allocator_deadline(w.a) == w.now + 600001);
@@ -103,18 +119,18 @@ static void the_server_slows_creations_down(void **state)
         w.keep_asking = true;
         target(0, 100);
         for (int id = 1; id <= 20; id++)
-                pods_allocator_create_failed(w.a, id, CREATE_SLOW_DOWN, 5000, "too many requests", w.now);
+                create_failed(id, CREATE_SLOW_DOWN, 5000, "too many requests");
         CREATED(20);
         OUTSTANDING(0);
         assert_true(pods_allocator_deadline(w.a) == w.now + 5000);
         w.now += 4999;
-        pods_allocator_tick(w.a, w.now);
+        tick();
         CREATED(20);
         w.now += 1;
-        pods_allocator_tick(w.a, w.now);
+        tick();
         CREATED(30);
         created_of(30, 0); /* under new ids */
-        assert_int_equal(w.failures, 0);
+        FAILURES(0);
         end();
 }
 
@@ -125,18 +141,17 @@ static void a_full_quota_is_said_once_and_is_no_failure(void **state)
         target(0, 3);
         for (int round = 0, id = 1; round < 6; round++) {
                 for (; id <= (int)w.created.len; id++)
-                        pods_allocator_create_failed(w.a, id, CREATE_QUOTA, 0, "exceeded quota: q, used: pods=10",
-                                                     w.now);
+                        create_failed(id, CREATE_QUOTA, 0, "exceeded quota: q, used: pods=10");
                 assert_true(pods_allocator_deadline(w.a) > w.now);
                 w.now = pods_allocator_deadline(w.a);
-                pods_allocator_tick(w.a, w.now);
+                tick();
         }
         CREATED(3 + 6);
         char *said = strstr(w.log, "exceeded quota: q, used: pods=10");
         assert_non_null(said);
         assert_null(strstr(said + 1, "exceeded quota"));
-        assert_int_equal(w.failures, 0);
-        pods_allocator_created(w.a, 9, w.now);
+        FAILURES(0);
+        created(9);
         assert_non_null(strstr(w.log, "creates executor pods again"));
         CREATED(11);
         end();
@@ -149,8 +164,8 @@ static void a_creation_without_answer_is_looked_for(void **state)
         begin(c);
         w.keep_asking = true;
         target(0, 2);
-        pods_allocator_create_failed(w.a, 1, CREATE_UNKNOWN, 0, "the connection broke", w.now);
-        pods_allocator_create_failed(w.a, 2, CREATE_UNKNOWN, 0, "the connection broke", w.now);
+        create_failed(1, CREATE_UNKNOWN, 0, "the connection broke");
+        create_failed(2, CREATE_UNKNOWN, 0, "the connection broke");
         OUTSTANDING(2);
         pod(pod_in(2, 0, "Running"));
         notify();
@@ -166,16 +181,16 @@ static void a_creation_without_answer_is_looked_for(void **state)
         notify();
         CREATED(3);
         DELETED("1 ");
-        assert_true(pods_allocator_refuses(w.a, 1));
+        assert_true(pods_allocator_is_excluded(w.a, 1));
 
         /* It comes after all: it is not wanted any more, and does not count. */
-        pods_allocator_created(w.a, 3, w.now);
+        created(3);
         pod(pod_in(3, 0, "Running"));
         pod(pod_in(1, 0, "Running"));
         notify();
         DELETED("1 ");
         assert_int_equal(pods_allocator_counts(w.a, 0).running, 2);
-        assert_true(pods_allocator_refuses(w.a, 1));
+        assert_true(pods_allocator_is_excluded(w.a, 1));
 
         /* The deletion was lost. */
         w.now += 10000;
@@ -224,8 +239,8 @@ static void a_pod_seen_before_the_answer_counts_once(void **state)
         pods_gone(pod_in(2, 0, "Pending"));
         notify();
         CREATED(3);
-        pods_allocator_created(w.a, 1, w.now);
-        pods_allocator_created(w.a, 2, w.now);
+        created(1);
+        created(2);
         CREATED(3);
         struct pods_allocator_counts n = pods_allocator_counts(w.a, 0);
         assert_int_equal(n.running, 1);
@@ -239,7 +254,7 @@ static void pods_that_are_not_ours_keep_their_ids(void **state)
         begin(our_config());
         pod(pod_in(7, 0, "Running"));
         notify();
-        assert_false(pods_allocator_refuses(w.a, 7));
+        assert_false(pods_allocator_is_excluded(w.a, 7));
         target(0, 2);
         CREATED(1);
         assert_int_equal(w.created.data[0].id, 8);

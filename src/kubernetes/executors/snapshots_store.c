@@ -1,25 +1,29 @@
 /*
- * See snapshots_store.h. Spark hands its subscribers a whole snapshot for each event; here each has a list of the
+ * See snapshots_store.h. Spark hands its subscriptions a whole snapshot for each event; here each has a list of the
  * states that were new, which says the same and costs what has changed.
  *
  * What is older than what is known, by resource versions where both have one: another state of the same pod; a pod that
  * is not known and was not in a list that is newer; a pod of a list that is not known, if the list is older than the
  * newest deletion of which we heard (it is probably what was deleted).
  *
- * Invariant: every state in `pods` was once in each subscriber's changes.
+ * Invariant: every state in `pods` was once among each subscription's changes.
  */
 #include "kubernetes/executors/snapshots_store.h"
 
 #include <string.h>
 
-struct subscriber {
-        int64_t interval;
-        snapshots_subscriber *call;
-        void *owner;
-        int64_t due;   /* not called before */
-        bool notified; /* but for this */
-        VEC(struct pod_state *) changes;
+struct pods_changes {
+        VEC(struct pod_state *) states;
         VEC(int32_t) gone;
+};
+
+struct pods_subscription {
+        const struct pods_snapshot *pods;
+        int64_t interval;
+        int64_t due;               /* no batch before */
+        bool notified;             /* but for this */
+        struct pods_changes next;  /* since the last batch */
+        struct pods_changes taken; /* the last batch */
         bool full;
         int news;
 };
@@ -28,7 +32,7 @@ struct snapshots_store {
         struct pod_rules rules;
         char *container;
         struct pods_snapshot pods;
-        VEC(struct subscriber *) subscribers;
+        VEC(struct pods_subscription *) subscriptions;
         VEC(struct pod_state *) list; /* that is under way */
         uint64_t list_version, gone_version;
 };
@@ -49,25 +53,30 @@ static void list_clear(struct snapshots_store *store)
         store->list.len = 0;
 }
 
-static void changes_clear(struct subscriber *s)
+static void changes_clear(struct pods_changes *c)
 {
-        for (size_t i = 0; i < s->changes.len; i++)
-                pod_state_unref(s->changes.data[i]);
-        s->changes.len = 0;
+        for (size_t i = 0; i < c->states.len; i++)
+                pod_state_unref(c->states.data[i]);
+        c->states.len = c->gone.len = 0;
+}
+
+static void changes_deinit(struct pods_changes *c)
+{
+        changes_clear(c);
+        vec_deinit(&c->states);
+        vec_deinit(&c->gone);
 }
 
 void snapshots_store_free(struct snapshots_store *store)
 {
         if (!store)
                 return;
-        for (size_t i = 0; i < store->subscribers.len; i++) {
-                struct subscriber *s = store->subscribers.data[i];
-                changes_clear(s);
-                vec_deinit(&s->changes);
-                vec_deinit(&s->gone);
-                free(s);
+        for (size_t i = 0; i < store->subscriptions.len; i++) {
+                changes_deinit(&store->subscriptions.data[i]->next);
+                changes_deinit(&store->subscriptions.data[i]->taken);
+                free(store->subscriptions.data[i]);
         }
-        vec_deinit(&store->subscribers);
+        vec_deinit(&store->subscriptions);
         list_clear(store);
         vec_deinit(&store->list);
         pods_snapshot_deinit(&store->pods);
@@ -75,40 +84,39 @@ void snapshots_store_free(struct snapshots_store *store)
         free(store);
 }
 
-void snapshots_store_subscribe(struct snapshots_store *store, int64_t interval, snapshots_subscriber *subscriber,
-                               void *owner, int64_t now)
+struct pods_subscription *snapshots_store_subscribe(struct snapshots_store *store, int64_t interval, int64_t now)
 {
-        struct subscriber *s = new0(struct subscriber);
+        struct pods_subscription *s = new0(struct pods_subscription);
 
+        s->pods = &store->pods;
         s->interval = interval;
-        s->call = subscriber;
-        s->owner = owner;
         s->due = now;
         s->news = 1;
         s->full = store->pods.full_at != 0;
         for (const struct pod_state *p = NULL; (p = pods_snapshot_next(&store->pods, p));)
-                vec_push(&s->changes, pod_state_ref(pods_snapshot_get(&store->pods, p->id)));
-        vec_push(&store->subscribers, s);
+                vec_push(&s->next.states, pod_state_ref(pods_snapshot_get(&store->pods, p->id)));
+        vec_push(&store->subscriptions, s);
+        return s;
 }
 
 /* ------------------------------------------------------------------------------------------------------ changes */
 
 static void tell_news(struct snapshots_store *store)
 {
-        for (size_t i = 0; i < store->subscribers.len; i++)
-                store->subscribers.data[i]->news++;
+        for (size_t i = 0; i < store->subscriptions.len; i++)
+                store->subscriptions.data[i]->news++;
 }
 
 static void tell_change(struct snapshots_store *store, struct pod_state *pod)
 {
-        for (size_t i = 0; i < store->subscribers.len; i++)
-                vec_push(&store->subscribers.data[i]->changes, pod_state_ref(pod));
+        for (size_t i = 0; i < store->subscriptions.len; i++)
+                vec_push(&store->subscriptions.data[i]->next.states, pod_state_ref(pod));
 }
 
 static void tell_gone(struct snapshots_store *store, int32_t id)
 {
-        for (size_t i = 0; i < store->subscribers.len; i++)
-                vec_push(&store->subscribers.data[i]->gone, id);
+        for (size_t i = 0; i < store->subscriptions.len; i++)
+                vec_push(&store->subscriptions.data[i]->next.gone, id);
 }
 
 static bool is_older(uint64_t version, uint64_t than)
@@ -186,8 +194,8 @@ void snapshots_store_delete(struct snapshots_store *store, const json_t *pod, in
 void snapshots_store_synced(struct snapshots_store *store, int64_t now)
 {
         store->pods.full_at = now;
-        for (size_t i = 0; i < store->subscribers.len; i++)
-                store->subscribers.data[i]->full = true;
+        for (size_t i = 0; i < store->subscriptions.len; i++)
+                store->subscriptions.data[i]->full = true;
         tell_news(store);
 }
 
@@ -242,16 +250,16 @@ void snapshots_store_list_end(struct snapshots_store *store, const char *version
 
 void snapshots_store_notify(struct snapshots_store *store)
 {
-        for (size_t i = 0; i < store->subscribers.len; i++)
-                store->subscribers.data[i]->notified = true;
+        for (size_t i = 0; i < store->subscriptions.len; i++)
+                store->subscriptions.data[i]->notified = true;
 }
 
 int64_t snapshots_store_deadline(const struct snapshots_store *store)
 {
         int64_t first = INT64_MAX;
 
-        for (size_t i = 0; i < store->subscribers.len; i++) {
-                const struct subscriber *s = store->subscribers.data[i];
+        for (size_t i = 0; i < store->subscriptions.len; i++) {
+                const struct pods_subscription *s = store->subscriptions.data[i];
                 if (s->notified)
                         return INT64_MIN;
                 if (s->news)
@@ -260,31 +268,26 @@ int64_t snapshots_store_deadline(const struct snapshots_store *store)
         return first;
 }
 
-static void deliver(struct snapshots_store *store, struct subscriber *s, int64_t now)
+bool pods_subscription_next(struct pods_subscription *s, struct pods_batch *batch, int64_t now)
 {
-        struct pods_batch batch = {.pods = &store->pods,
-                                   .changes = s->changes.data,
-                                   .n_changes = s->changes.len,
-                                   .gone = s->gone.data,
-                                   .n_gone = s->gone.len,
-                                   .full = s->full,
-                                   .news = s->news};
+        const struct pods_changes next = s->next;
 
+        if (!s->notified && (!s->news || s->due > now))
+                return false;
+        changes_clear(&s->taken);
+        s->next = s->taken;
+        s->taken = next;
+        *batch = (struct pods_batch){.pods = s->pods,
+                                     .changes = next.states.data,
+                                     .n_changes = next.states.len,
+                                     .gone = next.gone.data,
+                                     .n_gone = next.gone.len,
+                                     .full = s->full,
+                                     .news = s->news};
         s->notified = s->full = false;
         s->news = 0;
         s->due = now + s->interval;
-        s->call(s->owner, &batch, now);
-        changes_clear(s);
-        s->gone.len = 0;
-}
-
-void snapshots_store_tick(struct snapshots_store *store, int64_t now)
-{
-        for (size_t i = 0; i < store->subscribers.len; i++) {
-                struct subscriber *s = store->subscribers.data[i];
-                if (s->notified || (s->news && s->due <= now))
-                        deliver(store, s, now);
-        }
+        return true;
 }
 
 const struct pods_snapshot *snapshots_store_pods(const struct snapshots_store *store)

@@ -3,29 +3,31 @@
  * ExecutorPodsSnapshotsStore.
  *
  *      struct snapshots_store *store = snapshots_store_new(&rules);
- *      snapshots_store_subscribe(store, 1000, changed, owner, now);
+ *      struct pods_subscription *news = snapshots_store_subscribe(store, 1000, now);
  *      snapshots_store_update(store, json, now);        ← ADDED, MODIFIED
  *      snapshots_store_delete(store, json, now);        ← DELETED
  *      snapshots_store_synced(store, now);              ← that is all there is
- *      snapshots_store_tick(store, now);                → changed(owner, &batch, now)
- *      … call again at snapshots_store_deadline(store)
+ *      if (pods_subscription_next(news, &batch, now))   → what changed since the last batch
+ *      … ask again at snapshots_store_deadline(store)
  *
  * or, from a source that only lists, snapshots_store_list_begin, …_list_pod for each, …_list_end.
  *
- * A subscriber gets every state that a pod was in since it was called last, in order, and what is known now. It is
- * called when there is something new, or snapshots_store_notify was, at most once in its interval. (Spark calls at each
- * interval, with nothing if need be; here who waits for time to pass has a deadline of his own.)
+ * A batch holds every state that a pod was in since the last batch, in order, and what is known now. A batch is due
+ * when there is something new, or after snapshots_store_notify, at most once in the subscription's interval. (Spark
+ * calls its subscribers at each interval, even with nothing; here a part that waits for time to pass has a deadline of
+ * its own.)
  *
  * What is older than what is known is ignored (resource versions tell), so that a list from a cache and a watch may
  * come side by side. A pod that ended stays in until it is gone from the server.
  *
- * Pure: times are ms of any monotonic clock. One thread; a subscriber must not call back into the store.
+ * Pure: times are ms of any monotonic clock. One thread.
  */
 #pragma once
 
 #include "kubernetes/executors/pods_snapshot.h"
 
 struct snapshots_store;
+struct pods_subscription;
 
 struct pods_batch {
         const struct pods_snapshot *pods; /* what is known now */
@@ -38,15 +40,12 @@ struct pods_batch {
         int news;  /* how many times something was told, though it may have changed nothing */
 };
 
-typedef void snapshots_subscriber(void *owner, const struct pods_batch *batch, int64_t now);
-
 /* @rules are copied. Never NULL. */
 struct snapshots_store *snapshots_store_new(const struct pod_rules *rules);
 void snapshots_store_free(struct snapshots_store *store);
 
-/* What is known already is @subscriber's first batch, due at once. */
-void snapshots_store_subscribe(struct snapshots_store *store, int64_t interval, snapshots_subscriber *subscriber,
-                               void *owner, int64_t now);
+/* What is known already is the first batch, due at once. The store owns the subscription. */
+struct pods_subscription *snapshots_store_subscribe(struct snapshots_store *store, int64_t interval, int64_t now);
 
 /* ------------------------------------------------------------------------------------------ what the server says */
 
@@ -73,12 +72,14 @@ void snapshots_store_list_end(struct snapshots_store *store, const char *version
 
 /* ----------------------------------------------------------------------------------------------- what comes of it */
 
-/* Let every subscriber be called at the next tick, whatever its interval. */
+/* Makes a batch due at once for every subscription. */
 void snapshots_store_notify(struct snapshots_store *store);
 
-/* When the next tick calls somebody; INT64_MAX: not before there is news. */
+/* When the next batch is due; INT64_MAX: not before there is news. */
 int64_t snapshots_store_deadline(const struct snapshots_store *store);
-void snapshots_store_tick(struct snapshots_store *store, int64_t now);
+
+/* Fills *@batch if one is due; valid until the next batch of this subscription. */
+bool pods_subscription_next(struct pods_subscription *s, struct pods_batch *batch, int64_t now);
 
 /* What is known now. */
 const struct pods_snapshot *snapshots_store_pods(const struct snapshots_store *store);

@@ -3,28 +3,30 @@
 #include "kubernetes/executors/snapshots_store.h"
 
 struct listener {
-        int calls, changes, gone, news;
+        struct pods_subscription *news;
+        int calls, changes, gone, news_told;
         bool full;
         size_t pods;
         char seen[256]; /* "1 pending, 1 running, " */
-        int64_t at;
 };
 
-static void heard(void *owner, const struct pods_batch *batch, int64_t now)
+/* Takes a batch if one is due. */
+static void hear(struct listener *l, int64_t now)
 {
-        struct listener *l = owner;
+        struct pods_batch batch;
 
+        if (!pods_subscription_next(l->news, &batch, now))
+                return;
         l->calls++;
-        l->changes += (int)batch->n_changes;
-        l->gone += (int)batch->n_gone;
-        l->news += batch->news;
-        l->full = batch->full;
-        l->pods = batch->pods->n;
-        l->at = now;
-        for (size_t i = 0; i < batch->n_changes; i++) {
+        l->changes += (int)batch.n_changes;
+        l->gone += (int)batch.n_gone;
+        l->news_told += batch.news;
+        l->full = batch.full;
+        l->pods = batch.pods->n;
+        for (size_t i = 0; i < batch.n_changes; i++) {
                 size_t n = strlen(l->seen);
-                snprintf(l->seen + n, sizeof(l->seen) - n, "%d %s, ", batch->changes[i]->id,
-                         pod_state_kind_name(batch->changes[i]->kind));
+                snprintf(l->seen + n, sizeof(l->seen) - n, "%d %s, ", batch.changes[i]->id,
+                         pod_state_kind_name(batch.changes[i]->kind));
         }
 }
 
@@ -62,22 +64,26 @@ static void subscribers_are_called_each_in_its_interval(void **state)
         struct snapshots_store *store = a_store();
         struct listener often = {0}, seldom = {0};
 
-        snapshots_store_subscribe(store, 1000, heard, &often, 0);
-        snapshots_store_subscribe(store, 2000, heard, &seldom, 0);
-        snapshots_store_tick(store, 0);
+        often.news = snapshots_store_subscribe(store, 1000, 0);
+        seldom.news = snapshots_store_subscribe(store, 2000, 0);
+        hear(&often, 0);
+        hear(&seldom, 0);
         assert_int_equal(often.calls + seldom.calls, 2); /* what is known at the beginning: nothing */
         assert_true(snapshots_store_deadline(store) == INT64_MAX);
 
         update(store, pod_in(1, 0, "Pending"), 100);
         assert_true(snapshots_store_deadline(store) == 1000);
-        snapshots_store_tick(store, 999);
+        hear(&often, 999);
+        hear(&seldom, 999);
         assert_int_equal(often.calls + seldom.calls, 2);
-        snapshots_store_tick(store, 1000);
+        hear(&often, 1000);
+        hear(&seldom, 1000);
         SAID(often, "1 pending, ");
         SAID(seldom, "");
         update(store, pod_in(1, 0, "Running"), 1100);
         assert_true(snapshots_store_deadline(store) == 2000);
-        snapshots_store_tick(store, 2000);
+        hear(&often, 2000);
+        hear(&seldom, 2000);
         SAID(often, "1 running, ");
         SAID(seldom, "1 pending, 1 running, ");
         assert_true(snapshots_store_deadline(store) == INT64_MAX);
@@ -91,8 +97,8 @@ static void who_comes_late_is_told_what_is_known(void **state)
 
         update(store, pod_in(2, 0, "Running"), 0);
         update(store, pod_in(1, 0, "Pending"), 0);
-        snapshots_store_subscribe(store, 1000, heard, &l, 5);
-        snapshots_store_tick(store, 5);
+        l.news = snapshots_store_subscribe(store, 1000, 5);
+        hear(&l, 5);
         SAID(l, "1 pending, 2 running, ");
         assert_int_equal(l.pods, 2);
         snapshots_store_free(store);
@@ -103,14 +109,14 @@ static void a_notice_does_not_wait_for_the_interval(void **state)
         struct snapshots_store *store = a_store();
         struct listener l = {0};
 
-        snapshots_store_subscribe(store, 1000, heard, &l, 0);
-        snapshots_store_tick(store, 0);
+        l.news = snapshots_store_subscribe(store, 1000, 0);
+        hear(&l, 0);
         snapshots_store_notify(store);
         assert_true(snapshots_store_deadline(store) <= 1);
-        snapshots_store_tick(store, 1);
+        hear(&l, 1);
         assert_int_equal(l.calls, 2);
-        assert_int_equal(l.news, 1);
-        snapshots_store_tick(store, 2);
+        assert_int_equal(l.news_told, 1);
+        hear(&l, 2);
         assert_int_equal(l.calls, 2);
         snapshots_store_free(store);
 }
@@ -122,18 +128,18 @@ static void a_list_replaces_what_was_known(void **state)
 
         update(store, pod_in(1, 0, "Pending"), 0);
         update(store, pod_in(2, 0, "Running"), 0);
-        snapshots_store_subscribe(store, 0, heard, &l, 0);
-        snapshots_store_tick(store, 0);
-        l = (struct listener){0};
+        l.news = snapshots_store_subscribe(store, 0, 0);
+        hear(&l, 0);
+        l = (struct listener){.news = l.news};
         snapshots_store_list_begin(store);
         listed(store, pod_in(7, 0, "Running")); /* of a list that failed half-way */
         snapshots_store_list_begin(store);
         listed(store, pod_in(3, 0, "Running"));
         listed(store, pod_in(1, 0, "Pending"));
-        snapshots_store_tick(store, 1);
+        hear(&l, 1);
         assert_int_equal(l.calls, 0);
         snapshots_store_list_end(store, NULL, 77);
-        snapshots_store_tick(store, 77);
+        hear(&l, 77);
         SAID(l, "3 running, 2 deleted, ");
         assert_int_equal(l.gone, 1);
         assert_true(l.full);
@@ -147,12 +153,12 @@ static void the_same_again_is_no_change(void **state)
         struct snapshots_store *store = a_store();
         struct listener l = {0};
 
-        snapshots_store_subscribe(store, 0, heard, &l, 0);
+        l.news = snapshots_store_subscribe(store, 0, 0);
         update(store, pod_with_version(pod_in(1, 0, "Running"), 5), 0);
         update(store, pod_with_version(pod_in(1, 0, "Running"), 6), 0);
-        snapshots_store_tick(store, 0);
+        hear(&l, 0);
         SAID(l, "1 running, ");
-        assert_int_equal(l.news, 3);
+        assert_int_equal(l.news_told, 3);
         assert_int_equal(pods_snapshot_get(snapshots_store_pods(store), 1)->version, 6);
         snapshots_store_free(store);
 }
@@ -162,10 +168,10 @@ static void a_deleted_pod_is_gone_whatever_its_phase(void **state)
         struct snapshots_store *store = a_store();
         struct listener l = {0};
 
-        snapshots_store_subscribe(store, 0, heard, &l, 0);
+        l.news = snapshots_store_subscribe(store, 0, 0);
         update(store, pod_in(1, 0, "Running"), 0);
         gone(store, pod_in(1, 0, "Running"), 0);
-        snapshots_store_tick(store, 0);
+        hear(&l, 0);
         SAID(l, "1 running, 1 deleted, ");
         assert_int_equal(l.gone, 1);
         assert_int_equal(l.pods, 0);
@@ -175,19 +181,19 @@ static void a_deleted_pod_is_gone_whatever_its_phase(void **state)
         gone(store, pod_failed(2, 0), 0);
         update(store, pod_failed(6, 0), 0);
         gone(store, json_text("{'metadata': {'name': 'app-exec-6', 'uid': 'uid-6'}}"), 0);
-        snapshots_store_tick(store, 1);
+        hear(&l, 1);
         SAID(l, "2 running, 2 failed, 2 deleted, 6 failed, 6 deleted, ");
 
         /* One that was never heard of. */
         gone(store, pod_leaving(pod_in(3, 0, "Failed")), 0);
         gone(store, json_text("{'metadata': {'name': 'app-exec-4'}}"), 0);
-        snapshots_store_tick(store, 2);
+        hear(&l, 2);
         SAID(l, "3 deleted, ");
 
         /* Another pod had the name. */
         update(store, pod_in(5, 0, "Running"), 0);
         gone(store, json_text("{'metadata': {'name': 'app-exec-5', 'uid': 'older'}}"), 0);
-        snapshots_store_tick(store, 3);
+        hear(&l, 3);
         SAID(l, "5 running, ");
         assert_int_equal(l.pods, 1);
         snapshots_store_free(store);
@@ -198,21 +204,21 @@ static void what_is_older_is_ignored(void **state)
         struct snapshots_store *store = a_store();
         struct listener l = {0};
 
-        snapshots_store_subscribe(store, 0, heard, &l, 0);
+        l.news = snapshots_store_subscribe(store, 0, 0);
         update(store, pod_with_version(pod_in(1, 0, "Running"), 20), 0);
         update(store, pod_with_version(pod_in(1, 0, "Pending"), 10), 0);
-        snapshots_store_tick(store, 0);
+        hear(&l, 0);
         SAID(l, "1 running, ");
 
         /* A list from before the pod was created, and before another one was deleted. */
         update(store, pod_with_version(pod_in(2, 0, "Running"), 21), 0);
         gone(store, pod_with_version(pod_in(2, 0, "Running"), 30), 0);
-        snapshots_store_tick(store, 1);
+        hear(&l, 1);
         l.seen[0] = '\0';
         snapshots_store_list_begin(store);
         listed(store, pod_with_version(pod_in(2, 0, "Running"), 21));
         snapshots_store_list_end(store, "19", 2);
-        snapshots_store_tick(store, 2);
+        hear(&l, 2);
         SAID(l, "");
         assert_int_equal(l.pods, 1);
 
@@ -222,10 +228,10 @@ static void what_is_older_is_ignored(void **state)
         snapshots_store_list_end(store, "40", 3);
         update(store, pod_with_version(pod_in(3, 0, "Running"), 35), 3);
         gone(store, pod_with_version(pod_in(3, 0, "Running"), 36), 3);
-        snapshots_store_tick(store, 3);
+        hear(&l, 3);
         SAID(l, "");
         update(store, pod_with_version(pod_in(4, 0, "Pending"), 41), 3);
-        snapshots_store_tick(store, 4);
+        hear(&l, 4);
         SAID(l, "4 pending, ");
         snapshots_store_free(store);
 }
