@@ -39,9 +39,13 @@ static const struct range ranges[] = {
         {"spark.memory.storageFraction", 0, 0x1.fffffffffffffp-1, "in [0, 1)", false}, /* execution needs some */
         {"spark.rdd.limit.initialNumPartitions", 1, MOST_INT, "a whole number, at least 1", false},
         {"spark.rdd.limit.scaleUpFactor", -MOST_INT, MOST_INT, "a whole number (less than 2 counts as 2)", false},
+        {"spark.reducer.maxBlocksInFlightPerAddress", 1, MOST_INT, "a whole number, at least 1", false},
+        {"spark.reducer.maxReqsInFlight", 1, MOST_INT, "a whole number, at least 1", false},
+        {"spark.reducer.maxSizeInFlight", 1, MOST_INT, "a size below 2g, and more than 0", false},
         {"spark.scheduler.listenerbus.eventqueue.capacity", 1, MOST_INT, "a whole number, at least 1", false},
         {"spark.stage.maxConsecutiveAttempts", 1, MOST_INT, "a whole number, at least 1", false},
         {"spark.task.cpus", 1, MOST_INT, "a whole number, at least 1", false},
+        {"spark.ui.consoleProgress.update.interval", 1, MOST_INT, "a time, and more than 0", false},
 };
 
 /* A key of the table as a number, whatever its type. */
@@ -54,6 +58,9 @@ static int read_number(const struct fst_conf *conf, const struct key *key, doubl
                 return conf_get_double(conf, key->name, out, error);
         case KEY_BYTES:
                 r = conf_get_bytes(conf, key->name, &whole, error);
+                break;
+        case KEY_TIME:
+                r = conf_get_ms(conf, key->name, &whole, error);
                 break;
         default:
                 r = conf_get_int(conf, key->name, &whole, error);

@@ -127,12 +127,27 @@ static int init_broadcasts(struct exec_env *env, const struct fst_conf *conf, st
         return 0;
 }
 
+static int exec_env_init_fetch_limits(struct exec_env *env, const struct fst_conf *conf, struct fst_error *error)
+{
+        int64_t bytes, requests, per_address;
+        int r;
+        if ((r = conf_get_bytes(conf, "spark.reducer.maxSizeInFlight", &bytes, error)) ||
+            (r = conf_get_int(conf, "spark.reducer.maxReqsInFlight", &requests, error)) ||
+            (r = conf_get_int(conf, "spark.reducer.maxBlocksInFlightPerAddress", &per_address, error)))
+                return r;
+        env->fetch_limits = (struct shuffle_fetch_limits){
+                .bytes = (size_t)bytes, .requests = (int)requests, .per_address = (int)per_address};
+        return 0;
+}
+
 int exec_env_init(struct exec_env *env, const struct fst_conf *conf, int64_t heap, struct fst_error *error)
 {
         int64_t cpus = 1;
         file_systems_use(env, &conf->set);
         int r = conf_get_int(conf, "spark.task.cpus", &cpus, error);
         env->task_cpus = (int)cpus;
+        if (r == 0)
+                r = exec_env_init_fetch_limits(env, conf, error);
         if (r == 0)
                 r = init_memory(env, conf, heap, error);
         if (r == 0)
