@@ -64,6 +64,12 @@ void conf_set_if_missing(struct fst_conf *conf, const char *key, const char *val
                 deprecated_warn(key);
 }
 
+void conf_warn_unused(const struct strmap *set)
+{
+        for (struct strmap_entry *e = NULL; (e = strmap_next(set, e));)
+                key_warn_unused(e->key);
+}
+
 const char *conf_get_raw(const struct fst_conf *conf, const char *key)
 {
         return strmap_get(&conf->set, key);

@@ -38,6 +38,9 @@ const char *conf_get_raw(const struct fst_conf *conf, const char *key);
 /* The value in force (set, older spelling, default) without substitution; NULL if there is none. Borrowed. */
 const char *conf_get_value(const struct fst_conf *conf, const char *key);
 
+/* Warn about each key of @set that has no effect on a native application (key_warn_unused). */
+void conf_warn_unused(const struct strmap *set);
+
 /*
  * What submit prepared for this process before the application's main runs, from which fst_conf_new starts. Set
  * once, before there are threads; borrowed, must stay. NULL while nothing was prepared.

@@ -3,12 +3,14 @@
  *
  * Each .inc file is read twice: once to declare a struct with one character array per row, once to fill it.
  * offsetof then gives each row's place as a constant, which needs no relocation. A row's six texts follow one
- * another, each with its NUL.
+ * another, each with its NUL. KEY is a row that the program reads, JVM_KEY one that only a JVM reads, UNUSED_KEY one
+ * that has no effect, with the reason as its last text.
  *
  * Invariant: names ascend within a file and from file to file in the order below; keys_test checks it.
  */
 #include "conf/keys.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 
 #include <assert.h>
@@ -17,33 +19,43 @@
 #define NONE "\1"
 #define AS(key) "\2" key
 
-#define ROW(key, value, since, old, doc) key "\0" value "\0" since "\0" old "\0" doc
+#define ROW(key, value, since, old, doc, reason) key "\0" value "\0" since "\0" old "\0" doc "\0" reason
 #define GLUE_(a, b) a##b
 #define GLUE(a, b) GLUE_(a, b)
 
 #define KEY(key, type, unit, value, since, old, doc)                                                                   \
-        char GLUE(FILE_LETTER, __LINE__)[sizeof(ROW(key, value, since, old, doc))];
+        ENTRY(key, KEY_##type, UNIT_##unit, value, since, old, doc, "", KEY_USED)
+#define JVM_KEY(key, type, unit, value, since, old, doc)                                                               \
+        ENTRY(key, KEY_##type, UNIT_##unit, value, since, old, doc, "", KEY_JVM_ONLY)
+#define UNUSED_KEY(key, type, unit, value, since, old, doc, reason)                                                    \
+        ENTRY(key, KEY_##type, UNIT_##unit, value, since, old, doc, reason, KEY_NOT_IMPLEMENTED)
+
+#define ENTRY(key, type, unit, value, since, old, doc, reason, status)                                                 \
+        char GLUE(FILE_LETTER, __LINE__)[sizeof(ROW(key, value, since, old, doc, reason))];
 static const struct rows {
 #include "conf/keys_all.inc"
 } rows = {
-#undef KEY
-#define KEY(key, type, unit, value, since, old, doc) ROW(key, value, since, old, doc),
+#undef ENTRY
+#define ENTRY(key, type, unit, value, since, old, doc, reason, status) ROW(key, value, since, old, doc, reason),
 #include "conf/keys_all.inc"
 };
-#undef KEY
+#undef ENTRY
 
 struct place {
         uint32_t offset;
         uint8_t type;
         uint8_t unit;
+        uint8_t status;
 };
 
-#define KEY(key, type, unit, value, since, old, doc)                                                                   \
-        {(uint32_t)offsetof(struct rows, GLUE(FILE_LETTER, __LINE__)), KEY_##type, UNIT_##unit},
+#define ENTRY(key, type, unit, value, since, old, doc, reason, status)                                                 \
+        {(uint32_t)offsetof(struct rows, GLUE(FILE_LETTER, __LINE__)), type, unit, status},
 static const struct place places[] = {
 #include "conf/keys_all.inc"
 };
-#undef KEY
+#undef ENTRY
+
+static bool warned[ARRAY_SIZE(places)]; /* changed atomically */
 
 static const char *name_at(size_t position)
 {
@@ -58,7 +70,7 @@ size_t key_count(void)
 void key_at(size_t position, struct key *out)
 {
         assert(position < ARRAY_SIZE(places));
-        const char *text[5];
+        const char *text[6];
         const char *next = name_at(position);
         for (size_t i = 0; i < ARRAY_SIZE(text); i++) {
                 text[i] = next;
@@ -70,8 +82,10 @@ void key_at(size_t position, struct key *out)
                 .since = text[2],
                 .old = text[3],
                 .doc = text[4],
+                .reason = text[5],
                 .type = (enum key_type)places[position].type,
                 .unit = (enum unit)places[position].unit,
+                .status = (enum key_status)places[position].status,
         };
         if (*out->value == '\2')
                 out->same_as = out->value + 1;
@@ -79,22 +93,58 @@ void key_at(size_t position, struct key *out)
                 out->value = NULL;
 }
 
-bool key_find(const char *name, struct key *out)
+/* The position of the row of @name, or -1. */
+static ptrdiff_t key_position(const char *name)
 {
         size_t low = 0, high = ARRAY_SIZE(places);
         while (low < high) {
                 size_t middle = low + (high - low) / 2;
                 int order = strcmp(name, name_at(middle));
-                if (order == 0) {
-                        key_at(middle, out);
-                        return true;
-                }
+                if (order == 0)
+                        return (ptrdiff_t)middle;
                 if (order < 0)
                         high = middle;
                 else
                         low = middle + 1;
         }
-        return false;
+        return -1;
+}
+
+bool key_find(const char *name, struct key *out)
+{
+        ptrdiff_t position = key_position(name);
+        if (position >= 0)
+                key_at((size_t)position, out);
+        return position >= 0;
+}
+
+/* The position of the row that has @name among its older spellings, or -1. */
+static ptrdiff_t key_position_of_older(const char *name)
+{
+        struct key key;
+        size_t length = strlen(name);
+        for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+                key_at(i, &key);
+                for (const char *old = key.old; *old; old += strcspn(old, " "), old += *old == ' ')
+                        if (strcspn(old, " ") == length && strncmp(old, name, length) == 0)
+                                return (ptrdiff_t)i;
+        }
+        return -1;
+}
+
+void key_warn_unused(const char *name)
+{
+        struct key key;
+        ptrdiff_t position = key_position(name);
+        if (position < 0)
+                position = key_position_of_older(name);
+        if (position < 0 || places[position].status == KEY_USED ||
+            __atomic_exchange_n(&warned[position], true, __ATOMIC_RELAXED))
+                return;
+        key_at((size_t)position, &key);
+        log_warn("SparkConf", "%s has no effect: %s", name,
+                 key.status == KEY_JVM_ONLY ? "it configures a JVM, and this application runs without one"
+                                            : key.reason);
 }
 
 const char *key_type_name(enum key_type type)
@@ -104,4 +154,11 @@ const char *key_type_name(enum key_type type)
                 [KEY_DOUBLE] = "double", [KEY_BYTES] = "size", [KEY_TIME] = "time", [KEY_LIST] = "list",
         };
         return names[type];
+}
+
+const char *key_status_name(enum key_status status)
+{
+        static const char names[][16] = {
+                [KEY_USED] = "used", [KEY_JVM_ONLY] = "JVM only", [KEY_NOT_IMPLEMENTED] = "not implemented"};
+        return names[status];
 }

@@ -1,6 +1,6 @@
 /*
- * The table of configuration keys: what each is called, what it holds, in which unit, what it is when nobody
- * sets it, since when it exists, what it was called before, and what it is for.
+ * The table of configuration keys: name, type, unit, default, the version that introduced it, older spellings, meaning,
+ * and whether setting it has an effect. scripts/configuration-page writes docs/configuration.md from it.
  *
  * The rows lie in conf/keys_*.inc, sorted by name. They become one read-only block of text and an array of
  * offsets into it, so that a process that only wants its version neither relocates nor touches them. Names,
@@ -24,6 +24,13 @@ enum key_type {
         KEY_LIST,  /* separated by commas, blanks around each and empty ones dropped */
 };
 
+/* What setting a key does. tests/configuration_test.py compares it with the sources. */
+enum key_status {
+        KEY_USED,            /* the program reads it */
+        KEY_JVM_ONLY,        /* it configures a JVM: it is passed on to applications that run in one */
+        KEY_NOT_IMPLEMENTED, /* nothing reads it */
+};
+
 /* One row. Every pointer is to constant text. */
 struct key {
         const char *name;
@@ -32,8 +39,10 @@ struct key {
         const char *since;   /* Spark's version, or "firesteel" */
         const char *old;     /* older spellings, separated by blanks, newest first; "" if none */
         const char *doc;
+        const char *reason; /* why a KEY_NOT_IMPLEMENTED key has no effect, and the remedy if there is one; else "" */
         enum key_type type;
         enum unit unit;
+        enum key_status status;
 };
 
 /* Look @name up; false if the table does not have it. Neither allocates nor locks. */
@@ -45,3 +54,12 @@ void key_at(size_t position, struct key *out);
 
 /* "string", "bool", "int", "long", "double", "size", "time", "list". */
 const char *key_type_name(enum key_type type);
+
+/* "used", "JVM only", "not implemented". */
+const char *key_status_name(enum key_status status);
+
+/*
+ * Warn that setting @name, or a key that it is an older spelling of, has no effect on a native application, with the
+ * reason: once for each key in the life of the process. Nothing for keys that are used or unknown. From any thread.
+ */
+void key_warn_unused(const char *name);

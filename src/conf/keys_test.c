@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 static void names_ascend_and_are_found(void **state)
@@ -95,12 +96,72 @@ static void older_spellings_are_not_rows_and_are_deprecated(void **state)
         }
 }
 
+static void test_reason_stands_exactly_where_nothing_reads_the_key(void **state)
+{
+        struct key key;
+        for (size_t i = 0; i < key_count(); i++) {
+                key_at(i, &key);
+                if ((key.status == KEY_NOT_IMPLEMENTED) != (*key.reason != '\0'))
+                        fail_msg("%s is %s, and its reason is \"%s\"", key.name, key_status_name(key.status),
+                                 key.reason);
+                if (strchr(key.reason, '\n'))
+                        fail_msg("%s: a reason is one line", key.name);
+        }
+        assert_true(key_find("spark.serializer", &key) && key.status == KEY_JVM_ONLY);
+        assert_true(key_find("spark.shuffle.push.enabled", &key) && key.status == KEY_NOT_IMPLEMENTED);
+        assert_true(key_find("spark.local.dir", &key) && key.status == KEY_USED);
+}
+
+/* Runs the warnings of @keys with stderr in a file and returns what was logged; the caller frees it. */
+static char *logged_warnings(const char *const *keys, size_t n)
+{
+        FILE *file = tmpfile();
+        char text[4096] = "";
+        fflush(stderr);
+        int saved = dup(STDERR_FILENO);
+        assert_true(file && saved >= 0 && dup2(fileno(file), STDERR_FILENO) >= 0);
+        for (size_t i = 0; i < n; i++)
+                key_warn_unused(keys[i]);
+        fflush(stderr);
+        dup2(saved, STDERR_FILENO);
+        close(saved);
+        rewind(file);
+        text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+        fclose(file);
+        return mem_strdup(text);
+}
+
+static size_t occurrences(const char *text, const char *what)
+{
+        size_t n = 0;
+        for (const char *p = text; (p = strstr(p, what)); p++)
+                n++;
+        return n;
+}
+
+static void test_each_key_without_effect_is_warned_of_once(void **state)
+{
+        static const char *const keys[] = {
+                "spark.serializer", "spark.shuffle.push.enabled", "spark.shuffle.push.enabled",
+                "spark.local.dir",  "spark.of.somebody.else",     "spark.storage.blockManagerSlaveTimeoutMs",
+        };
+        _cleanup_free_ char *text = logged_warnings(keys, ARRAY_SIZE(keys));
+        assert_non_null(strstr(text, "WARN SparkConf: spark.serializer has no effect: it configures a JVM"));
+        assert_non_null(strstr(text, "spark.shuffle.push.enabled has no effect: map outputs are not pushed"));
+        assert_non_null(strstr(text, "spark.storage.blockManagerSlaveTimeoutMs has no effect: "));
+        assert_int_equal(occurrences(text, "has no effect"), 3);
+        _cleanup_free_ char *again = logged_warnings(keys, ARRAY_SIZE(keys));
+        assert_string_equal(again, "");
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(names_ascend_and_are_found),
                 cmocka_unit_test(every_default_can_be_read),
                 cmocka_unit_test(older_spellings_are_not_rows_and_are_deprecated),
+                cmocka_unit_test(test_reason_stands_exactly_where_nothing_reads_the_key),
+                cmocka_unit_test(test_each_key_without_effect_is_warned_of_once),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

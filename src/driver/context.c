@@ -217,10 +217,13 @@ static int start_listeners(struct fst_context *sc, struct fst_error *error)
 
 static int start_progress_bar(struct fst_context *sc, struct fst_error *error)
 {
+        struct progress_bar_options options = {0};
         bool wanted;
         int r = conf_get_bool(sc->conf, "spark.ui.showConsoleProgress", &wanted, error);
+        if (r == 0)
+                r = conf_get_ms(sc->conf, "spark.ui.consoleProgress.update.interval", &options.interval_ms, error);
         if (r == 0 && wanted && progress_bar_possible() && log_threshold < LOG_INFO)
-                sc->progress = progress_bar_start(sc->app_status, (struct progress_bar_options){0});
+                sc->progress = progress_bar_start(sc->app_status, options);
         return r;
 }
 
@@ -260,11 +263,22 @@ static void post_start(struct fst_context *sc)
                         .max_off_heap_memory = sc->env.off_heap ? (int64_t)memory_manager_pool(sc->env.off_heap) : 0});
 }
 
+/* What Spark's driver writes into its own configuration. */
+static void set_own_properties(struct fst_context *sc)
+{
+        char ms[32];
+        snprintf(ms, sizeof(ms), "%lld", (long long)sc->started_ms);
+        conf_set(sc->conf, "spark.app.startTime", ms);
+        conf_set(sc->conf, "spark.executor.id", "driver");
+}
+
 static int start(struct fst_context *sc, struct fst_error *error)
 {
         int r;
         if ((r = start_log(sc, error)) || (r = settings_check(sc->conf, error)) || (r = read_identity(sc, error)))
                 return r;
+        conf_warn_unused(&sc->conf->set);
+        set_own_properties(sc);
         log_info("SparkContext", "Running Firesteel version %s", FIRESTEEL_VERSION);
         log_info("SparkContext", "Submitted application: %s", sc->app_name);
         if ((r = introduce(sc, error)) || (r = start_env(sc, error)) || (r = start_listeners(sc, error)))

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "conf/conf.h"
 #include "process/exit_cleanup.h"
 #include "base/string_prefix.h"
 #include "driver/backend/cluster_manager.h"
@@ -72,6 +73,8 @@ static int run_in_cluster(struct submit_arguments *a, int *status, struct fst_er
                 _cleanup_(submission_deinit) struct submission s = {
                         .force_legacy = force_legacy, .native_only = true, .progress = stderr};
                 int r = prepare(a, &s, error);
+                if (r == 0 && submit_is_native(a->primary_resource))
+                        conf_warn_unused(&s.conf);
                 if (r == 0)
                         r = s.manager->submit(&s, status, error);
                 if (r != CLUSTER_MANAGER_E_NO_REST)
