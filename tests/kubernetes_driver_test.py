@@ -42,3 +42,11 @@ def test_an_archive_is_java_s(tmp_path):
     (tmp_path / "x.jar").write_bytes(b"PK\x03\x04")
     done = submit(tmp_path, "--class", "org.x.Y", f"local://{tmp_path}/x.jar")
     assert done.returncode == 1 and "is a Java archive" in done.stderr, done.stderr
+
+
+def test_driver_names_missing_application(tmp_path):
+    """As a pod's command has it: the application is one of spark.jars, too."""
+    done = submit(tmp_path, "--jars", "local:///opt/app/none.so", "local:///opt/app/none.so")
+    assert done.returncode == 1
+    assert done.stderr.endswith("Error: local:///opt/app/none.so: the driver's container has no file /opt/app/none.so. A local: name "
+                                "is a file of the image: add it to the image (firesteel image build --add), or correct the name\n")

@@ -130,6 +130,7 @@ def test_what_spark_env_leaves_running_is_not_waited_for(folder):
      "Cluster deploy mode is not compatible with master \"local\""),
     (["--master", "foo", "x.so"], "Master must either be yarn or start with spark, k8s, or local"),
     (["nonexistent.so"], "nonexistent.so: No such file or directory"),
+    (["local:///opt/app/nonexistent.so"], "application /opt/app/nonexistent.so: No such file or directory"),
     (["x.jar"], "is a Java archive"),
     (["s3x://b/x.so"], "No FileSystem for scheme \"s3x\""),
     (["--kill", "driver-1", "--master", "local"],

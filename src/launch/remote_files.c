@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/string_prefix.h"
 #include "process/exit_cleanup.h"
 #include "base/strmap.h"
 #include "conf/units.h"
@@ -603,10 +604,22 @@ static int copy_file(const char *from, const char *to, struct fst_error *error)
         return r;
 }
 
+/* Java's exceptions name the path alone. */
+static int missing_file_set_error(const char *uri, const char *path, struct fst_error *error)
+{
+        if (text_starts_with(uri, "local:"))
+                return error_set(
+                        error, -ENOENT,
+                        "%s: the driver's container has no file %s. A local: name is a file of the image: add it "
+                        "to the image (firesteel image build --add), or correct the name",
+                        uri, path);
+        return error_set(error, -ENOENT, "%s: the driver's container has no file %s. Correct the name", uri, path);
+}
+
 /*
- * Put the file at the path @source, which @uri led to, under the working directory's @name: *@to. Spark removes what is
- * there before it copies, and so finds nothing to copy when that is the file itself. Here it stays, but is refused,
- * too.
+ * Put the file at the path @source, which @uri led to, under the working directory's @name: *@to. Spark removes the
+ * file that has this name before it copies, so it fails when both are the same file. Firesteel keeps the file, and
+ * fails as well.
  */
 static int place(struct remote_files *files, const char *uri, const char *source, const char *name, bool archive,
                  char **to, struct fst_error *error)
@@ -622,8 +635,14 @@ static int place(struct remote_files *files, const char *uri, const char *source
         _cleanup_free_ char *shown = mem_printf("%s%s", bare, uri + strcspn(uri, "#"));
         if (files->options.moved)
                 files->options.moved(files->options.context, shown, from ? from : source, place);
-        if (!from || strcmp(from, place) == 0)
-                return error_set(error, -ENOENT, "%s", from ? from : source); /* Java's exceptions say no more */
+        if (!from)
+                return missing_file_set_error(shown, source, error);
+        if (strcmp(from, place) == 0)
+                return error_set(
+                        error, -ENOENT,
+                        "%s: this file lies in the working directory already, where its copy is to go. Move it "
+                        "elsewhere",
+                        from);
         int r = file_system_of(full, &fs, error);
         r = r < 0 ? r : fs->remove(fs, full, error);
         if (r == 0 && !archive)

@@ -359,6 +359,7 @@ static void working_directory(void **state)
         r = remote_files_to_working_directory(files, "b.jar", false, NULL, &again, &error);
         assert_int_equal(chdir(before), 0);
         assert_int_equal(r, -ENOENT);
+        assert_non_null(strstr(error_message(&error), "/here/b.jar: this file lies in the working directory already"));
         error_deinit(&error);
         _cleanup_free_ char *mine = mem_printf("file:%s/mine.jar", here), *b = mem_printf("file:%s/b.jar", here);
         assert_content(mine, "web jar");
@@ -368,6 +369,23 @@ static void working_directory(void **state)
         _cleanup_free_ char *line = mem_printf("/app.jar to %s/mine.jar\nhdfs://ns/lib/b.jar from ", here);
         assert_non_null(strstr(buf_text(&told), line));
         buf_deinit(&told);
+}
+
+static void working_directory_names_missing_file(void **state)
+{
+        char *out = NULL;
+        assert_int_equal(remote_files_to_working_directory(files, "local:///opt/app/x.so", false, NULL, &out, &error),
+                         -ENOENT);
+        assert_string_equal(
+                error_message(&error),
+                "local:///opt/app/x.so: the driver's container has no file /opt/app/x.so. A local: name is "
+                "a file of the image: add it to the image (firesteel image build --add), or correct the name");
+        error_deinit(&error);
+        assert_int_equal(remote_files_to_working_directory(files, "file:/none.txt#a", false, NULL, &out, &error),
+                         -ENOENT);
+        assert_string_equal(error_message(&error),
+                            "file:/none.txt#a: the driver's container has no file /none.txt. Correct the name");
+        error_deinit(&error);
 }
 
 static void anonymous_needs_to_be_said(void **state)
@@ -405,6 +423,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(testing_asks_nobody, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(yarn_downloads_what_it_must, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(working_directory, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(working_directory_names_missing_file, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(anonymous_needs_to_be_said, set_up, tear_down),
         };
         return cmocka_run_group_tests(tests, start, stop);

@@ -37,7 +37,10 @@ static int check_master(const struct submit_arguments *a, struct fst_error *erro
 /* Where @uri is on this machine, "local:" naming what is on all machines; NULL: elsewhere. The caller owns it. */
 static char *path_here(const char *uri)
 {
-        return text_starts_with(uri, "local:/") ? mem_strdup(uri + strlen("local:")) : uri_local_path(uri);
+        struct uri parts;
+        if (uri_parse(uri, &parts) && uri_has_scheme(&parts, "local") && !parts.opaque)
+                return uri_decode(parts.path);
+        return uri_local_path(uri);
 }
 
 /* Where the application lies: as it was given, or where preparing has put it, which is first in the class path but for
