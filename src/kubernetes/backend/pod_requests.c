@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "kubernetes/api/kube_client.h"
 #include "kubernetes/api/kube_names.h"
+#include "kubernetes/api/log_tail.h"
 #include "kubernetes/executors/pods_snapshot.h"
 #include "kubernetes/api/quantity.h"
 
@@ -23,7 +24,7 @@ enum { DELETED_TOGETHER = 100 };
 struct farewell {
         struct pod_calls *calls;
         struct pod_state *pod;
-        struct buf log;
+        struct log_tail log;
 };
 
 typedef VEC(json_t *) items;
@@ -49,7 +50,7 @@ struct pod_calls *pod_calls_new(const struct pod_calls_options *options, const s
 static void farewell_free(struct farewell *f)
 {
         pod_state_unref(f->pod);
-        buf_deinit(&f->log);
+        log_tail_deinit(&f->log);
         free(f);
 }
 
@@ -158,18 +159,8 @@ static void delete_now(struct pod_calls *calls, const struct pod_state *pod)
 static int on_log(void *owner, const char *data, size_t n)
 {
         struct farewell *f = owner;
-        buf_append(&f->log, data, n);
-        if (f->log.len > 2 * POD_LOG_BYTES) {
-                memmove(f->log.data, f->log.data + f->log.len - POD_LOG_BYTES, POD_LOG_BYTES);
-                f->log.len = POD_LOG_BYTES;
-        }
+        log_tail_append(&f->log, data, n);
         return 0;
-}
-
-/* No more than POD_LOG_BYTES of it. */
-static const char *last_lines(const struct farewell *f)
-{
-        return buf_text(&f->log) + (f->log.len > POD_LOG_BYTES ? f->log.len - POD_LOG_BYTES : 0);
 }
 
 static void on_log_end(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
@@ -178,8 +169,9 @@ static void on_log_end(void *owner, struct kube_call *call, int r, const struct 
         struct pod_calls *calls = f->calls;
         if (r)
                 log_info(LOG, "The log of executor %d cannot be kept: %s", f->pod->id, error_message(answer->error));
-        else if (f->log.len)
-                log_warn(LOG, "The last lines of executor %d in pod %s:\n%s", f->pod->id, f->pod->name, last_lines(f));
+        else if (*log_tail_text(&f->log))
+                log_warn(LOG, "The last lines of executor %d in pod %s:\n%s", f->pod->id, f->pod->name,
+                         log_tail_text(&f->log));
         delete_now(calls, f->pod);
         for (size_t i = 0; i < calls->farewells.len; i++)
                 if (calls->farewells.data[i] == f)
@@ -205,15 +197,15 @@ void pod_calls_delete_pod(struct pod_calls *calls, const struct pod_state *pod, 
         if (is_fetched(calls, pod))
                 return;
         struct farewell *f = new0(struct farewell);
-        *f = (struct farewell){.calls = calls, .pod = pod_state_ref((struct pod_state *)pod), .log = BUF_INIT};
+        *f = (struct farewell){
+                .calls = calls, .pod = pod_state_ref((struct pod_state *)pod), .log = {.max_bytes = POD_LOG_BYTES}};
         vec_push(&calls->farewells, f);
         const struct kube_log log = {.container = pod->n_containers > 1 ? calls->options.container : NULL,
                                      .tail_lines = POD_LOG_LINES,
                                      .silence_ms = LOG_SILENCE_MS,
                                      .sink = on_log};
-        kube_limit_attempts(
-                kube_logs(calls->options.client, calls->options.namespace, pod->name, &log, on_log_end, f),
-                LOG_ATTEMPTS);
+        kube_limit_attempts(kube_logs(calls->options.client, calls->options.namespace, pod->name, &log, on_log_end, f),
+                            LOG_ATTEMPTS);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- labels */

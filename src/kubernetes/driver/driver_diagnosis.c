@@ -1,6 +1,10 @@
 /*
- * See driver_trouble.h. Spark shows the containers' states alone; an init container's is not among them, and what the
- * numbers mean is left to the reader.
+ * See driver_diagnosis.h.
+ *
+ * Differs from Spark: Spark's client shows the states of the pod's containers alone. It names no init container, and
+ * its reader must know what the numbers mean. Here the text names the cause and the remedy. It refers to a log only
+ * while there is one: the log of a pod goes when the pod is deleted, and with the containers when a node evicts the
+ * pod.
  */
 #include "kubernetes/driver/driver_diagnosis.h"
 
@@ -15,13 +19,22 @@ static const char *text_at(const json_t *object, const char *key)
         return json_string_value(json_object_get(object, key));
 }
 
-static void begin(struct buf *out)
+static void sentence_begin(struct buf *out)
 {
         if (out->len > 0)
                 buf_puts(out, ". ");
 }
 
-static const json_t *spec_of(const json_t *pod, const char *list, const char *name)
+/* Appends a server's sentence without the full stop at its end. */
+static void sentence_append(struct buf *out, const char *text)
+{
+        size_t n = strlen(text);
+        while (n > 0 && strchr(". \n", text[n - 1]))
+                n--;
+        buf_append(out, text, n);
+}
+
+static const json_t *container_spec_find(const json_t *pod, const char *list, const char *name)
 {
         const json_t *all = json_object_get(json_object_get(pod, "spec"), list), *one;
         size_t i;
@@ -33,51 +46,117 @@ static const json_t *spec_of(const json_t *pod, const char *list, const char *na
         return NULL;
 }
 
-static void describe(const json_t *pod, const struct pod_container *c, bool is_driver, bool init, struct buf *out)
+static const json_t *disruption_find(const json_t *pod)
 {
-        const json_t *metadata = json_object_get(pod, "metadata");
-        begin(out);
-        buf_printf(out, "%s %s ", init ? "Its init container" : "Its container", c->name ? c->name : "");
-        if (c->reason && strcmp(c->reason, "OOMKilled") == 0) {
-                if (c->memory_limit)
-                        buf_printf(out, "used more memory than its limit of %s and was killed (OOMKilled)",
-                                   c->memory_limit);
-                else
-                        buf_puts(out, "was killed because its node had no memory left (OOMKilled)");
-                if (is_driver)
-                        buf_puts(out, ". Raise spark.driver.memoryOverhead or spark.driver.memory");
-                return;
+        const json_t *all = json_object_get(json_object_get(pod, "status"), "conditions"), *one;
+        size_t i;
+        json_array_foreach((json_t *)all, i, one) {
+                const char *type = text_at(one, "type"), *status = text_at(one, "status");
+                if (type && status && strcmp(type, "DisruptionTarget") == 0 && strcmp(status, "True") == 0)
+                        return one;
         }
-        buf_printf(out, "ended with exit code %d; its log says more: kubectl logs %s --namespace=%s --container=%s",
-                   c->exit_code, text_at(metadata, "name"), text_at(metadata, "namespace"), c->name ? c->name : "");
+        return NULL;
 }
 
-static void describe_all(const json_t *pod, const char *container, bool init, struct buf *out)
+static void reason_append(struct buf *out, const char *reason, const char *message)
+{
+        if (reason)
+                buf_puts(out, reason);
+        if (reason && message)
+                buf_puts(out, ": ");
+        if (message)
+                sentence_append(out, message);
+}
+
+static void describe_failed_container(struct driver_diagnosis *d, const struct pod_container *c, bool is_driver,
+                                      bool is_init)
+{
+        sentence_begin(&d->text);
+        buf_printf(&d->text, "%s %s ", is_init ? "Its init container" : "Its container", c->name ? c->name : "");
+        if (c->reason && strcmp(c->reason, "OOMKilled") == 0) {
+                if (c->memory_limit)
+                        buf_printf(&d->text, "used more memory than its limit of %s and was killed (OOMKilled)",
+                                   c->memory_limit);
+                else
+                        buf_puts(&d->text, "was killed because its node had no memory left (OOMKilled)");
+                if (is_driver)
+                        buf_puts(&d->text, ". Raise spark.driver.memoryOverhead or spark.driver.memory");
+                return;
+        }
+        buf_printf(&d->text, "ended with exit code %d", c->exit_code);
+        if (!d->log_container || is_driver)
+                d->log_container = c->name;
+}
+
+static void describe_failed_containers(struct driver_diagnosis *d, const json_t *pod, const char *container,
+                                       bool is_init)
 {
         const json_t *status = json_object_get(pod, "status"), *one;
-        const json_t *all = json_object_get(status, init ? "initContainerStatuses" : "containerStatuses");
+        const json_t *all = json_object_get(status, is_init ? "initContainerStatuses" : "containerStatuses");
         size_t i;
         json_array_foreach((json_t *)all, i, one) {
                 const char *name = text_at(one, "name");
-                struct pod_container c =
-                        pod_container_read(one, spec_of(pod, init ? "initContainers" : "containers", name));
+                struct pod_container c = pod_container_read(
+                        one, container_spec_find(pod, is_init ? "initContainers" : "containers", name));
                 if (c.kind == CONTAINER_TERMINATED && c.exit_code != 0)
-                        describe(pod, &c, name && strcmp(name, container) == 0, init, out);
+                        describe_failed_container(d, &c, name && strcmp(name, container) == 0, is_init);
         }
 }
 
-void driver_trouble_describe(const json_t *pod, const char *container, struct buf *out)
+static void describe_deleted_pod(struct driver_diagnosis *d, const json_t *pod)
+{
+        const json_t *metadata = json_object_get(pod, "metadata"), *disruption = disruption_find(pod);
+        const char *name = text_at(metadata, "name"), *namespace = text_at(metadata, "namespace");
+        buf_puts(&d->text, "It was deleted before it ended, and its log with it");
+        if (disruption) {
+                sentence_begin(&d->text);
+                reason_append(&d->text, text_at(disruption, "reason"), text_at(disruption, "message"));
+        }
+        if (name && namespace)
+                buf_printf(&d->text,
+                           ". kubectl get events --namespace=%s --field-selector=involvedObject.name=%s shows what "
+                           "happened to it in the last hour",
+                           namespace, name);
+}
+
+static void describe_evicted_pod(struct driver_diagnosis *d, const char *message)
+{
+        reason_append(&d->text, "Its node evicted it", message);
+        buf_puts(&d->text, ". Its log went with its containers. ");
+        if (message && strstr(message, "ephemeral"))
+                buf_puts(&d->text, "Give the driver a volume for spark.local.dir (spark.kubernetes.driver.volumes.*."
+                                   "spark-local-dir-1.*), or request ephemeral storage in the pod template");
+        else
+                buf_puts(&d->text, "Ask for the memory that the driver uses: raise spark.driver.memory or "
+                                   "spark.driver.memoryOverhead");
+}
+
+bool driver_pod_is_deleted(const json_t *pod)
+{
+        return json_object_get(json_object_get(pod, "metadata"), "deletionTimestamp") != NULL;
+}
+
+void driver_diagnosis_init(struct driver_diagnosis *d, const json_t *pod, const char *container, bool gone)
 {
         const json_t *status = json_object_get(pod, "status");
         const char *reason = text_at(status, "reason"), *message = text_at(status, "message");
-        struct buf said = BUF_INIT;
+        *d = (struct driver_diagnosis){.text = BUF_INIT};
         if (strcmp(pod_text_phase(pod), "Succeeded") == 0)
                 return;
-        if (reason || message)
-                buf_printf(&said, "%s%s%s", reason ? reason : "", reason && message ? ": " : "",
-                           message ? message : "");
-        describe_all(pod, container, true, &said);
-        describe_all(pod, container, false, &said);
-        buf_append(out, buf_text(&said), said.len);
-        buf_deinit(&said);
+        if (reason && strcmp(reason, "Evicted") == 0) {
+                describe_evicted_pod(d, message);
+                return;
+        }
+        if (gone || driver_pod_is_deleted(pod)) {
+                describe_deleted_pod(d, pod);
+                return;
+        }
+        reason_append(&d->text, reason, message);
+        describe_failed_containers(d, pod, container, true);
+        describe_failed_containers(d, pod, container, false);
+}
+
+void driver_diagnosis_deinit(struct driver_diagnosis *d)
+{
+        buf_deinit(&d->text);
 }

@@ -1,6 +1,8 @@
 /*
- * See driver_watch.h. Lines are those of Spark's watcher, but that a deleted driver and one that failed are no success
- * here: the exit status says so.
+ * See driver_watch.h. The log lines are those of Spark's watcher.
+ *
+ * Differs from Spark: a driver that failed or was deleted is no success, and the exit status says so. The client's last
+ * line names the cause; it holds the end of the driver's log, which has the reason.
  */
 #include "kubernetes/driver/driver_watch.h"
 
@@ -12,6 +14,9 @@
 #include "kubernetes/api/pod_description.h"
 
 #include <string.h>
+
+#define LOG_SILENCE_MS 5000 /* of a node that does not answer the API server */
+#define LOG_ATTEMPTS 2
 
 #define COMPONENT "LoggingPodStatusWatcherImpl"
 
@@ -54,28 +59,67 @@ static void take(struct driver_watch *w, json_t *pod)
                 tell_wait(w);
 }
 
+static int on_log(void *owner, const char *data, size_t n)
+{
+        struct driver_watch *w = owner;
+        log_tail_append(&w->log, data, n);
+        return 0;
+}
+
+static void on_log_end(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+{
+        struct driver_watch *w = owner;
+        w->log_call = NULL;
+        if (r)
+                error_set(&w->log_error, -EIO, "%s", error_message(answer->error));
+}
+
+/* The driver has ended: find out why, and fetch the end of its log if the log tells more. */
+static void watch_end(struct driver_watch *w)
+{
+        w->ended = true;
+        driver_diagnosis_init(&w->diagnosis, w->pod ? w->pod : w->subject.pod, w->subject.container, w->gone);
+        if (!w->diagnosis.log_container)
+                return;
+        w->log_call = kube_logs(w->client, w->subject.namespace, metadata_text(w->subject.pod, "name"),
+                                &(struct kube_log){.container = w->diagnosis.log_container,
+                                                   .tail_lines = DRIVER_LOG_LINES,
+                                                   .silence_ms = LOG_SILENCE_MS,
+                                                   .sink = on_log},
+                                on_log_end, w);
+        kube_limit_attempts(w->log_call, LOG_ATTEMPTS);
+}
+
+static void watch_end_deleted(struct driver_watch *w)
+{
+        w->gone = true;
+        watch_end(w);
+}
+
 static void on_event(void *owner, enum kube_event what, json_t *pod)
 {
         struct driver_watch *w = owner;
-        if (w->over)
+        if (w->ended)
                 return;
         if (what == KUBE_SYNCED) { /* if nothing was listed, the pod went before it was watched */
                 if (!kube_watch_counts(w->watch).objects)
-                        w->over = w->gone = true;
+                        watch_end_deleted(w);
                 return;
         }
         const char *uid = metadata_text(pod, "uid"), *its = metadata_text(w->subject.pod, "uid");
         bool same = uid && its && strcmp(uid, its) == 0;
         if (what != KUBE_DELETED && !same) { /* somebody else's, in its place */
-                w->over = w->gone = true;
+                watch_end_deleted(w);
                 return;
         }
         if (!same)
                 return;
         if (json_object_get(pod, "status"))
                 take(w, pod);
-        w->gone = what == KUBE_DELETED && !has_ended(w->pod);
-        w->over = what == KUBE_DELETED || has_ended(w->pod);
+        if (what == KUBE_DELETED && !has_ended(w->pod))
+                watch_end_deleted(w);
+        else if (what == KUBE_DELETED || has_ended(w->pod))
+                watch_end(w);
 }
 
 static void on_failure(void *owner, int r, const struct fst_error *error, int64_t again_ms)
@@ -85,7 +129,7 @@ static void on_failure(void *owner, int r, const struct fst_error *error, int64_
         if (w->refusals == KUBE_REFUSALS) {
                 w->result = -EACCES;
                 error_set(&w->error, w->result, "%s", error_message(error));
-                w->over = true;
+                w->ended = true;
                 return;
         }
         log_debug(COMPONENT, "Watching the driver goes on in %lld ms: %s", (long long)again_ms, error_message(error));
@@ -100,7 +144,7 @@ static void on_timer(uv_timer_t *timer)
 void driver_watch_begin(struct driver_watch *w, struct kube_client *client, const struct driver_subject *subject)
 {
         static const struct kube_watch_ops ops = {.event = on_event, .failed = on_failure};
-        *w = (struct driver_watch){.subject = *subject, .client = client};
+        *w = (struct driver_watch){.subject = *subject, .client = client, .log = {.max_bytes = DRIVER_LOG_BYTES}};
         uv_timer_init(kube_client_loop(client), &w->timer);
         w->timer.data = w;
         if (subject->interval_ms > 0)
@@ -112,9 +156,14 @@ void driver_watch_begin(struct driver_watch *w, struct kube_client *client, cons
         w->watch = kube_watch_start(client, &(struct kube_watch_options){.path = path, .fields = fields}, &ops, w);
 }
 
+bool driver_watch_has_ended(const struct driver_watch *w)
+{
+        return w->ended;
+}
+
 bool driver_watch_is_over(const struct driver_watch *w)
 {
-        return w->over;
+        return w->ended && !w->log_call;
 }
 
 /* The exit code of the driver's container, or what stands for it. */
@@ -134,22 +183,43 @@ static int exit_code(const struct driver_watch *w)
         return strcmp(pod_text_phase(w->pod), "Succeeded") == 0 ? 0 : 1;
 }
 
-static void tell_end(const struct driver_watch *w)
+/* The last line that the client logs: all above it is Spark's. */
+static void log_diagnosis(struct driver_watch *w)
 {
         const struct driver_subject *s = &w->subject;
-        _cleanup_(buf_deinit) struct buf text = BUF_INIT, trouble = BUF_INIT;
+        const struct driver_diagnosis *d = &w->diagnosis;
+        const char *text = buf_text(&d->text), *log = log_tail_text(&w->log);
+        if (!d->text.len)
+                return;
+        if (!d->log_container)
+                log_error(COMPONENT, "The driver pod %s: %s", s->submission_id, text);
+        else if (*log)
+                log_error(COMPONENT, "The driver pod %s: %s. The last lines of its log:\n%s", s->submission_id, text,
+                          log);
+        else if (!w->log_call && !w->log_error.message)
+                log_error(COMPONENT, "The driver pod %s: %s. Its log is empty", s->submission_id, text);
+        else
+                log_error(
+                        COMPONENT,
+                        "The driver pod %s: %s. Its log says more: kubectl logs %s --namespace=%s --container=%s%s%s%s",
+                        s->submission_id, text, metadata_text(s->pod, "name"), s->namespace, d->log_container,
+                        w->log_call ? "" : " (this client cannot read it: ",
+                        w->log_call ? "" : error_message(&w->log_error), w->log_call ? "" : ")");
+}
+
+static void log_result(struct driver_watch *w)
+{
+        const struct driver_subject *s = &w->subject;
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         report(w);
         pod_text_containers(w->pod, "\t", &text);
         if (w->pod)
                 log_info(COMPONENT, "Container final statuses:\n\n%s", buf_text(&text));
         else
                 log_info(COMPONENT, "No containers were found in the driver pod.");
-        if (w->gone)
-                log_error(COMPONENT, "The driver pod %s was deleted before it ended", s->submission_id);
-        else if (driver_trouble_describe(w->pod, s->container, &trouble), trouble.len > 0)
-                log_error(COMPONENT, "The driver pod %s: %s", s->submission_id, buf_text(&trouble));
         log_info(COMPONENT, "Application %s with application ID %s and submission ID %s finished", s->app_name,
                  s->app_id, s->submission_id);
+        log_diagnosis(w);
 }
 
 int driver_watch_end(struct driver_watch *w, int *status, struct fst_error *error)
@@ -160,11 +230,16 @@ int driver_watch_end(struct driver_watch *w, int *status, struct fst_error *erro
                           "the driver %s is in the cluster, but it cannot be waited for: %s. Set "
                           "spark.kubernetes.submission.waitAppCompletion=false not to wait",
                           w->subject.submission_id, error_message(&w->error));
-        } else if (w->over) {
-                tell_end(w);
+        } else if (w->ended) {
+                log_result(w);
                 *status = exit_code(w);
         }
+        if (w->log_call)
+                kube_cancel(w->log_call);
         kube_watch_free(w->watch);
+        driver_diagnosis_deinit(&w->diagnosis);
+        log_tail_deinit(&w->log);
+        error_deinit(&w->log_error);
         uv_close((uv_handle_t *)&w->timer, NULL);
         json_decref(w->pod);
         free(w->waits);

@@ -88,7 +88,7 @@ static int follow(struct deployment *d, const char *id, int *status, struct fst_
                                                     .interval_ms = d->plan.interval_ms});
         while (!driver_watch_is_over(&w) && !d->signalled)
                 uv_run(&d->loop, UV_RUN_ONCE);
-        if (!driver_watch_is_over(&w)) {
+        if (!driver_watch_has_ended(&w)) {
                 log_info(COMPONENT,
                          "The driver goes on without being waited for: --status %s tells of it, --kill ends it", id);
                 *status = 128 + d->signalled;

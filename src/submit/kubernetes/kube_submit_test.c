@@ -7,6 +7,8 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -177,6 +179,54 @@ static void the_driver_s_end_is_the_client_s(void **state)
         }
 }
 
+/* What kube_submit logs while it waits for a driver that ends as @ending_status says. */
+static char *wait_and_read_log(const char *ending_status)
+{
+        struct buf log = BUF_INIT;
+        char piece[4096];
+        FILE *file = tmpfile();
+        int before = dup(STDERR_FILENO);
+        ending = ending_status;
+        dup2(fileno(file), STDERR_FILENO);
+        int r = kube_submit(&s, &status, &error);
+        dup2(before, STDERR_FILENO);
+        close(before);
+        rewind(file);
+        for (size_t n; (n = fread(piece, 1, sizeof(piece), file)) > 0;)
+                buf_append(&log, piece, n);
+        fclose(file);
+        if (r != 0)
+                fail_msg("%s", error_message(&error));
+        return buf_steal(&log);
+}
+
+static void failed_driver_log_is_shown_last(void **state)
+{
+        _cleanup_free_ char *log = wait_and_read_log("{\"phase\":\"Failed\"," CONTAINER("3") "}");
+        const char *last =
+                strstr(log, "Its container spark-kubernetes-driver ended with exit code 3. The last lines of "
+                            "its log:\na line of the log");
+        assert_non_null(last);
+        assert_true(last > strstr(log, " finished\n"));
+}
+
+static void unreadable_driver_log_is_referred_to(void **state)
+{
+        refused = "/log?";
+        refused_with = 403;
+        _cleanup_free_ char *log = wait_and_read_log("{\"phase\":\"Failed\"," CONTAINER("3") "}");
+        assert_non_null(strstr(log, "ended with exit code 3. Its log says more: kubectl logs pi-"));
+        assert_non_null(strstr(log, "(this client cannot read it: "));
+}
+
+static void deleted_driver_refers_to_no_log(void **state)
+{
+        _cleanup_free_ char *log = wait_and_read_log("");
+        assert_non_null(strstr(log, "It was deleted before it ended, and its log with it. kubectl get events "));
+        assert_null(strstr(log, "kubectl logs"));
+        assert_int_equal(status, 1);
+}
+
 static void a_refused_service_takes_everything_back(void **state)
 {
         refused = "/services";
@@ -232,6 +282,9 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 CASE(a_submission_that_does_not_wait),
                 CASE(the_driver_s_end_is_the_client_s),
+                CASE(failed_driver_log_is_shown_last),
+                CASE(unreadable_driver_log_is_referred_to),
+                CASE(deleted_driver_refers_to_no_log),
                 CASE(a_refused_service_takes_everything_back),
                 CASE(a_pod_of_the_name_stays),
                 CASE(what_comes_before_the_pod_is_owned_by_it),

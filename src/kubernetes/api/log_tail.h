@@ -1,0 +1,23 @@
+/*
+ * The end of a container's log, as kube_logs() delivers it in pieces.
+ *
+ *      struct log_tail tail = {.max_bytes = 4096};
+ *      log_tail_append(&tail, data, n);
+ *      puts(log_tail_text(&tail));
+ *      log_tail_deinit(&tail);
+ */
+#pragma once
+
+#include "base/buf.h"
+
+struct log_tail {
+        size_t max_bytes;
+        struct buf kept; /* at most twice max_bytes */
+};
+
+void log_tail_append(struct log_tail *tail, const char *data, size_t n);
+
+/* The last max_bytes, without the newlines at their end. Borrowed until the next call. */
+const char *log_tail_text(struct log_tail *tail);
+
+void log_tail_deinit(struct log_tail *tail);
