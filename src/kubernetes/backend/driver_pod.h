@@ -1,6 +1,6 @@
 /*
- * The pod that a driver runs in, as the driver sees it: it owns what the driver creates, and executors are asked for
- * when it is ready, as only then the driver's service leads to it.
+ * The pod that a driver runs in, as the driver sees it. It owns the objects that the driver creates. Where executors
+ * find the driver by its service's name, the driver waits until its pod is ready: only then the name leads to it.
  */
 #pragma once
 

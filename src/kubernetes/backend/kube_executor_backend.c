@@ -40,7 +40,7 @@ struct kube_executors {
         uv_timer_t timer;
         bool running; /* actions are being done */
 
-        bool watches, polls, from_cache;
+        bool watches, polls, from_cache, waits_for_driver;
         int64_t polling_interval;
         char *decommission_label, *decommission_value; /* NULL: none */
         struct {
@@ -224,6 +224,7 @@ static int make_core(struct kube_executors *x, struct fst_error *error)
         int r = executor_pods_config_read(x->options.settings, x->options.driver_pod != NULL, &config, error);
         if (r)
                 return r;
+        x->waits_for_driver = config.allocation.wait_for_driver;
         config.allocation.wall_offset = config.lifecycle.wall_offset = time_of_day_ms() - now_of(x);
         if (getrandom(&config.allocation.window.seed, sizeof(config.allocation.window.seed), 0) < 0)
                 config.allocation.window.seed = (uint64_t)time_of_day_ms();
@@ -301,7 +302,7 @@ void kube_executors_start(struct kube_executors *x)
                                                                     .from_cache = x->from_cache,
                                                                     .polling_interval = x->polling_interval},
                                       x->pods.store, &source_ops, x);
-        if (o->driver_pod)
+        if (x->waits_for_driver)
                 x->readiness = driver_pod_wait_begin(o->client, o->namespace, o->driver_pod, READINESS_INTERVAL_MS,
                                                      on_driver_ready, x);
         kube_executors_run(x);

@@ -82,14 +82,16 @@ static int read_claims(const struct fst_conf *conf, bool driver_pod, struct pods
 static int read_allocation(const struct fst_conf *conf, bool driver_pod, struct pods_allocator_config *a,
                            struct fst_error *error)
 {
-        bool publishes = false, recovers = false;
+        bool publishes = false, by_address = true, recovers = false;
         int r = read_pace(conf, a, error);
 
         r = r ? r : read_claims(conf, driver_pod, a, error);
         r = r ? r : read_bool(conf, K8S "driver.service.publishNotReadyAddresses", &publishes, error);
+        r = r ? r : read_bool(conf, K8S "executor.useDriverPodIP", &by_address, error);
         r = r ? r : read_bool(conf, K8S "executor.deleteOnTermination", &a->delete_executors, error);
         r = r ? r : read_bool(conf, K8S "allocation.recoveryMode.enabled", &recovers, error);
-        a->wait_for_driver = driver_pod && !publishes;
+        /* The service's name leads to pods that are ready. The driver's address needs no service. */
+        a->wait_for_driver = driver_pod && !publishes && !by_address;
         a->recovery = conf_get_value(conf, K8S "allocation.recoveryMode.enabled") ? recovers : -1;
         return r;
 }

@@ -76,7 +76,7 @@ static void what_is_set_is_read(void **state)
         assert_int_equal(c.allocation.missing_delta, 12000);
         assert_int_equal(c.lifecycle.missing_delta, 12000);
         assert_false(c.allocation.delete_executors || c.lifecycle.delete_executors || c.lifecycle.rules.check_all);
-        assert_true(c.allocation.wait_for_driver && c.allocation.reuse_claims);
+        assert_true(c.allocation.reuse_claims);
         assert_false(c.allocation.wait_for_claims);
         assert_int_equal(c.allocation.max_claims, 30);
         assert_int_equal(c.allocation.recovery, 0);
@@ -101,6 +101,25 @@ static void limits_follow_the_number_of_executors(void **state)
                  "spark.kubernetes.driver.waitToReusePersistentVolumeClaim", "true",
                  "spark.kubernetes.driver.service.publishNotReadyAddresses", "true", NULL);
         assert_false(c.allocation.reuse_claims || c.allocation.wait_for_claims || c.allocation.wait_for_driver);
+}
+
+static void waits_for_driver_that_executors_find_by_name(void **state)
+{
+#define BY_NAME "spark.kubernetes.executor.useDriverPodIP", "false"
+#define PUBLISHED "spark.kubernetes.driver.service.publishNotReadyAddresses", "true"
+        const struct {
+                const char *label;
+                struct executor_pods_config config;
+                bool waits;
+        } rows[] = {
+                {"by the driver's address", READ(true, NULL), false},
+                {"by name", READ(true, BY_NAME, NULL), true},
+                {"by name that is published early", READ(true, BY_NAME, PUBLISHED, NULL), false},
+                {"driver in no pod", READ(false, BY_NAME, NULL), false},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+                if (rows[i].config.allocation.wait_for_driver != rows[i].waits)
+                        fail_msg("%s", rows[i].label);
 }
 
 static void what_cannot_be_is_refused(void **state)
@@ -135,6 +154,7 @@ int main(void)
                 cmocka_unit_test(nothing_set_is_sparks_default),
                 cmocka_unit_test(what_is_set_is_read),
                 cmocka_unit_test(limits_follow_the_number_of_executors),
+                cmocka_unit_test(waits_for_driver_that_executors_find_by_name),
                 cmocka_unit_test(what_cannot_be_is_refused),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

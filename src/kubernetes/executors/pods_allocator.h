@@ -54,7 +54,7 @@ struct pods_allocator_config {
         int64_t creation_timeout;    /* .allocation.executor.timeout; 5 batch delays at least */
         int64_t missing_delta;       /* .executor.missingPodDetectDelta */
         int64_t idle_timeout;        /* spark.dynamicAllocation.executorIdleTimeout */
-        bool wait_for_driver;        /* there is a driver pod, and .driver.service.publishNotReadyAddresses is false */
+        bool wait_for_driver;        /* executors find the driver pod by a name that leads to ready pods only */
         int64_t driver_timeout;      /* .allocation.driver.readinessTimeout */
         bool delete_executors;       /* .executor.deleteOnTermination */
         bool reuse_claims;    /* .driver.ownPersistentVolumeClaim, .reusePersistentVolumeClaim, and a driver pod */
