@@ -221,3 +221,11 @@ def test_jar_is_not_warned_of(tmp_path):
                            "spark.shuffle.sync=true", str(tmp_path / "app.jar")],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=120)
     assert "has no effect" not in done.stderr, done.stderr
+
+
+def test_configuration_is_logged_without_secrets(tmp_path):
+    done = submit(tmp_path, "--master", "local[1]", "--conf", "spark.logConf=true", "--conf",
+                  "spark.my.password=swordfish", "--conf", "spark.a=b")
+    assert "INFO SparkContext: Spark configuration:\nspark.a=b\n" in done.stderr, done.stderr
+    assert "\nspark.my.password=*********(redacted)\n" in done.stderr and "swordfish" not in done.stderr
+    assert "Spark configuration:" not in submit(tmp_path, "--master", "local[1]").stderr

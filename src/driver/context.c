@@ -11,6 +11,7 @@
 #include "base/string_prefix.h"
 #include "conf/log4j2.h"
 #include "conf/conf_validate.h"
+#include "conf/redact.h"
 #include "driver/accumulators.h"
 #include "driver/application_files.h"
 #include "driver/broadcast_variables.h"
@@ -272,6 +273,24 @@ static void set_own_properties(struct fst_context *sc)
         conf_set(sc->conf, "spark.executor.id", "driver");
 }
 
+/* spark.logConf: all that is set, sorted, secrets redacted. */
+static int log_configuration(const struct fst_context *sc, struct fst_error *error)
+{
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        struct redactor redactor;
+        bool wanted;
+        int r = conf_get_bool(sc->conf, "spark.logConf", &wanted, error);
+        if (r || !wanted || (r = redactor_init(&redactor, sc->conf, error)))
+                return r;
+        _cleanup_free_ struct strmap_entry **entries = strmap_sorted(&sc->conf->set);
+        for (size_t i = 0; i < sc->conf->set.count; i++)
+                buf_printf(&text, "\n%s=%s", entries[i]->key,
+                           redactor_value(&redactor, entries[i]->key, entries[i]->value));
+        redactor_deinit(&redactor);
+        log_info("SparkContext", "Spark configuration:%s", buf_text(&text));
+        return 0;
+}
+
 static int start(struct fst_context *sc, struct fst_error *error)
 {
         int r;
@@ -281,6 +300,8 @@ static int start(struct fst_context *sc, struct fst_error *error)
         set_own_properties(sc);
         log_info("SparkContext", "Running Firesteel version %s", FIRESTEEL_VERSION);
         log_info("SparkContext", "Submitted application: %s", sc->app_name);
+        if ((r = log_configuration(sc, error)))
+                return r;
         if ((r = introduce(sc, error)) || (r = start_env(sc, error)) || (r = start_listeners(sc, error)))
                 return r;
         if ((r = application_files_configured(sc, error)))

@@ -149,6 +149,10 @@ int exec_env_init(struct exec_env *env, const struct fst_conf *conf, int64_t hea
         if (r == 0)
                 r = exec_env_init_fetch_limits(env, conf, error);
         if (r == 0)
+                r = conf_get_bool(conf, "spark.files.ignoreCorruptFiles", &env->ignore_corrupt_files, error);
+        if (r == 0)
+                r = conf_get_bool(conf, "spark.files.ignoreMissingFiles", &env->ignore_missing_files, error);
+        if (r == 0)
                 r = init_memory(env, conf, heap, error);
         if (r == 0)
                 r = init_disk(env, conf, error);

@@ -38,6 +38,8 @@ struct exec_env {
         const struct remote_blocks *remote;        /* block_manager_remote; NULL: there are no other executors */
         const struct task_services *services; /* rdd/pipeline/task_services.h; set before the first slot. NULL: none */
         int task_cpus;                        /* spark.task.cpus */
+        bool ignore_corrupt_files;            /* spark.files.ignoreCorruptFiles */
+        bool ignore_missing_files;            /* spark.files.ignoreMissingFiles */
         const char *app_id;                   /* borrowed */
         const char *executor_id;              /* borrowed; NULL: it is the driver's own */
         uint64_t seed;                        /* of the application's random numbers */

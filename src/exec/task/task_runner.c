@@ -45,6 +45,8 @@ static void ensure_pipeline(struct task_runner *runner, struct stage_work *work)
                 .slice_owner = runner->env->slice_owner,
                 .blocks = runner->blocks,
                 .remote = runner->env->remote,
+                .ignore_corrupt_files = runner->env->ignore_corrupt_files,
+                .ignore_missing_files = runner->env->ignore_missing_files,
                 .sample_budget = work->action ? work->action->sample_budget : 0,
         };
         runner->work = stage_work_ref(work);

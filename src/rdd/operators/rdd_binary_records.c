@@ -48,9 +48,11 @@ static int records_feed(struct node *node, int partition, struct op *to)
         int r = binary_records_open(reader, split, &error);
         if (r == 0 && env->sample_budget)
                 binary_records_sample(reader, env->sample_budget);
+        bool unreadable = r < 0;
         while (r == 0) {
                 const char *records = NULL;
                 r = binary_records_next(reader, FST_BATCH_ROWS, &records, &rows.batch.rows, &error);
+                unreadable = r < 0;
                 if (r || rows.batch.rows == 0)
                         break;
                 rows.batch.key.fixed = (char *)records;
@@ -62,6 +64,8 @@ static int records_feed(struct node *node, int partition, struct op *to)
         if (env->sample_budget && bytes)
                 run->sample_scale = MAX(1.0, (double)split->length / (double)bytes);
         binary_records_close(reader);
+        if (unreadable && rdd_files_skip(node, split, r, &error))
+                r = 0;
         return r < 0 ? task_run_fail_with(run, r, &error) : r;
 }
 

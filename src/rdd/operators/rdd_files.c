@@ -1,6 +1,7 @@
 /* See rdd_files.h. */
 #include "rdd/operators/rdd_files.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "rdd/rdd_registry.h"
 
@@ -55,4 +56,21 @@ int rdd_files_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Firesteel__R
 int rdd_files_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd, struct fst_error *error)
 {
         return splits_decode(reader, m->text, (size_t)rdd->lineage.partitions, rdd, &rdd->text.splits, error);
+}
+
+bool rdd_files_skip(const struct node *node, const struct input_split *file, int status, struct fst_error *error)
+{
+        const struct pipeline_env *env = node_env(node);
+        if (status >= 0 || status == -ENOMEM)
+                return false;
+        if (status == -ENOENT ? !env->ignore_missing_files : !env->ignore_corrupt_files)
+                return false;
+        if (status == -ENOENT)
+                log_warn("HadoopRDD", "Skipped missing file: %s:%llu+%llu", file->path, (unsigned long long)file->start,
+                         (unsigned long long)file->length);
+        else
+                log_warn("HadoopRDD", "Skipped the rest content in the corrupted file: %s:%llu+%llu: %s", file->path,
+                         (unsigned long long)file->start, (unsigned long long)file->length, error_message(error));
+        error_deinit(error);
+        return true;
 }

@@ -19,6 +19,13 @@ typedef int (*rdd_files_plan_fn)(fst_rdd *rdd, const struct input_options *optio
 /* A plan of the class: the splits of @plan are the partitions. */
 int rdd_files_plan(fst_rdd *rdd, rdd_files_plan_fn plan);
 
+/*
+ * Whether the task of @node goes on without the rest of @file, which could not be opened or read with @status:
+ * a file that is gone with spark.files.ignoreMissingFiles, any other failure but that of memory with
+ * spark.files.ignoreCorruptFiles. Warns then, and clears @error. As Spark's HadoopRDD and NewHadoopRDD.
+ */
+bool rdd_files_skip(const struct node *node, const struct input_split *file, int status, struct fst_error *error);
+
 /* As in struct rdd_class. */
 void rdd_files_free(fst_rdd *rdd);
 const char *rdd_files_hosts(const fst_rdd *rdd, int partition);

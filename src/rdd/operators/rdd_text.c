@@ -60,10 +60,12 @@ static int text_feed(struct node *node, int partition, struct op *to)
         int r = text_reader_open(state->reader, split, &error);
         if (r == 0 && env->sample_budget)
                 text_reader_sample(state->reader, env->sample_budget);
+        bool unreadable = r < 0;
         while (r == 0) {
                 const char *start = NULL;
                 r = text_reader_next(state->reader, state->lines, FST_BATCH_ROWS, &rows.batch.rows, &start,
                                      &rows.stable[0].size, &error);
+                unreadable = r < 0;
                 if (r || rows.batch.rows == 0)
                         break;
                 rows.stable[0].start = (uintptr_t)start;
@@ -75,6 +77,8 @@ static int text_feed(struct node *node, int partition, struct op *to)
         if (env->sample_budget && bytes)
                 run->sample_scale = MAX(1.0, (double)split->length / (double)bytes);
         text_reader_close(state->reader);
+        if (unreadable && rdd_files_skip(node, split, r, &error))
+                r = 0;
         return r < 0 ? task_run_fail_with(run, r, &error) : r;
 }
 

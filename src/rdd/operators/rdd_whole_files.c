@@ -1,4 +1,5 @@
 /* Files as rows, (path, content): whole_text_files and binary_files. */
+#include "rdd/operators/rdd_files.h"
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_registry.h"
 #include "rdd/splits_wire.h"
@@ -127,6 +128,8 @@ static int push_file(struct node *node, const struct input_split *file, struct o
         buf_reset(&state->content);
         int r = whole_file_read(file, state->decoder, &state->content, &bytes, &error);
         run->counters.input_bytes += (int64_t)bytes;
+        if (rdd_files_skip(node, file, r, &error))
+                return 0;
         if (r)
                 return task_run_fail_with(run, r, &error);
         fst_bytes path = {file->path, strlen(file->path)};

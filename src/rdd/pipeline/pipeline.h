@@ -45,8 +45,12 @@ struct pipeline_env {
         const struct slice_source *slices; /* NULL: all rows are in the lineage */
         void *slice_owner;
         struct block_store *blocks; /* for persisted RDDs; NULL: none are kept */
-        const struct remote_blocks *remote; /* those of other executors (rdd/pipeline/remote_blocks.h); NULL: there are none */
-        size_t sample_budget;       /* not 0: text files and binary records give samples of this many bytes (text_reader_sample) */
+        const struct remote_blocks
+                *remote;           /* those of other executors (rdd/pipeline/remote_blocks.h); NULL: there are none */
+        bool ignore_corrupt_files; /* spark.files.ignoreCorruptFiles */
+        bool ignore_missing_files; /* spark.files.ignoreMissingFiles */
+        size_t sample_budget;      /* not 0: text files and binary records give samples of this many bytes
+                                      (text_reader_sample) */
 };
 
 struct pipeline;
