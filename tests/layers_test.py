@@ -85,3 +85,17 @@ def test_fuzz_target_needs_build_and_seeds(tree):
     assert code == 1
     assert "add 'forgotten' to fuzz_targets" in output
     assert "fuzz/corpus/forgotten/ is missing" in output
+
+
+def test_room_without_readme_is_refused(tree):
+    os.remove(tree / "src/rest/README.md")
+    code, output = check(tree)
+    assert code == 1
+    assert output.startswith("src/rest/README.md:1: it is missing")
+
+
+def test_readme_that_names_a_missing_file_is_refused(tree):
+    append(tree / "src/rest/README.md", "| `rest_attic` | nothing |")
+    code, output = check(tree)
+    assert code == 1
+    assert "`rest_attic`: src/rest has no such file or directory" in output

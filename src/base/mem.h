@@ -3,7 +3,7 @@
  *
  * Small control allocations abort the process when memory is gone: nothing sensible can be done about a
  * 40-byte list node. Whatever is sized by a user or by the wire goes through a `try` variant with a cap, and
- * fails its operation instead of the process (docs/architecture.md, "Errors and memory").
+ * fails its operation instead of the process (src/base/README.md).
  */
 #pragma once
 
