@@ -76,6 +76,7 @@ check-kubernetes: build ## spark-submit against a real Kubernetes, its objects b
 	@tests/cluster/kubernetes/check_submitter $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@tests/cluster/kubernetes/check_faults $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@tests/cluster/kubernetes/check_scale $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
+	@tests/cluster/kubernetes/check_executor_manager $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@tests/cluster/kubernetes/check_executors $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@tests/cluster/kubernetes/check_node $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@tests/cluster/kubernetes/check_secrets $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status

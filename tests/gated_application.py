@@ -10,7 +10,7 @@ import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
-TIMEOUT = 90
+TIMEOUT = int(os.environ.get("GATED_TIMEOUT") or 90)
 
 # It does what it reads, a line at a time. Tasks wait until the gate, a file, is there.
 APPLICATION = r"""

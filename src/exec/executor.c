@@ -56,6 +56,8 @@ void executor_end(struct executor *x, int status)
                 return;
         x->ended = true;
         x->exit_status = status;
+        if (x->data)
+                executor_data_stop_loading(x->data);
         uv_stop(&x->loop);
 }
 

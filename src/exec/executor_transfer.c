@@ -48,6 +48,7 @@ struct executor_data {
         struct task_services task_services;
         pthread_mutex_t lock; /* of updates */
         struct buf updates;   /* BlockUpdates */
+        int ending;           /* atomic: modules are not fetched any more */
 };
 
 /* ------------------------------------------------------------------------------------- questions to the driver */
@@ -180,7 +181,7 @@ int executor_data_load_module(struct executor_data *d, const struct stage_module
                                  "module %s (build-id %s) is not loaded here, and the driver does not "
                                  "serve it",
                                  module->name, module->build_id);
-        int r = file_cache_get(d->files, module->sha256, module->size, NULL, &path, error);
+        int r = file_cache_get(d->files, module->sha256, module->size, &d->ending, &path, error);
         if (r == 0)
                 r = module_load(path, &loaded, error);
         if (r)
@@ -191,6 +192,11 @@ int executor_data_load_module(struct executor_data *d, const struct stage_module
         if (d->env->isolation)
                 isolation_add_module(d->env->isolation, loaded->path);
         return 0;
+}
+
+void executor_data_stop_loading(struct executor_data *d)
+{
+        __atomic_store_n(&d->ending, 1, __ATOMIC_RELAXED);
 }
 
 void executor_data_add_files(struct executor_data *d, const struct Firesteel__Files *files)

@@ -64,6 +64,9 @@ void executor_data_take_updates(struct executor_data *data, struct buf *out);
 /* Have the module loaded, from the driver's file if need be. Blocks; any thread but the loop's. */
 int executor_data_load_module(struct executor_data *data, const struct stage_module *module, struct fst_error *error);
 
+/* The executor ends: threads that wait for a module give up with -ECANCELED. Any thread. */
+void executor_data_stop_loading(struct executor_data *data);
+
 /* Know of files of the application. The loop's thread. */
 void executor_data_add_files(struct executor_data *data, const struct Firesteel__Files *files);
 

@@ -8,14 +8,25 @@ with its environment, and its status is written as a kubelet would.
 All pods have the address 127.0.0.1, and no files but this machine's. What a pod's process says lies in
 FOLDER/PODNAME.log.
 """
+import contextlib
 import os
 import pathlib
+import signal
 import subprocess
 import threading
 import urllib.error
 
 PODS = "/api/v1/namespaces/default/pods"
 LEFT_OUT = {"SPARK_CONF_DIR"}  # of the image, which is not here
+
+
+def descendants(pid):
+    """The processes below this one."""
+    try:
+        children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    except OSError:
+        return []
+    return [d for child in map(int, children) for d in (child, *descendants(child))]
 
 
 class ProcessKubelet:
@@ -26,6 +37,7 @@ class ProcessKubelet:
         self.most = None  # how many pods may run at a time; None: as many as there are
         self.ignored = set()  # names of pods that do not run
         self.command = [f"{build}/src/firesteel", "entrypoint"]  # what containers run
+        self.grace = 10  # seconds that a pod has to end before it is killed
         self.broken = None
         self.stopping = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
@@ -114,10 +126,14 @@ class ProcessKubelet:
         self.ended.discard(name)
         process.terminate()
         try:
-            process.wait(10)
+            process.wait(self.grace)
         except subprocess.TimeoutExpired:
+            tree = descendants(process.pid)
             process.kill()
             process.wait()
+            for pid in tree:  # with its first process a container ends
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
     def log(self, name):
         return (self.folder / f"{name}.log").read_text(errors="replace")

@@ -1,0 +1,243 @@
+"""What every executor manager has to do (src/driver/backend/executor_manager.h): the cases, once, for all managers.
+
+Each case gets a manager, a fixture of tests/executor_managers.py, and a folder of its own, whose name no other has. It starts an application on
+real processes, does something to one of them, and looks at what the application's event log and the processes say.
+run_cases() prints a line for each case and manager. A new manager adds a fixture, and no case.
+"""
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import traceback
+
+from executor_managers import SECRET
+from gated_application import Application, kill, sum_of, until
+from standalone_cluster import parent
+
+QUICK = ["spark.executor.heartbeatInterval=200ms", "spark.network.timeout=2s", "spark.network.timeoutInterval=200ms"]
+
+
+class Run(Application):
+    """One application on a manager, which begins with n executors of one core. Its executors are known by its id."""
+
+    def __init__(self, manager, folder, n, *conf, most=0, allocation=False):
+        folder.mkdir(parents=True, exist_ok=True)
+        self.manager, self.ended = manager, False  # ended: by the case itself, which has seen what stays
+        super().__init__(folder, manager.master(max(n, most)), *manager.conf(max(n, most)), "spark.authenticate=true",
+                         f"spark.authenticate.secret={SECRET}", *conf, allocation=allocation)
+
+    def id(self):
+        until(lambda: self.process.poll() is not None or self.logged("ApplicationStart"), "the application does not start")
+        return self.logged("ApplicationStart")[0]["App ID"]
+
+    def executors(self, app_id=None):
+        """{executor id: pid}, without the processes that executors fork; @app_id: of an application that has ended."""
+        app_id, found = app_id or self.id(), {}
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            words = command_line(pid)
+            if "--executor-id" in words and f"--app-id {app_id}" in " ".join(words) and alive(pid):
+                found[int(pid)] = words[words.index("--executor-id") + 1]
+        return {number: pid for pid, number in found.items() if parent(pid) not in found}
+
+    def holds(self, n):
+        """Wait until n executors are registered, and their processes are the only ones."""
+        until(lambda: len(self.alive()) == n or "Error initializing" in self.log(), lambda: f"{self.alive()}, not {n} executors")
+        assert "Error initializing" not in self.log(), "the application does not start"
+        self.until_alive(n)
+        until(lambda: self.executors().keys() == self.alive(), lambda: f"{self.executors()}, but {self.alive()} are registered")
+
+    def until_removed(self, number):
+        until(lambda: number in self.removed(), lambda: f"executor {number} is not removed:\n{self.log()[-3000:]}")
+        return self.removed()[number]
+
+    def begin_gated(self, n):
+        """Begin a job of n tasks, which wait, and wait for the first n executors to have one each."""
+        started = self.started()
+        self.begin(f"gated {n} {self.gate}")
+        until(lambda: self.started() >= started + n, lambda: f"the tasks do not start:\n{self.log()[-3000:]}")
+
+    def expect_nothing_left(self, app_id):
+        until(lambda: not self.executors(app_id), lambda: f"executors stay: {self.executors(app_id)}")
+        until(lambda: not self.manager.left(), lambda: f"{self.manager.left()} stay")
+
+    def __exit__(self, kind, error, trace):
+        app_id = None if kind or self.ended else self.id()
+        if self.ended:
+            self.process.stdin.close()
+            self.process.stdout.close()
+            kill(self.processes())
+            return
+        super().__exit__(kind, error, trace)
+        if not kind:
+            self.expect_nothing_left(app_id)
+
+
+def command_line(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as line:
+            return line.read().decode(errors="replace").split("\0")
+    except OSError:
+        return []
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+# ------------------------------------------------------------------------------------------------------------ the cases
+
+def registration(manager, folder):
+    """The executors that the configuration asks for register, and run tasks."""
+    with Run(manager, folder, 2) as app:
+        app.holds(2)
+        app.open_gate()
+        assert app.run(f"shuffle 4 {app.gate}")[0] == sum_of(4)
+        assert app.alive() == set(app.added()), "an executor was lost"
+
+
+def loss_with_reason(manager, folder):
+    """The manager says how a process ended; another executor, with a new id, takes its place; no task is lost."""
+    with Run(manager, folder, 2) as app:
+        app.holds(2)
+        app.begin_gated(2)
+        number, pid = sorted(app.executors().items())[0]
+        os.kill(pid, signal.SIGKILL)
+        reason = app.until_removed(number)
+        assert re.search(r"137|SIGKILL|signal 9", reason), f"the reason is {reason!r}"
+        app.holds(2)
+        assert number not in app.alive(), f"id {number} is used again"
+        app.open_gate()
+        assert app.answer()[0] == 2
+
+
+def loss_without_reason(manager, folder):
+    """An executor that falls silent is given up without word from its manager, and its process is ended."""
+    with Run(manager, folder, 2, *QUICK) as app:
+        app.holds(2)
+        app.begin_gated(2)
+        number, pid = sorted(app.executors().items())[0]
+        os.kill(pid, signal.SIGSTOP)
+        reason = app.until_removed(number)
+        assert "heartbeat timed out" in reason, f"the reason is {reason!r}"
+        until(lambda: not alive(pid), "the process that was given up stays")
+        app.holds(2)
+        app.open_gate()
+        assert app.answer()[0] == 2
+
+
+def scaling(manager, folder):
+    """Executors come as tasks wait, up to the limit, and go when they are idle, down to the least number."""
+    with Run(manager, folder, 1, "spark.dynamicAllocation.initialExecutors=1", "spark.dynamicAllocation.minExecutors=1",
+             "spark.dynamicAllocation.maxExecutors=3", "spark.executor.instances=1", most=3, allocation=True) as app:
+        app.holds(1)
+        app.begin(f"gated 4 {app.gate}")
+        app.holds(3)
+        app.open_gate()
+        assert app.answer()[0] == 4
+        app.holds(1)
+        assert set(app.removed().values()) == {"Executor killed by driver."}, app.removed()
+
+
+def killing(manager, folder):
+    """An executor that the driver kills ends, is said to have been killed, and is not replaced."""
+    with Run(manager, folder, 2) as app:
+        app.holds(2)
+        number, pid = sorted(app.executors().items())[0]
+        app.begin(f"kill 0 {number}")
+        assert app.answer()[0] == 1
+        assert app.until_removed(number) == "Executor killed by driver."
+        until(lambda: not alive(pid), "the process that was killed stays")
+        app.open_gate()
+        assert app.run(f"gated 2 {app.gate}")[0] == 2
+        app.holds(1)
+        assert len(app.added()) == 2, "it was replaced"
+
+
+def decommissioning(manager, folder):
+    """A decommissioned executor ends its task, takes no other, and is replaced; nothing is computed again."""
+    with Run(manager, folder, 2, "spark.decommission.enabled=true") as app:
+        app.holds(2)
+        app.begin_gated(2)
+        number, pid = sorted(app.executors().items())[0]
+        os.kill(pid, signal.SIGPWR)
+        until(lambda: re.search(rf"[Dd]ecommission.*\b{number}\b", app.log()), "the driver does not know of it")
+        app.open_gate()
+        assert app.answer() == (2, 2), "a task was run again"
+        reason = app.until_removed(number)
+        assert "decommission" in reason.lower(), f"the reason is {reason!r}"
+        until(lambda: not alive(pid), "the process that was decommissioned stays")
+        app.holds(2)
+
+
+def stopping(manager, folder):
+    """The end of an application ends its executors at once, also those that run tasks."""
+    with Run(manager, folder, 2) as app:
+        app.holds(2)
+        app_id, app.ended = app.id(), True
+        app.begin_gated(2)
+        app.process.send_signal(signal.SIGTERM)
+        status = app.process.wait(30)
+        assert status in (128 + signal.SIGTERM, -signal.SIGTERM), f"status {status}"
+        app.expect_nothing_left(app_id)
+
+
+def orphans(manager, folder):
+    """Executors whose driver is killed end by themselves."""
+    with Run(manager, folder, 2) as app:
+        app.holds(2)
+        app_id, app.ended = app.id(), True
+        app.begin_gated(2)
+        app.process.kill()
+        app.process.wait()
+        until(lambda: not app.executors(app_id), lambda: f"executors stay: {app.executors(app_id)}")
+        manager.sweep()
+
+
+def wrong_secret(manager, folder):
+    """A process without the application's secret does not become its executor."""
+    with Run(manager, folder, 1) as app:
+        app.holds(1)
+        pid = next(iter(app.executors().values()))
+        words = [w for w in command_line(pid) if w]
+        words[words.index("--executor-id") + 1] = "77"
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            environment = dict(pair.split("=", 1) for pair in file.read().decode().split("\0") if "=" in pair)
+        assert SECRET in environment.values(), "the executor's environment holds no secret"
+        wrong = {k: "wrong" if v == SECRET else v for k, v in environment.items()}
+        done = subprocess.run(words, executable=f"/proc/{pid}/exe", env=wrong, cwd=folder, text=True, timeout=60,
+                              capture_output=True, stdin=subprocess.DEVNULL, check=False)
+        assert done.returncode != 0, "it ended as if all were well"
+        assert "secret" in done.stderr + done.stdout, f"it does not say why: {done.stderr[-500:]}"
+        assert SECRET not in done.stderr + done.stdout + app.log(), "a log has the secret"
+        app.open_gate()
+        assert app.run(f"gated 2 {app.gate}")[0] == 2
+        assert len(app.added()) == 1, app.added()
+
+
+CASES = (registration, loss_with_reason, loss_without_reason, scaling, killing, decommissioning, stopping, orphans,
+         wrong_secret)
+
+
+def run_case(manager, case, folder):
+    """None, or the trace of what went wrong. Prints one line, and the trace under it."""
+    start = time.monotonic()
+    trace = None
+    try:
+        case(manager, folder)
+    except Exception:  # pylint: disable=broad-except
+        trace = traceback.format_exc()
+    label = f"{manager.name}: {case.__name__.replace('_', ' ')} ({time.monotonic() - start:.1f} s)"
+    print(f"FAILED: {label}\n{trace}" if trace else f"ok: {label}", flush=True)
+    return trace
+
+
+def run_cases(manager, folder, names=()):
+    """All cases, or those that are named, on one manager: {name: None, or the trace of what went wrong}."""
+    return {case.__name__: run_case(manager, case, folder / f"{manager.name}-{case.__name__}") for case in CASES
+            if not names or case.__name__ in names}
