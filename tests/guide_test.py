@@ -145,8 +145,8 @@ def declared():
             with open(os.path.join(folder, header), encoding="utf-8") as file:
                 text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
             names.update(re.findall(r"\b(?:fst|FST)_\w+", text))
-            # detail/ is not meant to be called by name; submitting and pods are chapters of their own.
-            if os.path.basename(folder) == "detail" or header in ("submit.h", "pod_step.h"):
+            # detail/ is not meant to be called by name; submitting, pods and listeners are chapters of their own.
+            if os.path.basename(folder) == "detail" or header in ("submit.h", "pod_step.h", "listener.h"):
                 continue
             calls.update(re.findall(r"^FST_API [\w \*]*?\b(fst_\w+)\(", text, re.M))
             calls.update(re.findall(r"^static inline [\w \*]*?\b(fst_\w+)\(", text, re.M))

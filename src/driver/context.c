@@ -17,6 +17,7 @@
 #include "driver/broadcast_variables.h"
 #include "driver/events/app_status.h"
 #include "driver/events/event_log_setup.h"
+#include "driver/events/extra_listeners.h"
 #include "driver/job_runner.h"
 #include "driver/backend/launcher_backend.h"
 #include "driver/backend/cluster_backend.h"
@@ -209,8 +210,8 @@ static int start_listeners(struct fst_context *sc, struct fst_error *error)
         sc->bus = listener_bus_new((struct listener_bus_options){.capacity = (size_t)capacity});
         sc->app_status = app_status_new(0, 0);
         listener_bus_add(sc->bus, app_status_listener(sc->app_status));
-        r = start_event_log(sc, error);
-        if (r)
+        if ((r = start_event_log(sc, error)) ||
+            (r = extra_listeners_load(sc->conf, sc->bus, &sc->extra_listeners, error)))
                 return r;
         listener_bus_start(sc->bus);
         return 0;
@@ -416,6 +417,7 @@ static void stop_listeners(struct fst_context *sc)
                 listener_bus_post_application_end(sc->bus,
                                                   &(struct application_end){.ms = context_now_ms(), .exit_code = -1});
         listener_bus_free(sc->bus);
+        extra_listeners_free(sc->extra_listeners);
         event_log_setup_free(sc->event_log);
         app_status_free(sc->app_status);
 }

@@ -48,7 +48,8 @@ struct fst_context {
         struct application_files *files;
 
         struct listener_bus *bus;
-        struct event_log_setup *event_log; /* NULL: none is written */
+        struct extra_listeners *extra_listeners; /* of spark.extraListeners; NULL: none are */
+        struct event_log_setup *event_log;       /* NULL: none is written */
         struct app_status *app_status;
         struct progress_bar *progress;
         struct launcher_backend *launcher; /* NULL: nobody has launched it */
