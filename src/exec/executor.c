@@ -14,6 +14,7 @@
 #include "conf/log4j2.h"
 #include "exec/app/app_files.h"
 #include "exec/guard/crash.h"
+#include "exec/guard/memory_limit.h"
 #include "exec/driver_client.h"
 #include "exec/executor_transfer.h"
 #include "exec/executor_attributes.h"
@@ -70,17 +71,6 @@ static void on_terminated(uv_signal_t *handle, int signal)
 
 /* ------------------------------------------------------------------------------------------------- heartbeats */
 
-static int64_t resident_bytes(void)
-{
-        long pages = 0;
-        FILE *f = fopen("/proc/self/statm", "re");
-        if (f && fscanf(f, "%*d %ld", &pages) != 1)
-                pages = 0;
-        if (f)
-                fclose(f);
-        return (int64_t)pages * sysconf(_SC_PAGESIZE);
-}
-
 static void heartbeat_answered(void *owner, struct rpc_answer *answer)
 {
         struct executor *x = owner;
@@ -100,7 +90,7 @@ static void on_heartbeat(uv_timer_t *timer)
         struct executor *x = timer->data;
         Firesteel__Heartbeat beat = FIRESTEEL__HEARTBEAT__INIT;
         beat.executor_id = (char *)x->options->executor_id;
-        beat.resident_bytes = resident_bytes();
+        beat.resident_bytes = process_resident_bytes();
         beat.execution_memory = (int64_t)memory_manager_execution_used(x->env.memory);
         beat.storage_memory = (int64_t)memory_manager_storage_used(x->env.memory);
         pthread_mutex_lock(&x->lock);

@@ -185,6 +185,12 @@ static void heartbeat(struct cluster_backend *b, struct rpc_message *m)
         if (x) {
                 x->heartbeat_ms = context_now_ms();
                 x->resident_bytes = beat->resident_bytes;
+                listener_bus_post_executor_metrics_update(
+                        b->sc->bus,
+                        &(struct executor_metrics_update){.executor_id = x->id,
+                                                          .metrics = {.execution_memory = beat->execution_memory,
+                                                                      .storage_memory = beat->storage_memory,
+                                                                      .resident_bytes = beat->resident_bytes}});
         }
         rpc_reply_packed(m, m->type, &reply.base, NULL);
         firesteel__heartbeat__free_unpacked(beat, NULL);

@@ -170,6 +170,29 @@ void event_json_executor_removed(struct buf *b, const struct executor_removed *e
         buf_puts(b, "}\n");
 }
 
+/*
+ * Our memory is that of no JVM's heap: execution and storage memory stand where Spark has those of the heap, and the
+ * process itself is one that is neither a JVM nor Python.
+ */
+void event_json_stage_executor_metrics(struct buf *b, const char *executor_id, int stage_id, int stage_attempt,
+                                       const struct executor_metrics *peaks)
+{
+        buf_puts(b, "{\"Event\":\"SparkListenerStageExecutorMetrics\"");
+        field(b, ",\"Executor ID\":", executor_id);
+        buf_printf(
+                b,
+                ",\"Stage ID\":%d,\"Stage Attempt ID\":%d,\"Executor Metrics\":{\"JVMHeapMemory\":0,"
+                "\"JVMOffHeapMemory\":0,\"OnHeapExecutionMemory\":%" PRId64 ",\"OffHeapExecutionMemory\":0,"
+                "\"OnHeapStorageMemory\":%" PRId64 ",\"OffHeapStorageMemory\":0,\"OnHeapUnifiedMemory\":%" PRId64
+                ",\"OffHeapUnifiedMemory\":0,\"DirectPoolMemory\":0,\"MappedPoolMemory\":0,"
+                "\"ProcessTreeJVMVMemory\":0,\"ProcessTreeJVMRSSMemory\":0,\"ProcessTreePythonVMemory\":0,"
+                "\"ProcessTreePythonRSSMemory\":0,\"ProcessTreeOtherVMemory\":0,\"ProcessTreeOtherRSSMemory\":%" PRId64
+                ",\"MinorGCCount\":0,\"MinorGCTime\":0,\"MajorGCCount\":0,\"MajorGCTime\":0,\"TotalGCTime\":0,"
+                "\"ConcurrentGCCount\":0,\"ConcurrentGCTime\":0}}\n",
+                stage_id, stage_attempt, peaks->execution_memory, peaks->storage_memory,
+                peaks->execution_memory + peaks->storage_memory, peaks->resident_bytes);
+}
+
 /* As Jackson writes a class that Spark's JsonProtocol has no words for. */
 static void exclusion_line(struct buf *b, const struct exclusion_changed *e, const char *word)
 {

@@ -33,6 +33,9 @@ void event_json_resource_profile_added(struct buf *b, const struct resource_prof
 void event_json_block_manager_added(struct buf *b, const struct block_manager_added *e);
 void event_json_block_manager_removed(struct buf *b, const struct block_manager_removed *e);
 void event_json_executor_added(struct buf *b, const struct executor_added *e);
+/* The peaks of an executor in one attempt of a stage. */
+void event_json_stage_executor_metrics(struct buf *b, const char *executor_id, int stage_id, int stage_attempt,
+                                       const struct executor_metrics *peaks);
 void event_json_executor_removed(struct buf *b, const struct executor_removed *e);
 
 /* Two lines, as Spark writes them: by the older name of the event and by the present one. */

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "conf/conf.h"
+#include "exec/guard/memory_limit.h"
 
 #include <time.h>
 
@@ -21,9 +22,16 @@
 #define BATCH_BYTES ((size_t)128 << 10) /* rendered before it is handed to the file */
 #define FLUSH_MS 500                    /* the longest that a due flush waits for a bus that is never idle */
 
+/* The most that an executor used while a stage ran. */
+struct peak {
+        char *executor_id;
+        struct executor_metrics metrics;
+};
+
 struct stage {
         struct task_json json;
         bool completed;
+        VEC(struct peak) peaks; /* of executors that ran tasks of it, with options.executor_metrics */
 };
 
 struct event_log {
@@ -93,7 +101,36 @@ static void flush_if_late(struct event_log *log)
 static void stage_free(struct stage *s)
 {
         task_json_deinit(&s->json);
+        for (size_t i = 0; i < s->peaks.len; i++)
+                free(s->peaks.data[i].executor_id);
+        vec_deinit(&s->peaks);
         free(s);
+}
+
+static struct peak *stage_peak(struct stage *s, const char *executor_id)
+{
+        for (size_t i = 0; i < s->peaks.len; i++)
+                if (strcmp(s->peaks.data[i].executor_id, executor_id) == 0)
+                        return &s->peaks.data[i];
+        return NULL;
+}
+
+static void peak_raise(struct peak *p, const struct executor_metrics *m)
+{
+        p->metrics.execution_memory = MAX(p->metrics.execution_memory, m->execution_memory);
+        p->metrics.storage_memory = MAX(p->metrics.storage_memory, m->storage_memory);
+        p->metrics.resident_bytes = MAX(p->metrics.resident_bytes, m->resident_bytes);
+}
+
+/* @execution_memory that a task had at its peak: its executor had no less. */
+static void stage_note_task(struct stage *s, const struct task_info *info, int64_t execution_memory)
+{
+        struct peak *peak = stage_peak(s, info->executor->id);
+        if (!peak) {
+                vec_push(&s->peaks, (struct peak){.executor_id = mem_strdup(info->executor->id)});
+                peak = &s->peaks.data[s->peaks.len - 1];
+        }
+        peak_raise(peak, &(struct executor_metrics){.execution_memory = execution_memory});
 }
 
 static bool is_stage(const struct stage *s, int id, int attempt)
@@ -165,6 +202,17 @@ PLAIN(job_end)
 PLAIN(unpersist_rdd)
 PLAIN(block_updated)
 
+static void on_executor_metrics_update(struct listener *l, const struct executor_metrics_update *e)
+{
+        struct event_log *log = of(l);
+        for (size_t i = 0; i < log->stages.len && log->options.executor_metrics; i++) {
+                struct stage *s = log->stages.data[i];
+                struct peak *peak = s->completed ? NULL : stage_peak(s, e->executor_id);
+                if (peak)
+                        peak_raise(peak, &e->metrics);
+        }
+}
+
 /* Spark's log does not have these. */
 static void on_speculative_submitted(struct listener *l, const struct speculative_submitted *e)
 {
@@ -196,6 +244,24 @@ static void on_stage_submitted(struct listener *l, const struct stage_submitted 
         event_done(log, false);
 }
 
+/* A local master's executor is this process, which sends no heartbeats. */
+static void stage_note_driver(struct stage *s)
+{
+        struct peak *peak = stage_peak(s, "driver");
+        if (peak)
+                peak_raise(peak, &(struct executor_metrics){.resident_bytes = process_resident_bytes()});
+}
+
+static void stage_write_peaks(struct event_log *log, struct stage *s)
+{
+        if (!log->options.executor_metrics)
+                return;
+        stage_note_driver(s);
+        for (size_t i = 0; i < s->peaks.len; i++, log->events++)
+                event_json_stage_executor_metrics(&log->line, s->peaks.data[i].executor_id, s->json.stage_id,
+                                                  s->json.stage_attempt, &s->peaks.data[i].metrics);
+}
+
 static void on_stage_completed(struct listener *l, const struct stage_completed *e)
 {
         struct event_log *log = of(l);
@@ -204,6 +270,7 @@ static void on_stage_completed(struct listener *l, const struct stage_completed 
         struct stage *s = stage_of(log, e->stage.id, e->stage.attempt);
         _cleanup_(buf_deinit) struct buf accumulables = BUF_INIT;
         task_json_accumulables(&s->json, &accumulables);
+        stage_write_peaks(log, s);
         event_json_stage_completed(&log->line, e, buf_text(&accumulables));
         s->completed = true;
         event_done(log, true);
@@ -219,21 +286,24 @@ static void on_task_getting_result(struct listener *l, const struct task_getting
         event_done(log, false);
 }
 
-#define TASKS(kind, write)                                                                                             \
+#define TASKS(kind, write, peak)                                                                                       \
         static void on_##kind##s(struct listener *l, const struct kind *batch, size_t n)                               \
         {                                                                                                              \
                 struct event_log *log = of(l);                                                                         \
                 for (size_t i = 0; i < n && log->file; i++) {                                                          \
                         const struct task_info *info = &batch[i].info;                                                 \
-                        write(&stage_of(log, info->stage_id, info->stage_attempt)->json, &log->line, &batch[i]);       \
+                        struct stage *s = stage_of(log, info->stage_id, info->stage_attempt);                          \
+                        write(&s->json, &log->line, &batch[i]);                                                        \
+                        if (log->options.executor_metrics)                                                             \
+                                stage_note_task(s, info, peak);                                                        \
                         log->events++;                                                                                 \
                         if (log->line.len >= BATCH_BYTES || i + 1 == n)                                                \
                                 write_lines(log);                                                                      \
                 }                                                                                                      \
                 flush_if_late(log);                                                                                    \
         }
-TASKS(task_start, task_json_start)
-TASKS(task_end, task_json_end)
+TASKS(task_start, task_json_start, 0)
+TASKS(task_end, task_json_end, batch[i].metrics.peak_execution_memory)
 
 static void on_idle(struct listener *l)
 {
@@ -295,6 +365,7 @@ int event_log_read_conf(struct event_log_options *options, const struct fst_conf
         } flags[] = {{"spark.eventLog.overwrite", &o.file.overwrite},
                      {"spark.eventLog.rolling.enabled", &o.file.rolling},
                      {"spark.eventLog.logBlockUpdates.enabled", &o.block_updates},
+                     {"spark.eventLog.logStageExecutorMetrics", &o.executor_metrics},
                      {"spark.eventLog.includeTaskMetricsAccumulators", &o.accumulables}};
         int64_t buffer = 0;
         int r = 0;

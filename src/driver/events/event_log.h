@@ -17,8 +17,10 @@ struct event_log;
 
 struct event_log_options {
         struct event_file_options file;
-        bool block_updates; /* spark.eventLog.logBlockUpdates.enabled */
-        bool accumulables;  /* spark.eventLog.includeTaskMetricsAccumulators */
+        bool block_updates;    /* spark.eventLog.logBlockUpdates.enabled */
+        bool accumulables;     /* spark.eventLog.includeTaskMetricsAccumulators */
+        bool executor_metrics; /* spark.eventLog.logStageExecutorMetrics: a SparkListenerStageExecutorMetrics for each
+                                * executor that ran tasks of a stage, before the stage's end */
         struct event_json_redact redact;
 };
 

@@ -112,6 +112,7 @@ COPY(block_manager_removed, e->manager = copy_manager(a, e->manager))
 COPY(executor_added, e->id = copy_text(a, e->id), e->host = copy_text(a, e->host),
      e->log_urls = copy_map(a, e->log_urls), e->attributes = copy_map(a, e->attributes))
 COPY(executor_removed, e->id = copy_text(a, e->id), e->reason = copy_text(a, e->reason))
+COPY(executor_metrics_update, e->executor_id = copy_text(a, e->executor_id))
 COPY(job_end, e->failure = copy_text(a, e->failure))
 COPY(stage_submitted, e->stage = copy_stage(a, e->stage), e->properties = copy_map(a, e->properties))
 COPY(stage_completed, e->stage = copy_stage(a, e->stage))

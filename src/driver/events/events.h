@@ -221,6 +221,18 @@ struct executor_removed {
         const char *reason;
 };
 
+/* What an executor uses of its memory, in bytes. */
+struct executor_metrics {
+        int64_t execution_memory, storage_memory;
+        int64_t resident_bytes; /* of its process */
+};
+
+/* An executor's heartbeat. Not in event logs itself: the peaks of each stage are, with logStageExecutorMetrics. */
+struct executor_metrics_update {
+        const char *executor_id;
+        struct executor_metrics metrics;
+};
+
 struct job_start {
         int id;
         int64_t ms;
@@ -288,6 +300,7 @@ struct unschedulable_changed {
         X(block_manager_removed)                                                                                       \
         X(executor_added)                                                                                              \
         X(executor_removed)                                                                                            \
+        X(executor_metrics_update)                                                                                     \
         X(job_start)                                                                                                   \
         X(job_end)                                                                                                     \
         X(stage_submitted)                                                                                             \

@@ -292,3 +292,14 @@ enum memory_verdict memory_limit_check(struct memory_limit *l, int timeout, int6
         l->quiet = timeout;
         return l->last = MEMORY_LIMIT_FAIL;
 }
+
+int64_t process_resident_bytes(void)
+{
+        long pages = 0;
+        FILE *f = fopen("/proc/self/statm", "re");
+        if (f && fscanf(f, "%*d %ld", &pages) != 1)
+                pages = 0;
+        if (f)
+                fclose(f);
+        return (int64_t)pages * sysconf(_SC_PAGESIZE);
+}

@@ -61,3 +61,6 @@ enum memory_verdict {
  * MEMORY_LIMIT_FAIL; after that the task that was told to end has as long as @timeout calls. One thread.
  */
 enum memory_verdict memory_limit_check(struct memory_limit *limit, int timeout, int64_t *used, int64_t *excess);
+
+/* Bytes of this process that are in memory, shared ones included; 0 if the kernel does not say. */
+int64_t process_resident_bytes(void);
