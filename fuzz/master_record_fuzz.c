@@ -27,7 +27,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct persistence_record record = {.id = "id"};
         struct master_records r = MASTER_RECORDS_INIT;
         struct master_config config = MASTER_CONFIG_DEFAULT;
-        static const struct master_ops none;
         if (size == 0)
                 return 0;
         log_set_level(LOG_OFF);
@@ -39,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 abort();
         if (!left_out) {
                 config.log_level = LOG_OFF;
-                struct master *m = master_new(&config, &none, NULL);
+                struct master *m = master_new(&config);
                 m->status = MASTER_STANDBY;
                 for (size_t i = 0; i < r.apps.len; i++)
                         check_again(MASTER_RECORD_APP, master_add_app(m, r.apps.data[i].id, &r.apps.data[i].spec,

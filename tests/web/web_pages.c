@@ -27,99 +27,6 @@ static int64_t now(void)
         return (int64_t)(uv_hrtime() / 1000000);
 }
 
-/* ----------------------------------------------------------------------------------- the master's owner: nobody */
-
-static void store(void *owner, enum master_record kind, const char *id, const void *object)
-{
-}
-
-static void forget(void *owner, enum master_record kind, const char *id)
-{
-}
-
-static void worker_registered(void *owner, const struct master_worker *w, bool again)
-{
-}
-
-static void worker_refused(void *owner, uint64_t peer, const char *message)
-{
-}
-
-static void to_peer(void *owner, uint64_t peer)
-{
-}
-
-static void of_executor(void *owner, const struct master_executor *e)
-{
-}
-
-static void kill_executor(void *owner, const struct master_worker *w, const char *app_id, int executor)
-{
-}
-
-static void launch_driver(void *owner, const struct master_driver *d)
-{
-}
-
-static void end_driver(void *owner, const struct master_worker *w, const char *driver_id)
-{
-        printf("kill driver %s\n", driver_id);
-        fflush(stdout);
-}
-
-static void of_app(void *owner, const struct master_app *app)
-{
-}
-
-static void app_registered(void *owner, const struct master_app *app, bool again)
-{
-}
-
-static void executor_updated(void *owner, const struct master_executor *e, const char *message, const int *status,
-                             const char *worker_host)
-{
-}
-
-static void worker_removed(void *owner, const struct master_app *app, const struct master_worker *w,
-                           const char *message)
-{
-}
-
-static void of_worker(void *owner, const struct master_worker *w)
-{
-}
-
-static void leadership_lost(void *owner)
-{
-}
-
-static void say(void *owner, enum log_level level, const char *line)
-{
-}
-
-static const struct master_ops master_ops = {
-        .store = store,
-        .remove = forget,
-        .worker_registered = worker_registered,
-        .worker_refused = worker_refused,
-        .in_standby = to_peer,
-        .reconnect_worker = to_peer,
-        .launch_executor = of_executor,
-        .kill_executor = kill_executor,
-        .launch_driver = launch_driver,
-        .kill_driver = end_driver,
-        .app_finished = of_app,
-        .app_registered = app_registered,
-        .executor_added = of_executor,
-        .executor_updated = executor_updated,
-        .worker_removed = worker_removed,
-        .app_removed = of_app,
-        .master_changed_app = of_app,
-        .master_changed_worker = of_worker,
-        .leadership_lost = leadership_lost,
-        .log = say,
-};
-
 /* ------------------------------------------------------------------------------------------------------ content */
 
 static const char *const gpu_addresses[] = {"0", "1"};
@@ -213,6 +120,10 @@ static void kill_driver(void *owner, const char *id, void (*replied)(void *, con
                         void *context)
 {
         struct master_reply reply = master_kill_driver(master, id, now());
+        for (const struct master_action *a; (a = master_next_action(master));)
+                if (a->kind == MASTER_KILL_DRIVER)
+                        printf("kill driver %s\n", a->text);
+        fflush(stdout);
         replied(context, &reply);
         master_reply_deinit(&reply);
 }
@@ -257,7 +168,7 @@ int main(int argc, char **argv)
         clock_gettime(CLOCK_REALTIME, &wall);
         wall_offset = (int64_t)wall.tv_sec * 1000 - now();
         config.wall_offset = wall_offset;
-        master = master_new(&config, &master_ops, NULL);
+        master = master_new(&config);
         fill_worker(argv[1]);
         struct worker_pages_options w = {
                 .loop = &loop, .conf = &conf, .host = "127.0.0.1", .work_dir = argv[1], .view = worker};

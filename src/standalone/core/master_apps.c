@@ -128,8 +128,10 @@ struct master_app *master_add_app(struct master *m, const char *id, const struct
         return app;
 }
 
-static void executor_free(struct master_executor *e)
+static void executor_free(void *executor)
 {
+        struct master_executor *e = executor;
+
         for (int i = 0; i < e->n_holds; i++)
                 free(e->holds[i].addresses);
         free(e->holds);
@@ -138,8 +140,10 @@ static void executor_free(struct master_executor *e)
         free(e);
 }
 
-void master_app_free(struct master_app *app)
+void master_app_free(void *object)
 {
+        struct master_app *app = object;
+
         for (struct master_executor *e = app->executors, *next; e; e = next) {
                 next = e->next_in_app;
                 executor_free(e);
@@ -227,7 +231,7 @@ static void remember(struct master *m, struct master_executor *e)
                 size_t oldest = MASTER_RETAINED_EXECUTORS / 10;
 
                 for (size_t i = 0; i < oldest; i++)
-                        executor_free(app->removed.data[i]);
+                        master_bury(m, app->removed.data[i], executor_free);
                 app->removed.len -= oldest;
                 memmove(app->removed.data, app->removed.data + oldest, app->removed.len * sizeof(e));
         }
@@ -264,11 +268,20 @@ void executor_leave_worker(struct master *m, struct master_executor *e)
         remember(m, e);
 }
 
+void executor_tell_app(struct master *m, struct master_executor *e, const char *message, const int *exit_status,
+                       struct master_worker *leaving)
+{
+        master_emit(m, (struct master_action){
+                               MASTER_EXECUTOR_UPDATED, .peer = e->app->peer, .executor = e, .worker = leaving,
+                               .state = e->state, .text = message ? mem_strdup(message) : NULL,
+                               .has_exit_status = exit_status != NULL, .exit_status = exit_status ? *exit_status : 0});
+}
+
 static void kill_executor(struct master *m, struct master_executor *e)
 {
         e->state = EXECUTOR_KILLED;
         if (e->worker)
-                m->ops->kill_executor(m->owner, e->worker, e->app->id, e->id);
+                worker_kill_executor(m, e->worker, e->app->id, e->id);
         executor_leave_app(m, e);
         executor_leave_worker(m, e);
 }
@@ -313,7 +326,7 @@ void master_executor_changed(struct master *m, const char *app_id, int executor,
                 app->n_running += e->runs = true;
                 app->retries = 0;
         }
-        m->ops->executor_updated(m->owner, e, message, exit_status, NULL);
+        executor_tell_app(m, e, message, exit_status, NULL);
         if (executor_state_is_finished(state))
                 executor_ended(m, e, !(exit_status && *exit_status == 0) && before != EXECUTOR_DECOMMISSIONED);
 }
@@ -362,7 +375,8 @@ void master_register_app(struct master *m, uint64_t peer, const struct app_spec 
 {
         master_begin(m, now);
         if (m->status == MASTER_STANDBY) {
-                m->ops->in_standby(m->owner, peer);
+                master_emit(m, (struct master_action){MASTER_IN_STANDBY, .peer = peer, .is_app = true,
+                                                      .text = mem_strdup(spec->address)});
                 return;
         }
         struct master_app *app =
@@ -375,7 +389,7 @@ void master_register_app(struct master *m, uint64_t peer, const struct app_spec 
         if (app) {
                 master_log(m, LOG_INFO, "Attempted to re-register application at same address: %s", spec->address);
                 found_again(m, app, peer);
-                m->ops->app_registered(m->owner, app, true);
+                master_emit(m, (struct master_action){MASTER_APP_REGISTERED, .peer = peer, .app = app, .again = true});
                 /* The leader that recorded it ended before it could say so: there is nothing else that it could answer.
                  */
                 if (!spec->app_id || !*spec->app_id) {
@@ -392,8 +406,8 @@ void master_register_app(struct master *m, uint64_t peer, const struct app_spec 
         app = master_add_app(m, id, spec, master_wall(m), peer, APP_WAITING);
         free(id);
         master_log(m, LOG_INFO, "Registered app %s with ID %s", app->name, app->id);
-        m->ops->store(m->owner, MASTER_RECORD_APP, app->id, app);
-        m->ops->app_registered(m->owner, app, false);
+        master_store(m, MASTER_RECORD_APP, app->id, app);
+        master_emit(m, (struct master_action){MASTER_APP_REGISTERED, .peer = peer, .app = app});
 }
 
 void master_app_changed(struct master *m, uint64_t peer, const char *app_id, const struct executor_target *targets,
@@ -463,7 +477,7 @@ static void retain(struct master *m, struct master_app *app)
                 size_t oldest = MIN((size_t)MAX(retained / 10, 1), m->completed_apps.len);
 
                 for (size_t i = 0; i < oldest; i++)
-                        master_app_free(m->completed_apps.data[i]);
+                        master_bury(m, m->completed_apps.data[i], master_app_free);
                 m->completed_apps.len -= oldest;
                 memmove(m->completed_apps.data, m->completed_apps.data + oldest, m->completed_apps.len * sizeof(app));
         }
@@ -487,10 +501,9 @@ void master_remove_app(struct master *m, struct master_app *app, enum app_state 
         app->state = state;
         app->ended = master_wall(m);
         if (state != APP_FINISHED)
-                m->ops->app_removed(m->owner, app);
-        m->ops->remove(m->owner, MASTER_RECORD_APP, app->id);
-        m->ops->app_finished(m->owner, app);
-        free(steal(app->had_by));
+                master_emit(m, (struct master_action){MASTER_APP_REMOVED, .peer = app->peer, .app = app});
+        master_remove_record(m, MASTER_RECORD_APP, app->id);
+        master_emit(m, (struct master_action){MASTER_APP_FINISHED, .app = app});
         app->peer = 0;
         retain(m, app);
 }

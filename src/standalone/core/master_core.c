@@ -125,7 +125,7 @@ int master_config_check(const struct master_config *config, struct fst_error *er
         return r < 0 ? r : check_pattern("spark.deploy.driverIdPattern", config->driver_id_pattern, error);
 }
 
-struct master *master_new(const struct master_config *config, const struct master_ops *ops, void *owner)
+struct master *master_new(const struct master_config *config)
 {
         struct master *m = new0(struct master);
 
@@ -134,8 +134,6 @@ struct master *master_new(const struct master_config *config, const struct maste
         m->config.driver_id_pattern = m->driver_id_pattern = mem_strdup(config->driver_id_pattern);
         if (m->config.recovery_timeout <= 0)
                 m->config.recovery_timeout = config->worker_timeout;
-        m->ops = ops;
-        m->owner = owner;
         m->random = config->seed;
         return m;
 }
@@ -144,6 +142,10 @@ void master_free(struct master *m)
 {
         if (!m)
                 return;
+        while (master_next_action(m))
+                ;
+        queue_deinit(&m->actions);
+        vec_deinit(&m->buried);
         master_clear_completed(m);
         for (struct master_app *app = m->apps, *next; app; app = next) {
                 next = app->next;
@@ -177,6 +179,51 @@ void master_free(struct master *m)
         free(m);
 }
 
+/* ------------------------------------------------------------------------------------------------ actions */
+
+void master_emit(struct master *m, struct master_action action)
+{
+        queue_push(&m->actions, action);
+}
+
+void master_store(struct master *m, enum master_record record, const char *id, const void *object)
+{
+        master_emit(m, (struct master_action){MASTER_STORE, .record = record, .id = id, .object = object});
+}
+
+void master_remove_record(struct master *m, enum master_record record, const char *id)
+{
+        master_emit(m, (struct master_action){MASTER_REMOVE, .record = record, .id = id});
+}
+
+void master_bury(struct master *m, void *object, void (*free_object)(void *object))
+{
+        if (queue_is_empty(&m->actions) && !m->has_current)
+                free_object(object);
+        else
+                vec_push(&m->buried, (struct buried){object, free_object});
+}
+
+static void master_action_done(struct master_action *action)
+{
+        if (action->kind == MASTER_APP_FINISHED)
+                free(steal(action->app->had_by)); /* nobody else asks whom it concerns */
+        free(action->text);
+}
+
+const struct master_action *master_next_action(struct master *m)
+{
+        if (m->has_current)
+                master_action_done(&m->current);
+        m->has_current = queue_pop(&m->actions, &m->current);
+        if (m->has_current)
+                return &m->current;
+        for (size_t i = 0; i < m->buried.len; i++)
+                m->buried.data[i].free(m->buried.data[i].object);
+        m->buried.len = 0;
+        return NULL;
+}
+
 void master_set_wall_offset(struct master *m, int64_t offset)
 {
         m->config.wall_offset = offset;
@@ -192,7 +239,7 @@ void master_log(struct master *m, enum log_level level, const char *format, ...)
         va_start(args, format);
         vsnprintf(line, sizeof(line), format, args);
         va_end(args);
-        m->ops->log(m->owner, level, line);
+        master_emit(m, (struct master_action){MASTER_LOG_LINE, .level = level, .text = mem_strdup(line)});
 }
 
 int64_t master_wall(const struct master *m)
@@ -261,9 +308,9 @@ void master_reply_deinit(struct master_reply *reply)
 void master_clear_completed(struct master *m)
 {
         for (size_t i = 0; i < m->completed_apps.len; i++)
-                master_app_free(m->completed_apps.data[i]);
+                master_bury(m, m->completed_apps.data[i], master_app_free);
         for (size_t i = 0; i < m->completed_drivers.len; i++)
-                master_driver_free(m->completed_drivers.data[i]);
+                master_bury(m, m->completed_drivers.data[i], master_driver_free);
         m->completed_apps.len = m->completed_drivers.len = 0;
 }
 
@@ -272,7 +319,7 @@ void master_revoked(struct master *m, int64_t now)
         master_begin(m, now);
         m->status = MASTER_STANDBY;
         master_log(m, LOG_ERROR, "Leadership has been revoked -- master shutting down.");
-        m->ops->leadership_lost(m->owner);
+        master_emit(m, (struct master_action){MASTER_LEADERSHIP_LOST});
 }
 
 int64_t master_deadline(const struct master *m)

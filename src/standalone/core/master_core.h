@@ -2,18 +2,17 @@
  * The master of a standalone cluster, without its sockets and files: workers, applications and drivers come in,
  * executors and drivers to launch come out.
  *
- *      struct master *m = master_new(&config, &ops, owner);
+ *      struct master *m = master_new(&config);
  *      master_elected(m, NULL, 0, NULL, 0, NULL, 0, now);
- *      master_register_worker(m, peer, &worker, now);   → ops.store, ops.worker_registered
- *      master_register_app(m, peer, &app, now);         → ops.store, ops.app_registered
- *      master_schedule(m, now);                         → ops.launch_executor, ops.executor_added for each
- *      master_executor_changed(m, app, 0, EXECUTOR_EXITED, NULL, &status, now);  → ops.executor_updated
- *      master_schedule(m, now);                         → …
+ *      master_register_worker(m, peer, &worker, now);   → MASTER_STORE, MASTER_WORKER_REGISTERED
+ *      master_register_app(m, peer, &app, now);         → MASTER_STORE, MASTER_APP_REGISTERED
+ *      master_schedule(m, now);                         → MASTER_LAUNCH_EXECUTOR, MASTER_EXECUTOR_ADDED for each
+ *      master_executor_changed(m, app, 0, EXECUTOR_EXITED, NULL, &status, now);  → MASTER_EXECUTOR_UPDATED
+ *      while ((action = master_next_action(m))) …
  *
- * It is pure (docs/architecture.md): every function takes what happened and when, changes state and calls the
- * operations given to master_new. It opens nothing, reads no clock and starts no thread. All calls come from one
- * thread; an operation must not call back into the master. What it holds may be looked at between calls
- * (master_state.h): that is what pages, JSON and records are made of.
+ * It is pure (docs/architecture.md): every function takes what happened and when, changes state and appends actions.
+ * It opens nothing, reads no clock and starts no thread. All calls come from one thread. What it holds may be looked at
+ * between calls (master_state.h): that is what pages, JSON and records are made of.
  *
  * Nothing is placed outside master_schedule: whoever owns the master calls it once after each batch of events, so
  * that a thousand applications that come at once cost one pass. It looks only at what may have changed since the last.
@@ -207,54 +206,78 @@ struct driver_record {
 enum master_record { MASTER_RECORD_APP, MASTER_RECORD_DRIVER, MASTER_RECORD_WORKER };
 
 /*
- * What the master asks of its owner. None may be NULL. Objects and strings are borrowed for the call. What is told to
- * an application or worker goes to its `peer`; when that is 0 (nobody has connected yet) the owner drops it, but for
- * master_changed_…, for which it connects to the address.
+ * What the master wants done. An action for a worker or application goes to `peer`. If that is 0, nobody is connected,
+ * and the owner drops the action; only for MASTER_CHANGED_… it connects to the address.
  */
-struct master_ops {
+enum master_action_kind {
         /*
-         * Store @object (struct master_app, _driver or _worker by @kind) under @id, replacing; or remove it. Order
-         * matters: what is asked for after `store` must not be seen outside before the record is safe.
+         * record, id, object: store `object` (struct master_app, _driver or _worker) under `id`, replacing; or remove
+         * it. Nothing that comes after MASTER_STORE may be seen outside before the record is safe.
          */
-        void (*store)(void *owner, enum master_record kind, const char *id, const void *object);
-        void (*remove)(void *owner, enum master_record kind, const char *id);
+        MASTER_STORE,
+        MASTER_REMOVE,
 
-        /* To a worker. @again: it was registered already. The worker answers with its state (master_worker_state). */
-        void (*worker_registered)(void *owner, const struct master_worker *worker, bool again);
-        void (*worker_refused)(void *owner, uint64_t peer, const char *message);
-        /* To whoever wanted to register: this master does not lead. */
-        void (*in_standby)(void *owner, uint64_t peer);
-        /* To a worker that this master does not know and that takes itself for registered: register anew. */
-        void (*reconnect_worker)(void *owner, uint64_t peer);
-        void (*launch_executor)(void *owner, const struct master_executor *executor);
-        void (*kill_executor)(void *owner, const struct master_worker *worker, const char *app_id, int executor);
-        void (*launch_driver)(void *owner, const struct master_driver *driver);
-        void (*kill_driver)(void *owner, const struct master_worker *worker, const char *driver_id);
-        /* To every worker that app_concerns: what the application left may be cleaned up. */
-        void (*app_finished)(void *owner, const struct master_app *app);
+        /* To a worker. */
+        MASTER_WORKER_REGISTERED, /* worker, again: it was registered already. It answers with master_worker_state */
+        MASTER_WORKER_REFUSED,    /* text: why */
+        MASTER_RECONNECT_WORKER,  /* it takes itself for registered, and this master does not know it */
+        MASTER_LAUNCH_EXECUTOR,   /* executor, worker */
+        MASTER_KILL_EXECUTOR,     /* worker, text: the application's id, executor_id */
+        MASTER_LAUNCH_DRIVER,     /* driver, worker */
+        MASTER_KILL_DRIVER,       /* worker, text: the driver's id */
+        MASTER_APP_FINISHED,      /* app. To every worker that app_concerns: its files may be removed. No peer */
 
-        /* To an application. @again: its registration had arrived already. */
-        void (*app_registered)(void *owner, const struct master_app *app, bool again);
-        void (*executor_added)(void *owner, const struct master_executor *executor);
-        /* @exit_status NULL: none is known. @worker_host: the whole worker is leaving; else NULL. */
-        void (*executor_updated)(void *owner, const struct master_executor *executor, const char *message,
-                                 const int *exit_status, const char *worker_host);
-        void (*worker_removed)(void *owner, const struct master_app *app, const struct master_worker *worker,
-                               const char *message);
-        /* No worker that there is could hold one of its executors, or it may not have the cores for one: @message has
-         * the numbers and what to set. Told once, until it has had one. */
-        void (*executors_do_not_fit)(void *owner, const struct master_app *app, const char *message);
-        /* It ended, and not by its own wish: @app->state says how. */
-        void (*app_removed)(void *owner, const struct master_app *app);
+        /* To an application. */
+        MASTER_APP_REGISTERED, /* app, again: its registration had arrived already */
+        MASTER_EXECUTOR_ADDED, /* executor, worker */
+        /* executor, state, text: a message or NULL, exit_status if known, worker: it is leaving as a whole, or NULL */
+        MASTER_EXECUTOR_UPDATED,
+        /*
+         * app, text. No worker could hold one of its executors, or it may not have the cores for one: the text has the
+         * numbers and what to set. Once, until it has had one.
+         */
+        MASTER_EXECUTORS_DO_NOT_FIT,
+        MASTER_APP_REMOVED, /* app: it ended, and not by its own wish; app->state says how */
+
+        MASTER_WORKER_REMOVED, /* worker, text: why. To every application. No peer */
+
+        /* text: the worker's id or the application's address, is_app. To who wanted to register: it does not lead. */
+        MASTER_IN_STANDBY,
 
         /* This master leads now: to what it recovered. The answers are master_app_changed and master_worker_state. */
-        void (*master_changed_app)(void *owner, const struct master_app *app);
-        void (*master_changed_worker)(void *owner, const struct master_worker *worker);
+        MASTER_CHANGED_APP,    /* app */
+        MASTER_CHANGED_WORKER, /* worker */
 
-        /* Another master leads: end this process. */
-        void (*leadership_lost)(void *owner);
+        MASTER_LEADERSHIP_LOST, /* another master leads: end this process */
+        MASTER_LOG_LINE,        /* level, text */
+};
 
-        void (*log)(void *owner, enum log_level level, const char *line);
+/* The kind says which members are set. Never to be changed. */
+struct master_action {
+        enum master_action_kind kind;
+        uint64_t peer;
+        struct master_worker *worker;
+        union {
+                struct master_app *app;
+                struct master_executor *executor;
+                struct master_driver *driver;
+                const void *object;
+        };
+        union {
+                const char *id;
+                struct {
+                        bool has_exit_status;
+                        int exit_status;
+                };
+        };
+        union {
+                enum master_record record;
+                enum executor_state state;
+                enum log_level level;
+                int executor_id;
+                bool again, is_app;
+        };
+        char *text; /* owned by the action */
 };
 
 /*
@@ -263,25 +286,31 @@ struct master_ops {
  */
 int master_config_check(const struct master_config *config, struct fst_error *error);
 
-/* @config must pass master_config_check and is copied; @ops and @owner are borrowed. In standby. Never NULL. */
-struct master *master_new(const struct master_config *config, const struct master_ops *ops, void *owner);
+/* @config must pass master_config_check and is copied. In standby. Never NULL. */
+struct master *master_new(const struct master_config *config);
 
-/* Calls no operation. NULL is allowed. */
+/* Actions that nobody took out are dropped. NULL is allowed. */
 void master_free(struct master *m);
+
+/*
+ * Takes the oldest action out; NULL: there is none. The action is borrowed until the next call; the objects that it
+ * names stay until the queue is empty, even if the master has forgotten them meanwhile.
+ */
+const struct master_action *master_next_action(struct master *m);
 
 /* The time of day was set: what `now` is away from it. */
 void master_set_wall_offset(struct master *m, int64_t offset);
 
 /*
  * This master leads, and this is what was stored. With nothing stored it is ALIVE; else it asks what was recorded
- * (master_changed_…) and is RECOVERING until all have answered or recovery_timeout is over. Then workers and
+ * (MASTER_CHANGED_…) and is RECOVERING until all have answered or recovery_timeout is over. Then workers and
  * applications that did not answer are removed, and drivers that no worker has are launched again if supervised or
  * never launched, else end as ERROR. Only from standby.
  */
 void master_elected(struct master *m, const struct app_record *apps, int n_apps, const struct driver_record *drivers,
                     int n_drivers, const struct worker_spec *workers, int n_workers, int64_t now);
 
-/* → leadership_lost. */
+/* → MASTER_LEADERSHIP_LOST. */
 void master_revoked(struct master *m, int64_t now);
 
 /* Place what waits and can be placed; nothing unless ALIVE. */
@@ -296,8 +325,9 @@ void master_tick(struct master *m, int64_t now);
 /* ------------------------------------------------------------------------------------------------ from workers */
 
 /*
- * @peer is the owner's name for the connection, not 0. Answered by worker_registered, worker_refused (another worker
- * lives at that address) or in_standby. Registering again under the same id over another connection is allowed.
+ * @peer is the owner's name for the connection, not 0. Answered by MASTER_WORKER_REGISTERED, MASTER_WORKER_REFUSED
+ * (another worker lives at that address) or MASTER_IN_STANDBY. Registering again under the same id over another
+ * connection is allowed.
  */
 void master_register_worker(struct master *m, uint64_t peer, const struct worker_spec *spec, int64_t now);
 void master_heartbeat(struct master *m, uint64_t peer, const char *worker_id, int64_t now);
@@ -337,7 +367,8 @@ void master_driver_changed(struct master *m, const char *driver_id, enum driver_
 
 /* ------------------------------------------------------------------------------------------- from applications */
 
-/* → app_registered, or in_standby. An application that registers twice from the same address keeps its id. */
+/* → MASTER_APP_REGISTERED or MASTER_IN_STANDBY. An application that registers twice from the same address keeps its id.
+ */
 void master_register_app(struct master *m, uint64_t peer, const struct app_spec *spec, int64_t now);
 void master_unregister_app(struct master *m, const char *app_id, int64_t now);
 
@@ -351,7 +382,7 @@ struct executor_target {
 };
 
 /*
- * The answer to master_changed_app. @targets: what it wants by now; @next_executor: the id after the highest it was
+ * The answer to MASTER_CHANGED_APP. @targets: what it wants by now; @next_executor: the id after the highest it was
  * ever given. Both are the application's to know: they change too often to be stored.
  */
 void master_app_changed(struct master *m, uint64_t peer, const char *app_id, const struct executor_target *targets,

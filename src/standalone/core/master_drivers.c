@@ -48,8 +48,10 @@ struct master_driver *master_add_driver(struct master *m, const char *id, const 
         return d;
 }
 
-void master_driver_free(struct master_driver *d)
+void master_driver_free(void *driver)
 {
+        struct master_driver *d = driver;
+
         for (int i = 0; i < d->n_holds; i++)
                 free(d->holds[i].addresses);
         free(d->holds);
@@ -108,7 +110,7 @@ static void retain(struct master *m, struct master_driver *d)
                 size_t oldest = MIN((size_t)MAX(retained / 10, 1), m->completed_drivers.len);
 
                 for (size_t i = 0; i < oldest; i++)
-                        master_driver_free(m->completed_drivers.data[i]);
+                        master_bury(m, m->completed_drivers.data[i], master_driver_free);
                 m->completed_drivers.len -= oldest;
                 memmove(m->completed_drivers.data, m->completed_drivers.data + oldest,
                         m->completed_drivers.len * sizeof(d));
@@ -138,7 +140,7 @@ void master_remove_driver(struct master *m, struct master_driver *d, enum driver
                 m->n_waiting_drivers--;
         }
         object_table_remove(&m->drivers_by_id, object_hash_text(d->id), d);
-        m->ops->remove(m->owner, MASTER_RECORD_DRIVER, d->id);
+        master_remove_record(m, MASTER_RECORD_DRIVER, d->id);
         d->state = state;
         d->exception = exception ? mem_strdup(exception) : NULL;
         leave_worker(m, d);
@@ -166,7 +168,7 @@ void master_relaunch_driver(struct master *m, struct master_driver *d)
         struct master_driver *again = master_add_driver(m, id, &spec, master_wall(m), true);
 
         free(id);
-        m->ops->store(m->owner, MASTER_RECORD_DRIVER, again->id, again);
+        master_store(m, MASTER_RECORD_DRIVER, again->id, again);
         master_remove_driver(m, d, DRIVER_RELAUNCHING, NULL);
 }
 
@@ -209,9 +211,15 @@ struct master_reply master_submit_driver(struct master *m, const struct driver_s
         struct master_driver *d = master_add_driver(m, id, spec, master_wall(m), true);
 
         master_log(m, LOG_INFO, "Driver submitted %s", d->main_class);
-        m->ops->store(m->owner, MASTER_RECORD_DRIVER, d->id, d);
+        master_store(m, MASTER_RECORD_DRIVER, d->id, d);
         return (struct master_reply){
                 .success = true, .driver_id = id, .message = mem_printf("Driver successfully submitted as %s", id)};
+}
+
+void worker_kill_driver(struct master *m, struct master_worker *w, const char *driver_id)
+{
+        master_emit(m, (struct master_action){MASTER_KILL_DRIVER, .peer = w->peer, .worker = w,
+                                              .text = mem_strdup(driver_id)});
 }
 
 /* One that runs is ended by its worker, which tells when it has. */
@@ -221,7 +229,7 @@ static void kill_one(struct master *m, struct master_driver *d)
         if (d->waiting)
                 master_remove_driver(m, d, DRIVER_KILLED, NULL);
         else if (d->worker)
-                m->ops->kill_driver(m->owner, d->worker, d->id);
+                worker_kill_driver(m, d->worker, d->id);
 }
 
 struct master_reply master_kill_driver(struct master *m, const char *driver_id, int64_t now)

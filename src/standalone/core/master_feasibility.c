@@ -115,7 +115,7 @@ static void put_limit(struct buf *b, const struct master_app *app, const struct 
                    p->cores, app->cores_limit);
 }
 
-void master_check_fit(struct master *m, const struct master_app *app, struct app_profile *p)
+void master_check_fit(struct master *m, struct master_app *app, struct app_profile *p)
 {
         struct buf text = BUF_INIT;
         const struct master_worker *w;
@@ -137,7 +137,8 @@ void master_check_fit(struct master *m, const struct master_app *app, struct app
         }
         if (text.len > 0) {
                 p->told_misfit = true;
-                m->ops->executors_do_not_fit(m->owner, app, buf_text(&text));
+                master_emit(m, (struct master_action){MASTER_EXECUTORS_DO_NOT_FIT, .peer = app->peer, .app = app,
+                                                      .text = mem_strdup(buf_text(&text))});
         }
         buf_deinit(&text);
 }

@@ -1,4 +1,4 @@
-/* What the tests of the master share: an owner that writes down what it is asked for. */
+/* What the tests of the master share: an owner that writes down what the master wants done. */
 #pragma once
 
 #include "base/buf.h"
@@ -11,151 +11,109 @@
 #include <cmocka.h>
 
 struct recorder {
-        struct buf said, stored; /* a line for each operation; records and the log apart */
+        struct master *m;
+        struct buf said, stored; /* a line for each action; records and the log apart */
         struct buf logged;
+        void (*store)(const struct master_action *action); /* NULL: only written down */
 };
 
-static void rec_store(void *owner, enum master_record kind, const char *id, const void *object)
+#define SAY(...) buf_printf(&r->said, __VA_ARGS__)
+
+static inline void recorder_write_update(struct recorder *r, const struct master_action *a)
 {
-        (void)object;
-        buf_printf(&((struct recorder *)owner)->stored, "+%c %s\n", "adw"[kind], id);
+        SAY("updated %s/%d %s", a->executor->app->name, a->executor->id, executor_state_name(a->state));
+        if (a->text)
+                SAY(" (%s)", a->text);
+        if (a->has_exit_status)
+                SAY(" %d", a->exit_status);
+        SAY("%s%s\n", a->worker ? " of " : "", a->worker ? a->worker->host : "");
 }
 
-static void rec_remove(void *owner, enum master_record kind, const char *id)
+static inline void recorder_write(struct recorder *r, const struct master_action *a)
 {
-        buf_printf(&((struct recorder *)owner)->stored, "-%c %s\n", "adw"[kind], id);
+        switch (a->kind) {
+        case MASTER_STORE:
+                buf_printf(&r->stored, "+%c %s\n", "adw"[a->record], a -> id);
+                if (r->store)
+                        r->store(a);
+                break;
+        case MASTER_REMOVE:
+                buf_printf(&r->stored, "-%c %s\n", "adw"[a->record], a -> id);
+                break;
+        case MASTER_WORKER_REGISTERED:
+                SAY("registered %s%s\n", a->worker->id, a->again ? " again" : "");
+                break;
+        case MASTER_WORKER_REFUSED:
+                SAY("refused %d: %s\n", (int)a->peer, a->text);
+                break;
+        case MASTER_IN_STANDBY:
+                SAY("standby %d\n", (int)a->peer);
+                break;
+        case MASTER_RECONNECT_WORKER:
+                SAY("reconnect %d\n", (int)a->peer);
+                break;
+        case MASTER_LAUNCH_EXECUTOR:
+                SAY("launch %s/%d on %s %d\n", a->executor->app->name, a->executor->id, a->worker->id,
+                    a->executor->cores);
+                break;
+        case MASTER_KILL_EXECUTOR:
+                SAY("kill %d on %s\n", a->executor_id, a->worker->id);
+                break;
+        case MASTER_LAUNCH_DRIVER:
+                SAY("launch driver %s on %s\n", a->driver->main_class, a->worker->id);
+                break;
+        case MASTER_KILL_DRIVER:
+                SAY("kill driver %s on %s\n", a->text, a->worker->id);
+                break;
+        case MASTER_APP_FINISHED:
+                SAY("finished %s\n", a->app->name);
+                break;
+        case MASTER_APP_REGISTERED:
+                SAY("registered %s%s\n", a->app->name, a->again ? " again" : "");
+                break;
+        case MASTER_EXECUTOR_ADDED:
+                break;
+        case MASTER_EXECUTOR_UPDATED:
+                recorder_write_update(r, a);
+                break;
+        case MASTER_WORKER_REMOVED:
+                for (const struct master_app *app = r->m->apps; app; app = app->next)
+                        SAY("removed %s for %s: %s\n", a->worker->id, app->name, a->text);
+                break;
+        case MASTER_EXECUTORS_DO_NOT_FIT:
+                SAY("%s: %s\n", a->app->name, a->text);
+                break;
+        case MASTER_APP_REMOVED:
+                SAY("ended %s %s\n", a->app->name, app_state_name(a->app->state));
+                break;
+        case MASTER_CHANGED_APP:
+                SAY("changed %s\n", a->app->name);
+                break;
+        case MASTER_CHANGED_WORKER:
+                SAY("changed %s\n", a->worker->id);
+                break;
+        case MASTER_LEADERSHIP_LOST:
+                SAY("leadership lost\n");
+                break;
+        case MASTER_LOG_LINE:
+                if (a->level <= LOG_WARN)
+                        buf_printf(&r->logged, "%s\n", a->text);
+                break;
+        }
 }
 
-#define SAY(...) buf_printf(&((struct recorder *)owner)->said, __VA_ARGS__)
-
-static void rec_worker_registered(void *owner, const struct master_worker *w, bool again)
+static inline struct master *recorded_master(struct recorder *r, const struct master_config *config)
 {
-        SAY("registered %s%s\n", w->id, again ? " again" : "");
+        return r->m = master_new(config);
 }
 
-static void rec_worker_refused(void *owner, uint64_t peer, const char *message)
+/* @part of @r, with all that the master has wanted by now. */
+static inline struct buf *recorded(struct recorder *r, struct buf *part)
 {
-        SAY("refused %d: %s\n", (int)peer, message);
+        for (const struct master_action *a; (a = master_next_action(r->m));)
+                recorder_write(r, a);
+        return part;
 }
-
-static void rec_in_standby(void *owner, uint64_t peer)
-{
-        SAY("standby %d\n", (int)peer);
-}
-
-static void rec_reconnect_worker(void *owner, uint64_t peer)
-{
-        SAY("reconnect %d\n", (int)peer);
-}
-
-static void rec_launch_executor(void *owner, const struct master_executor *e)
-{
-        SAY("launch %s/%d on %s %d\n", e->app->name, e->id, e->worker->id, e->cores);
-}
-
-static void rec_kill_executor(void *owner, const struct master_worker *w, const char *app_id, int executor)
-{
-        (void)app_id;
-        SAY("kill %d on %s\n", executor, w->id);
-}
-
-static void rec_launch_driver(void *owner, const struct master_driver *d)
-{
-        SAY("launch driver %s on %s\n", d->main_class, d->worker->id);
-}
-
-static void rec_kill_driver(void *owner, const struct master_worker *w, const char *driver_id)
-{
-        SAY("kill driver %s on %s\n", driver_id, w->id);
-}
-
-static void rec_app_finished(void *owner, const struct master_app *app)
-{
-        SAY("finished %s\n", app->name);
-}
-
-static void rec_app_registered(void *owner, const struct master_app *app, bool again)
-{
-        SAY("registered %s%s\n", app->name, again ? " again" : "");
-}
-
-static void rec_executor_added(void *owner, const struct master_executor *e)
-{
-        (void)owner;
-        (void)e;
-}
-
-static void rec_executor_updated(void *owner, const struct master_executor *e, const char *message,
-                                 const int *exit_status, const char *worker_host)
-{
-        SAY("updated %s/%d %s", e->app->name, e->id, executor_state_name(e->state));
-        if (message)
-                SAY(" (%s)", message);
-        if (exit_status)
-                SAY(" %d", *exit_status);
-        SAY("%s%s\n", worker_host ? " of " : "", worker_host ? worker_host : "");
-}
-
-static void rec_worker_removed(void *owner, const struct master_app *app, const struct master_worker *w,
-                               const char *message)
-{
-        SAY("removed %s for %s: %s\n", w->id, app->name, message);
-}
-
-static void rec_executors_do_not_fit(void *owner, const struct master_app *app, const char *message)
-{
-        SAY("%s: %s\n", app->name, message);
-}
-
-static void rec_app_removed(void *owner, const struct master_app *app)
-{
-        SAY("ended %s %s\n", app->name, app_state_name(app->state));
-}
-
-static void rec_changed_app(void *owner, const struct master_app *app)
-{
-        SAY("changed %s\n", app->name);
-}
-
-static void rec_changed_worker(void *owner, const struct master_worker *w)
-{
-        SAY("changed %s\n", w->id);
-}
-
-static void rec_leadership_lost(void *owner)
-{
-        SAY("leadership lost\n");
-}
-
-static void rec_log(void *owner, enum log_level level, const char *line)
-{
-        if (level <= LOG_WARN)
-                buf_printf(&((struct recorder *)owner)->logged, "%s\n", line);
-}
-
-static const struct master_ops recorder_ops = {
-        .store = rec_store,
-        .remove = rec_remove,
-        .worker_registered = rec_worker_registered,
-        .worker_refused = rec_worker_refused,
-        .in_standby = rec_in_standby,
-        .reconnect_worker = rec_reconnect_worker,
-        .launch_executor = rec_launch_executor,
-        .kill_executor = rec_kill_executor,
-        .launch_driver = rec_launch_driver,
-        .kill_driver = rec_kill_driver,
-        .app_finished = rec_app_finished,
-        .app_registered = rec_app_registered,
-        .executor_added = rec_executor_added,
-        .executor_updated = rec_executor_updated,
-        .worker_removed = rec_worker_removed,
-        .executors_do_not_fit = rec_executors_do_not_fit,
-        .app_removed = rec_app_removed,
-        .master_changed_app = rec_changed_app,
-        .master_changed_worker = rec_changed_worker,
-        .leadership_lost = rec_leadership_lost,
-        .log = rec_log,
-};
 
 static inline void recorder_deinit(struct recorder *r)
 {
@@ -167,6 +125,6 @@ static inline void recorder_deinit(struct recorder *r)
 /* What was asked for since the last look is this. */
 static inline void said(struct recorder *r, const char *lines)
 {
-        assert_string_equal(buf_text(&r->said), lines);
+        assert_string_equal(buf_text(recorded(r, &r->said)), lines);
         buf_reset(&r->said);
 }

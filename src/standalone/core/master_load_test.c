@@ -11,7 +11,7 @@ static double cpu_ms(void)
         return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-static void register_many(struct master *m, int n)
+static void register_many(struct recorder *rec, struct master *m, int n)
 {
         for (int i = 0; i < n; i++) {
                 char id[64];
@@ -19,6 +19,7 @@ static void register_many(struct master *m, int n)
 
                 snprintf(id, sizeof(id), "worker-20231101000000-10.0.0.1-%d", i);
                 master_register_worker(m, 1 + (uint64_t)i, &spec, 1);
+                recorded(rec, NULL);
         }
 }
 
@@ -33,16 +34,17 @@ static void ten_thousand_workers(void **state)
         char name[16];
 
         config.log_level = LOG_OFF;
-        struct master *m = master_new(&config, &recorder_ops, &rec);
+        struct master *m = recorded_master(&rec, &config);
 
         master_elected(m, NULL, 0, NULL, 0, NULL, 0, 1);
         double began = cpu_ms();
 
-        register_many(m, 10000);
+        register_many(&rec, m, 10000);
         double registered = cpu_ms();
 
         master_register_app(m, 1, &spec, 1);
         master_schedule(m, 1);
+        recorded(&rec, NULL);
         double placed = cpu_ms();
 
         assert_int_equal(m->apps->n_executors, 10000);
@@ -54,6 +56,7 @@ static void ten_thousand_workers(void **state)
                 snprintf(name, sizeof(name), "app%d", i);
                 master_register_app(m, 2, &spec, 2);
                 master_schedule(m, 2);
+                recorded(&rec, NULL);
         }
         double all = cpu_ms();
 
@@ -63,6 +66,7 @@ static void ten_thousand_workers(void **state)
 
         for (int i = 0; i < 10000; i++) {
                 master_heartbeat(m, 1 + (uint64_t)i, m->workers->id, 3);
+                recorded(&rec, NULL);
         }
         double beaten = cpu_ms();
 

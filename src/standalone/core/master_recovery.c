@@ -36,10 +36,10 @@ void master_elected(struct master *m, const struct app_record *apps, int n_apps,
                 master_log(m, LOG_INFO, "Trying to recover worker: %s", workers[i].id);
                 master_add_worker(m, &workers[i], 0, WORKER_UNKNOWN);
         }
-        for (const struct master_app *app = m->apps; app; app = app->next)
-                m->ops->master_changed_app(m->owner, app);
-        for (const struct master_worker *w = m->workers; w; w = w->next)
-                m->ops->master_changed_worker(m->owner, w);
+        for (struct master_app *app = m->apps; app; app = app->next)
+                master_emit(m, (struct master_action){MASTER_CHANGED_APP, .app = app});
+        for (struct master_worker *w = m->workers; w; w = w->next)
+                master_emit(m, (struct master_action){MASTER_CHANGED_WORKER, .worker = w});
         master_recovery_check(m);
 }
 

@@ -149,8 +149,10 @@ static void launch(struct placement *pl, struct choice *c)
 
                 worker_take(m, c->worker, each, p->memory, &p->needs, &e->holds, &e->n_holds);
                 master_log(m, LOG_INFO, "Launching executor %s/%d on worker %s", pl->app->id, e->id, c->worker->id);
-                m->ops->launch_executor(m->owner, e);
-                m->ops->executor_added(m->owner, e);
+                master_emit(m, (struct master_action){MASTER_LAUNCH_EXECUTOR, .peer = c->worker->peer, .executor = e,
+                                                      .worker = c->worker});
+                master_emit(m, (struct master_action){MASTER_EXECUTOR_ADDED, .peer = pl->app->peer, .executor = e,
+                                                      .worker = c->worker});
         }
         if (pl->app->state == APP_WAITING)
                 pl->app->state = APP_RUNNING;
@@ -193,8 +195,8 @@ static void launch_driver(struct master *m, struct master_driver *d, struct mast
         worker_take(m, w, d->cores, d->memory, &d->needs, &d->holds, &d->n_holds);
         master_driver_on(m, d, w);
         master_log(m, LOG_INFO, "Launching driver %s on worker %s", d->id, w->id);
-        m->ops->store(m->owner, MASTER_RECORD_DRIVER, d->id, d); /* that it was launched */
-        m->ops->launch_driver(m->owner, d);
+        master_store(m, MASTER_RECORD_DRIVER, d->id, d); /* that it was launched */
+        master_emit(m, (struct master_action){MASTER_LAUNCH_DRIVER, .peer = w->peer, .driver = d, .worker = w});
 }
 
 static size_t random_below(struct master *m, size_t n)

@@ -1,7 +1,7 @@
 /*
  * A random world for the master: hosts, clients, drivers, what is stored, and letters that wait. Its parts share one
- * world, which a seed makes: master_world_ops.c does what the master asks for, master_world_check.c says what always
- * holds, master_world_test.c lets things happen.
+ * world, which a seed makes: master_sim_ops.c does what the master wants, master_sim_check.c says what always
+ * holds, master_sim_test.c lets things happen.
  */
 #pragma once
 
@@ -67,7 +67,6 @@ struct world {
 };
 
 extern struct world world;
-extern const struct master_ops world_ops; /* @owner is not looked at */
 
 static const char *const gpu_names[] = {"0", "1", "2", "3"};
 
@@ -81,6 +80,9 @@ static inline unsigned roll(unsigned n)
                 if (!(condition))                                                                                      \
                         fail_msg("seed %d, line %d: %s", (int)world.seed, __LINE__, #condition);                       \
         } while (0)
+
+/* After every event: what the master wants is done. */
+void world_run(void);
 
 /* Holds after every event. */
 void world_check(void);

@@ -5,69 +5,61 @@
 
 struct world world;
 
-static struct host *host_of(const struct master_worker *mw)
+/* Who the action is for; NULL: it is lost with the connection. */
+static struct host *host_of(const struct master_action *a)
 {
-        struct host *h = &world.hosts[mw->port];
+        struct host *h = &world.hosts[a->worker->port];
 
-        return h->up && mw->peer != 0 && h->peer == mw->peer && strcmp(h->id, mw->id) == 0 ? h : NULL;
+        return h->up && a->peer != 0 && h->peer == a->peer && strcmp(h->id, a->worker->id) == 0 ? h : NULL;
 }
 
 static void post(struct host *h, struct letter letter)
 {
         if (!h)
-                return; /* lost with its connection */
+                return;
         HOLDS(h->n_inbox < INBOX);
         h->inbox[h->n_inbox++] = letter;
 }
 
-static void w_store(void *owner, enum master_record kind, const char *id, const void *object)
+static void store(const struct master_action *a)
 {
         struct record *r = NULL;
 
         for (int i = 0; i < world.n_records && !r; i++)
-                if (world.records[i].kind == kind && strcmp(world.records[i].id, id) == 0)
+                if (world.records[i].kind == a->record && strcmp(world.records[i].id, a->id) == 0)
                         r = &world.records[i];
         if (!r)
                 r = &world.records[world.n_records++];
         HOLDS(world.n_records < RECORDS);
-        *r = (struct record){.kind = kind};
-        snprintf(r->id, sizeof(r->id), "%s", id);
-        if (kind == MASTER_RECORD_WORKER)
-                r->at = ((const struct master_worker *)object)->port;
-        else if (kind == MASTER_RECORD_APP)
-                r->at = atoi(((const struct master_app *)object)->name);
+        *r = (struct record){.kind = a->record};
+        snprintf(r->id, sizeof(r->id), "%s", a->id);
+        if (a->record == MASTER_RECORD_WORKER)
+                r->at = ((const struct master_worker *)a->object)->port;
+        else if (a->record == MASTER_RECORD_APP)
+                r->at = atoi(a->app->name);
         else
-                r->at = atoi(((const struct master_driver *)object)->main_class);
-        if (kind == MASTER_RECORD_DRIVER)
-                r->launched = ((const struct master_driver *)object)->was_launched;
+                r->at = atoi(a->driver->main_class);
+        if (a->record == MASTER_RECORD_DRIVER)
+                r->launched = a->driver->was_launched;
 }
 
-static void w_remove(void *owner, enum master_record kind, const char *id)
+static void remove_record(const struct master_action *a)
 {
         for (int i = 0; i < world.n_records; i++)
-                if (world.records[i].kind == kind && strcmp(world.records[i].id, id) == 0)
+                if (world.records[i].kind == a->record && strcmp(world.records[i].id, a->id) == 0)
                         world.records[i--] = world.records[--world.n_records];
 }
 
-static void w_worker_registered(void *owner, const struct master_worker *mw, bool again)
-{
-        post(host_of(mw), (struct letter){.kind = LETTER_REGISTERED});
-}
-
-static void w_peer(void *owner, uint64_t peer)
+static void must_register_again(uint64_t peer)
 {
         for (int i = 0; i < WORKERS; i++)
                 if (world.hosts[i].peer == peer)
-                        world.hosts[i].knows = false; /* it will register again */
+                        world.hosts[i].knows = false;
 }
 
-static void w_refused(void *owner, uint64_t peer, const char *message)
+static void launch_executor(const struct master_action *a)
 {
-        w_peer(owner, peer);
-}
-
-static void w_launch_executor(void *owner, const struct master_executor *e)
-{
+        const struct master_executor *e = a->executor;
         struct letter l = {.kind = LETTER_LAUNCH,
                            .what = {.id = e->id,
                                     .cores = e->cores,
@@ -85,67 +77,28 @@ static void w_launch_executor(void *owner, const struct master_executor *e)
                         HOLDS(e->id >= world.clients[i].next_executor); /* an id is never used twice */
                         world.clients[i].next_executor = e->id + 1;
                 }
-        post(host_of(e->worker), l);
+        post(host_of(a), l);
 }
 
-static void w_kill_executor(void *owner, const struct master_worker *mw, const char *app_id, int executor)
-{
-        struct letter l = {.kind = LETTER_KILL, .what = {.id = executor}};
-
-        snprintf(l.what.owner, sizeof(l.what.owner), "%s", app_id);
-        post(host_of(mw), l);
-}
-
-static void w_launch_driver(void *owner, const struct master_driver *d)
+static void launch_driver(const struct master_action *a)
 {
         struct letter l = {.kind = LETTER_DRIVER,
-                           .what = {.id = -1, .cores = d->cores, .memory = d->memory, .gpu = -1}};
+                           .what = {.id = -1, .cores = a->driver->cores, .memory = a->driver->memory, .gpu = -1}};
 
-        snprintf(l.what.owner, sizeof(l.what.owner), "%s", d->id);
+        snprintf(l.what.owner, sizeof(l.what.owner), "%s", a->driver->id);
         world.launches++;
-        post(host_of(d->worker), l);
+        post(host_of(a), l);
 }
 
-static void w_kill_driver(void *owner, const struct master_worker *mw, const char *driver_id)
+static void kill_process(const struct master_action *a, enum letter_kind kind, int id)
 {
-        struct letter l = {.kind = LETTER_KILL_DRIVER, .what = {.id = -1}};
+        struct letter l = {.kind = kind, .what = {.id = id}};
 
-        snprintf(l.what.owner, sizeof(l.what.owner), "%s", driver_id);
-        post(host_of(mw), l);
+        snprintf(l.what.owner, sizeof(l.what.owner), "%s", a->text);
+        post(host_of(a), l);
 }
 
-static struct client *client_of(const struct master_app *app)
-{
-        return &world.clients[atoi(app->name) % APPS];
-}
-
-static void w_app_registered(void *owner, const struct master_app *app, bool again)
-{
-        snprintf(client_of(app)->id, sizeof(client_of(app)->id), "%s", app->id);
-}
-
-static void w_executors_do_not_fit(void *owner, const struct master_app *app, const char *message)
-{
-        assert_true(*message != '\0');
-}
-
-static void w_app_removed(void *owner, const struct master_app *app)
-{
-        client_of(app)->lives = false;
-}
-
-static void w_updated(void *owner, const struct master_executor *e, const char *message, const int *status,
-                      const char *host)
-{
-        world.lost += e->state == EXECUTOR_LOST;
-}
-
-static void w_changed_app(void *owner, const struct master_app *app)
-{
-        client_of(app)->must_answer = true;
-}
-
-static void w_changed_worker(void *owner, const struct master_worker *mw)
+static void master_changed(const struct master_worker *mw)
 {
         struct host *h = &world.hosts[mw->port];
 
@@ -155,46 +108,69 @@ static void w_changed_worker(void *owner, const struct master_worker *mw)
         post(h, (struct letter){.kind = LETTER_CHANGED});
 }
 
-static void w_nothing(void *owner, const struct master_app *app)
+static struct client *client_of(const struct master_app *app)
 {
+        return &world.clients[atoi(app->name) % APPS];
 }
 
-static void w_added(void *owner, const struct master_executor *e)
+static void do_action(const struct master_action *a)
 {
+        switch (a->kind) {
+        case MASTER_STORE:
+                store(a);
+                break;
+        case MASTER_REMOVE:
+                remove_record(a);
+                break;
+        case MASTER_WORKER_REGISTERED:
+                post(host_of(a), (struct letter){.kind = LETTER_REGISTERED});
+                break;
+        case MASTER_WORKER_REFUSED:
+        case MASTER_IN_STANDBY:
+        case MASTER_RECONNECT_WORKER:
+                must_register_again(a->peer);
+                break;
+        case MASTER_LAUNCH_EXECUTOR:
+                launch_executor(a);
+                break;
+        case MASTER_KILL_EXECUTOR:
+                kill_process(a, LETTER_KILL, a->executor_id);
+                break;
+        case MASTER_LAUNCH_DRIVER:
+                launch_driver(a);
+                break;
+        case MASTER_KILL_DRIVER:
+                kill_process(a, LETTER_KILL_DRIVER, -1);
+                break;
+        case MASTER_APP_REGISTERED:
+                snprintf(client_of(a->app)->id, sizeof(client_of(a->app)->id), "%s", a->app->id);
+                break;
+        case MASTER_EXECUTOR_UPDATED:
+                world.lost += a->state == EXECUTOR_LOST;
+                break;
+        case MASTER_EXECUTORS_DO_NOT_FIT:
+                assert_true(*a->text != '\0');
+                break;
+        case MASTER_APP_REMOVED:
+                client_of(a->app)->lives = false;
+                break;
+        case MASTER_CHANGED_APP:
+                client_of(a->app)->must_answer = true;
+                break;
+        case MASTER_CHANGED_WORKER:
+                master_changed(a->worker);
+                break;
+        case MASTER_APP_FINISHED:
+        case MASTER_EXECUTOR_ADDED:
+        case MASTER_WORKER_REMOVED:
+        case MASTER_LEADERSHIP_LOST:
+        case MASTER_LOG_LINE:
+                break;
+        }
 }
 
-static void w_worker_removed(void *owner, const struct master_app *a, const struct master_worker *mw, const char *why)
+void world_run(void)
 {
+        for (const struct master_action *a; (a = master_next_action(world.m));)
+                do_action(a);
 }
-
-static void w_leadership(void *owner)
-{
-}
-
-static void w_log(void *owner, enum log_level level, const char *line)
-{
-}
-
-const struct master_ops world_ops = {
-        .store = w_store,
-        .remove = w_remove,
-        .worker_registered = w_worker_registered,
-        .worker_refused = w_refused,
-        .in_standby = w_peer,
-        .reconnect_worker = w_peer,
-        .launch_executor = w_launch_executor,
-        .kill_executor = w_kill_executor,
-        .launch_driver = w_launch_driver,
-        .kill_driver = w_kill_driver,
-        .app_finished = w_nothing,
-        .app_registered = w_app_registered,
-        .executor_added = w_added,
-        .executor_updated = w_updated,
-        .worker_removed = w_worker_removed,
-        .executors_do_not_fit = w_executors_do_not_fit,
-        .app_removed = w_app_removed,
-        .master_changed_app = w_changed_app,
-        .master_changed_worker = w_changed_worker,
-        .leadership_lost = w_leadership,
-        .log = w_log,
-};

@@ -336,7 +336,7 @@ static void another_master(const struct master_config *config)
         int next_app = world.m->next_app, next_driver = world.m->next_driver;
 
         master_free(world.m);
-        world.m = master_new(config, &world_ops, &world);
+        world.m = master_new(config);
         world.m->next_app = next_app + 1; /* dates would tell them apart */
         world.m->next_driver = next_driver + 1;
         world.masters++;
@@ -375,6 +375,7 @@ static void settle(void)
                         tick();
                 }
                 master_schedule(world.m, world.now);
+                world_run();
                 world_check();
                 world_check_no_starvation();
         }
@@ -408,8 +409,9 @@ static void live(uint64_t seed)
         config.max_executor_retries = (int)roll(12) - 1;
         config.reaper_iterations = 1;
         config.retained_apps = config.retained_drivers = 1 + (int)roll(20);
-        world.m = master_new(&config, &world_ops, &world);
+        world.m = master_new(&config);
         master_elected(world.m, NULL, 0, NULL, 0, NULL, 0, world.now);
+        world_run();
         for (int step = 0; step < STEPS; step++) {
                 unsigned kind = roll(100);
 
@@ -423,9 +425,11 @@ static void live(uint64_t seed)
                         tick();
                 else if (kind == 98)
                         another_master(&config);
+                world_run();
                 world_check();
                 if (roll(3)) {
                         master_schedule(world.m, world.now);
+                        world_run();
                         world_check();
                         world_check_no_starvation();
                 }

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "base/vec.h"
+#include "base/queue.h"
 #include "standalone/core/master_core.h"
 #include "base/hash_table.h"
 #include "standalone/core/worker_selection.h"
@@ -142,11 +142,19 @@ struct master_driver {
         struct master_driver *prev, *next;
 };
 
+/* An object that the master has forgotten. */
+struct buried {
+        void *object;
+        void (*free)(void *object);
+};
+
 struct master {
         struct master_config config;
         char *app_id_pattern, *driver_id_pattern; /* config's */
-        const struct master_ops *ops;
-        void *owner;
+        QUEUE(struct master_action) actions;
+        struct master_action current; /* taken out last, if has_current */
+        bool has_current;
+        VEC(struct buried) buried; /* in actions, perhaps: freed when these are done */
         enum master_status status;
         int64_t now, recovery_ends, recovery_began;
         uint64_t event; /* counts the calls that bring news */
@@ -181,6 +189,15 @@ struct master_executor *master_executor(const struct master *m, const struct mas
 
 /* ----------------------------------------------------------------------------- between the files of the master */
 
+void master_emit(struct master *m, struct master_action action);
+
+/* Records: store or remove one. */
+void master_store(struct master *m, enum master_record record, const char *id, const void *object);
+void master_remove_record(struct master *m, enum master_record record, const char *id);
+
+/* Frees @object, once no action names it any more. */
+void master_bury(struct master *m, void *object, void (*free_object)(void *object));
+
 void master_log(struct master *m, enum log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int64_t master_wall(const struct master *m);
 void master_begin(struct master *m, int64_t now); /* an event */
@@ -194,7 +211,7 @@ char *master_new_id(struct master *m, const char *pattern, int *number, int modu
 bool master_add_worker(struct master *m, const struct worker_spec *spec, uint64_t peer, enum worker_state state);
 void master_worker_alive(struct master *m, struct master_worker *w);
 void master_remove_worker(struct master *m, struct master_worker *w, const char *why);
-void master_worker_free(struct master_worker *w);
+void master_worker_free(void *worker);
 bool worker_has(const struct master_worker *w, int cores, int64_t memory, const struct owned_needs *needs);
 int worker_cores_free(const struct master_worker *w);
 int64_t worker_memory_free(const struct master_worker *w);
@@ -219,7 +236,7 @@ struct app_profile *app_profile_by_id(const struct master_app *app, int id);
 int app_cores_left(const struct master_app *app);
 void master_remove_app(struct master *m, struct master_app *app, enum app_state state);
 void master_remove_lost_apps(struct master *m); /* that did not come back in time */
-void master_app_free(struct master_app *app);
+void master_app_free(void *app);
 struct master_executor *app_add_executor(struct master *m, struct master_app *app, struct app_profile *profile,
                                          struct master_worker *w, int id, int cores, int64_t memory,
                                          enum executor_state state);
@@ -230,6 +247,11 @@ bool app_concerns(const struct master_app *app, const struct master_worker *w);
 /* Each of the two; the second may free the executor. */
 void executor_leave_app(struct master *m, struct master_executor *e);
 void executor_leave_worker(struct master *m, struct master_executor *e);
+/* → MASTER_EXECUTOR_UPDATED. @message is copied; it, @exit_status and @leaving may be NULL. */
+void executor_tell_app(struct master *m, struct master_executor *e, const char *message, const int *exit_status,
+                       struct master_worker *leaving);
+/* → MASTER_KILL_EXECUTOR */
+void worker_kill_executor(struct master *m, struct master_worker *w, const char *app_id, int executor);
 
 /* master_drivers.c */
 struct master_driver *master_add_driver(struct master *m, const char *id, const struct driver_spec *spec,
@@ -238,10 +260,12 @@ void master_driver_on(struct master *m, struct master_driver *d, struct master_w
 void master_driver_wait(struct master *m, struct master_driver *d);
 void master_relaunch_driver(struct master *m, struct master_driver *d);
 void master_remove_driver(struct master *m, struct master_driver *d, enum driver_state state, const char *exception);
-void master_driver_free(struct master_driver *d);
+/* → MASTER_KILL_DRIVER */
+void worker_kill_driver(struct master *m, struct master_worker *w, const char *driver_id);
+void master_driver_free(void *driver);
 
 /* master_fit.c: tell the application if no executor of this profile can ever be had. */
-void master_check_fit(struct master *m, const struct master_app *app, struct app_profile *p);
+void master_check_fit(struct master *m, struct master_app *app, struct app_profile *p);
 
 /* master_recovery.c */
 void master_recovery_check(struct master *m);

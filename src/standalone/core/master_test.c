@@ -22,11 +22,11 @@ static struct recorder rec;
 
 static struct master *alive(const struct master_config *config)
 {
-        struct master *m = master_new(config, &recorder_ops, &rec);
+        struct master *m = recorded_master(&rec, config);
 
-        buf_reset(&rec.said);
-        buf_reset(&rec.stored);
-        buf_reset(&rec.logged);
+        buf_reset(recorded(&rec, &rec.said));
+        buf_reset(recorded(&rec, &rec.stored));
+        buf_reset(recorded(&rec, &rec.logged));
         assert_int_equal(master_config_check(config, NULL), 0);
         master_elected(m, NULL, 0, NULL, 0, NULL, 0, 1);
         assert_int_equal(m->status, MASTER_ALIVE);
@@ -229,11 +229,11 @@ static void resources_and_profiles(void **state)
         master_request_executors(m, app->id, targets, 1, 3);
         master_schedule(m, 3);
         assert_int_equal(app_profile_by_id(app, 2)->executors, 3);
-        buf_reset(&rec.said);
+        buf_reset(recorded(&rec, &rec.said));
         assert_true(master_kill_executors(m, app->id, (int[]){1, 3, 77}, 3, 4));
         master_schedule(m, 4);
         said(&rec, "kill 1 on w1\nkill 3 on w1\n");
-        assert_non_null(strstr(buf_text(&rec.logged), "attempted to kill non-existent executors: 77"));
+        assert_non_null(strstr(buf_text(recorded(&rec, &rec.logged)), "attempted to kill non-existent executors: 77"));
         assert_int_equal(app_profile_by_id(app, 2)->executors, 1);
         assert_int_equal(master_worker(m, "w1")->cores_used, 3);
 
@@ -273,13 +273,13 @@ static void an_application_that_only_fails_is_given_up(void **state)
                 master_executor_changed(m, id, e, EXECUTOR_EXITED, "Command exited with code 1", &one, 2);
                 master_schedule(m, 2);
         }
-        buf_reset(&rec.said);
+        buf_reset(recorded(&rec, &rec.said));
         master_executor_changed(m, id, 9, EXECUTOR_EXITED, "Command exited with code 1", &one, 3);
         said(&rec, "updated a/9 EXITED (Command exited with code 1) 1\nended a FAILED\nfinished a\n");
         assert_null(master_app(m, id));
         assert_int_equal(m->completed_apps.data[0]->state, APP_FAILED);
         assert_int_equal(master_worker(m, "w1")->cores_used, 0);
-        assert_non_null(strstr(buf_text(&rec.stored), "-a app-"));
+        assert_non_null(strstr(buf_text(recorded(&rec, &rec.stored)), "-a app-"));
         free(id);
         done(m);
 }
@@ -307,7 +307,7 @@ static void a_running_executor_keeps_a_failing_application(void **state)
                 assert_int_equal(app->n_executors, 2);
                 /* a state out of order is refused */
                 master_executor_changed(m, app->id, 0, EXECUTOR_LAUNCHING, NULL, NULL, 2);
-                assert_non_null(strstr(buf_text(&rec.logged), "is illegal"));
+                assert_non_null(strstr(buf_text(recorded(&rec, &rec.logged)), "is illegal"));
                 done(m);
         }
 }
@@ -381,7 +381,7 @@ static void an_application_that_lost_its_connection_may_come_back(void **state)
         add_worker(m, "w1", 1, 2, 8192);
         struct master_app *app = add_app(m, &spec);
         master_schedule(m, 2);
-        buf_reset(&rec.said);
+        buf_reset(recorded(&rec, &rec.said));
         master_app_disconnected(m, 100, app->id, 10);
         assert_int_equal(master_deadline(m), 1010);
         add_worker(m, "w2", 2, 2, 8192); /* nothing is launched for it meanwhile */
@@ -409,7 +409,7 @@ static void an_application_that_lost_its_connection_may_come_back(void **state)
         spec.app_id = "";
         app = add_app(m, &spec);
         master_app_disconnected(m, 100, app->id, 3000);
-        buf_reset(&rec.said);
+        buf_reset(recorded(&rec, &rec.said));
         master_register_app(m, 102, &spec, 3001);
         said(&rec, "finished a\nregistered a\n");
         assert_int_equal(m->n_apps, 1);
@@ -430,15 +430,15 @@ static void a_worker_is_decommissioned(void **state)
 
         master_schedule(m, 1);
         add_worker(m, "w2", 2, 4, 8192);
-        buf_reset(&rec.said);
+        buf_reset(recorded(&rec, &rec.said));
         assert_int_equal(master_decommission_hosts(m, (const char *[]){"nobody"}, 1, 2), 0);
         master_decommission_worker(m, "w1", 2);
         master_decommission_worker(m, "w1", 2);
         master_schedule(m, 2);
         said(&rec, "updated a/0 DECOMMISSIONED (worker decommissioned) of host\nlaunch a/1 on w2 2\n");
         assert_int_equal(master_worker(m, "w1")->cores_used, 2);
-        assert_non_null(strstr(buf_text(&rec.stored), "-w w1"));
-        assert_non_null(strstr(buf_text(&rec.logged), "as worker is already decommissioned"));
+        assert_non_null(strstr(buf_text(recorded(&rec, &rec.stored)), "-w w1"));
+        assert_non_null(strstr(buf_text(recorded(&rec, &rec.logged)), "as worker is already decommissioned"));
 
         /* its end is expected: told, not counted */
         master_executor_changed(m, app->id, 0, EXECUTOR_EXITED, NULL, NULL, 3);
@@ -470,10 +470,10 @@ static void drivers_go_first_and_are_killed(void **state)
         assert_memory_equal(one.driver_id, "driver-", 7);
         assert_string_equal(strrchr(big.driver_id, '-'), "-0001");
         assert_non_null(strstr(one.message, "Driver successfully submitted as driver-"));
-        buf_reset(&rec.said);
+        buf_reset(recorded(&rec, &rec.said));
         master_schedule(m, 1);
         said(&rec, "launch driver One on w1\nlaunch a/0 on w1 2\n");
-        assert_string_equal(buf_text(&rec.logged), ""); /* a busy worker may have room later */
+        assert_string_equal(buf_text(recorded(&rec, &rec.logged)), ""); /* a busy worker may have room later */
         assert_int_equal(master_driver_status(m, one.driver_id, &message)->state, DRIVER_RUNNING);
         assert_null(message);
 
@@ -488,14 +488,14 @@ static void drivers_go_first_and_are_killed(void **state)
         master_reply_deinit(&killed);
         killed = master_kill_all_drivers(m, 2);
         assert_string_equal(killed.message, "Kill request for all drivers submitted");
-        assert_non_null(strstr(buf_text(&rec.said), "kill driver driver-"));
+        assert_non_null(strstr(buf_text(recorded(&rec, &rec.said)), "kill driver driver-"));
         master_reply_deinit(&killed);
         assert_int_equal(m->n_drivers, 1); /* until its worker says so */
         master_driver_changed(m, one.driver_id, DRIVER_RUNNING, NULL, 3);
         assert_int_equal(m->n_drivers, 1);
         master_driver_changed(m, one.driver_id, DRIVER_KILLED, NULL, 3);
         assert_int_equal(m->n_drivers, 0);
-        buf_reset(&rec.said);
+        buf_reset(recorded(&rec, &rec.said));
         master_schedule(m, 3);
         said(&rec, "launch a/1 on w1 2\n");
         master_clear_completed(m);
@@ -511,8 +511,9 @@ static void drivers_go_first_and_are_killed(void **state)
         spec.profile.memory = 9000;
         add_app(m, &spec);
         master_schedule(m, 1);
-        assert_non_null(strstr(buf_text(&rec.logged), "Driver driver-"));
-        assert_non_null(strstr(buf_text(&rec.logged), "requires more resource than any of Workers could have.\nApp"));
+        assert_non_null(strstr(buf_text(recorded(&rec, &rec.logged)), "Driver driver-"));
+        assert_non_null(strstr(buf_text(recorded(&rec, &rec.logged)),
+                               "requires more resource than any of Workers could have.\nApp"));
         master_reply_deinit(&big);
         done(m);
 }
@@ -617,7 +618,7 @@ static void a_supervised_driver_is_launched_again(void **state)
 
         master_schedule(m, 1);
         add_worker(m, "w2", 2, 4, 8192);
-        buf_reset(&rec.said);
+        buf_reset(recorded(&rec, &rec.said));
         master_schedule(m, 1);
         said(&rec, ""); /* only two may run */
         master_worker_disconnected(m, 1, "w1", 2);
@@ -639,7 +640,7 @@ static void a_supervised_driver_is_launched_again(void **state)
 
 static void what_was_stored_is_recovered(void **state)
 {
-        struct master *m = master_new(&by_id, &recorder_ops, &rec);
+        struct master *m = recorded_master(&rec, &by_id);
         struct app_record apps[] = {{.id = "app-1", .spec = app_spec("a", 1024, 2, 4)},
                                     {.id = "app-2", .spec = app_spec("gone", 1024, 2, 4)}};
         struct driver_record drivers[] = {
@@ -693,8 +694,7 @@ static void what_was_stored_is_recovered(void **state)
         master_heartbeat(m, 11, "w1", 50000);
         master_tick(m, 61000);
         assert_int_equal(m->status, MASTER_ALIVE);
-        said(&rec, "removed w2 for a: Not responding for recovery\nremoved w2 for gone: Not responding for recovery\n"
-                   "finished gone\n");
+        said(&rec, "removed w2 for a: Not responding for recovery\nfinished gone\n");
         master_schedule(m, 61000);
         said(&rec, "launch driver Waits on w1\nlaunch driver Super on w1\nlaunch a/9 on w1 2\n");
         assert_int_equal(master_driver_status(m, "d-runs", &message)->state, DRIVER_RUNNING);
@@ -711,13 +711,13 @@ static void recovery_ends_when_all_have_answered(void **state)
         struct driver_record driver = {.id = "d", .launched = true, .spec = {.main_class = "D"}};
         struct worker_spec w = worker_spec("w1", 1, 8, 8192), restarted = worker_spec("w9", 1, 4, 4096);
 
-        struct master *m = master_new(&by_id, &recorder_ops, &rec); /* nobody to wait for */
+        struct master *m = recorded_master(&rec, &by_id); /* nobody to wait for */
         master_elected(m, NULL, 0, &driver, 1, NULL, 0, 1);
         assert_int_equal(m->status, MASTER_ALIVE);
         assert_int_equal(m->n_drivers, 0);
         done(m);
 
-        m = master_new(&by_id, &recorder_ops, &rec); /* the worker was started anew meanwhile */
+        m = recorded_master(&rec, &by_id); /* the worker was started anew meanwhile */
         master_elected(m, NULL, 0, NULL, 0, &w, 1, 1);
         master_register_worker(m, 3, &restarted, 2);
         assert_null(master_worker(m, "w1"));
@@ -726,7 +726,7 @@ static void recovery_ends_when_all_have_answered(void **state)
         assert_int_equal(m->status, MASTER_ALIVE);
         done(m);
 
-        m = master_new(&by_id, &recorder_ops, &rec); /* registering is not yet saying what runs */
+        m = recorded_master(&rec, &by_id); /* registering is not yet saying what runs */
         master_elected(m, NULL, 0, NULL, 0, &w, 1, 1);
         master_register_worker(m, 3, &w, 2);
         assert_int_equal(m->status, MASTER_RECOVERING);
@@ -739,7 +739,7 @@ static void recovery_ends_when_all_have_answered(void **state)
 /* The leader ended before it told the id that it had recorded: the application registers as a new one. */
 static void an_application_that_was_never_told_its_id_is_recovered(void **state)
 {
-        struct master *m = master_new(&by_id, &recorder_ops, &rec);
+        struct master *m = recorded_master(&rec, &by_id);
         struct app_record app = {.id = "app-1", .spec = app_spec("a", 1024, 2, 4)};
         struct app_spec again = app.spec;
         master_elected(m, &app, 1, NULL, 0, NULL, 0, 1);
@@ -750,7 +750,7 @@ static void an_application_that_was_never_told_its_id_is_recovered(void **state)
         assert_int_equal(master_app(m, "app-1")->peer, 3);
         done(m);
 
-        m = master_new(&by_id, &recorder_ops, &rec); /* who knows its id says more */
+        m = recorded_master(&rec, &by_id); /* who knows its id says more */
         again.app_id = "app-1";
         master_elected(m, &app, 1, NULL, 0, NULL, 0, 1);
         master_register_app(m, 3, &again, 2);
@@ -796,7 +796,7 @@ static void ids_and_retained(void **state)
         /* the same address again keeps its id */
         spec.name = spec.address = "twice";
         add_app(m, &spec);
-        buf_reset(&rec.said);
+        buf_reset(recorded(&rec, &rec.said));
         master_register_app(m, 200, &spec, 2);
         said(&rec, "registered twice again\n");
         assert_int_equal(m->n_apps, 1);
@@ -826,6 +826,30 @@ static void ids_and_retained(void **state)
         assert_int_equal(master_config_check(&config, &error), -EINVAL);
 }
 
+static void actions_outlive_what_the_master_forgets(void **state)
+{
+        struct master_config config = by_id;
+        struct app_spec app = app_spec("a", 1024, 4, 4);
+
+        config.retained_apps = 1;
+        struct master *m = alive(&config);
+        add_worker(m, "w1", 1, 8, 8192);
+        for (int i = 0; i < 3; i++) { /* nobody takes an action out meanwhile */
+                master_register_app(m, 2, &app, 1);
+                master_schedule(m, 1);
+                assert_true(master_kill_app(m, m->apps->id, 1));
+        }
+        master_worker_disconnected(m, 1, "w1", 2);
+        master_tick(m, 1000000);
+        master_clear_completed(m);
+        assert_int_equal(m->n_workers + m->n_dead + m->n_apps, 0);
+        assert_int_equal(m->buried.len, 3 + 1);
+#define ONE "registered a\nlaunch a/0 on w1 4\nkill 0 on w1\nended a KILLED\nfinished a\n"
+        said(&rec, "registered w1\n" ONE ONE ONE);
+        assert_int_equal(m->buried.len, 0);
+        done(m);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -846,6 +870,7 @@ int main(void)
                 cmocka_unit_test(recovery_ends_when_all_have_answered),
                 cmocka_unit_test(an_application_that_was_never_told_its_id_is_recovered),
                 cmocka_unit_test(ids_and_retained),
+                cmocka_unit_test(actions_outlive_what_the_master_forgets),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

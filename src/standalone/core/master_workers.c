@@ -206,8 +206,10 @@ static struct master_worker *worker_new(const struct worker_spec *spec)
         return w;
 }
 
-void master_worker_free(struct master_worker *w)
+void master_worker_free(void *worker)
 {
+        struct master_worker *w = worker;
+
         for (int i = 0; i < w->n_resources; i++) {
                 for (int a = 0; a < w->resources[i].n; a++)
                         free(w->resources[i].addresses[a]);
@@ -269,7 +271,7 @@ static void forget_dead(struct master *m, struct master_worker *w)
         object_table_remove(&m->dead_by_id, object_hash_text(w->id), w);
         object_table_remove(&m->dead_by_address, object_hash_text(w->address), w);
         m->n_dead--;
-        master_worker_free(w);
+        master_bury(m, w, master_worker_free);
 }
 
 bool master_add_worker(struct master *m, const struct worker_spec *spec, uint64_t peer, enum worker_state state)
@@ -303,11 +305,16 @@ bool master_add_worker(struct master *m, const struct worker_spec *spec, uint64_
         return true;
 }
 
+static void refuse_worker(struct master *m, uint64_t peer, const char *why)
+{
+        master_emit(m, (struct master_action){MASTER_WORKER_REFUSED, .peer = peer, .text = mem_strdup(why)});
+}
+
 void master_register_worker(struct master *m, uint64_t peer, const struct worker_spec *spec, int64_t now)
 {
         master_begin(m, now);
         if (m->status == MASTER_STANDBY) {
-                m->ops->in_standby(m->owner, peer);
+                master_emit(m, (struct master_action){MASTER_IN_STANDBY, .peer = peer, .text = mem_strdup(spec->id)});
                 return;
         }
         master_log(m, LOG_INFO, "Registering worker %s:%d with %d cores, %.1f GiB RAM", spec->host, spec->port,
@@ -317,11 +324,12 @@ void master_register_worker(struct master *m, uint64_t peer, const struct worker
         if (w) { /* UNKNOWN ones stay so until they have said what runs on them */
                 w->peer = peer;
                 w->registered = m->event;
-                m->ops->worker_registered(m->owner, w, true);
+                master_emit(m,
+                            (struct master_action){MASTER_WORKER_REGISTERED, .peer = peer, .worker = w, .again = true});
                 return;
         }
         if (spec->cores < 0 || spec->memory < 0) {
-                m->ops->worker_refused(m->owner, peer, "A worker cannot have less than no cores or memory");
+                refuse_worker(m, peer, "A worker cannot have less than no cores or memory");
                 return;
         }
         if (!master_add_worker(m, spec, peer, WORKER_ALIVE)) {
@@ -329,12 +337,12 @@ void master_register_worker(struct master *m, uint64_t peer, const struct worker
                         mem_printf("Attempted to re-register worker at same address: %s:%d", spec->host, spec->port);
 
                 master_log(m, LOG_WARN, "Worker registration failed. %s", message);
-                m->ops->worker_refused(m->owner, peer, message);
+                refuse_worker(m, peer, message);
                 return;
         }
         w = master_worker(m, spec->id);
-        m->ops->store(m->owner, MASTER_RECORD_WORKER, w->id, w);
-        m->ops->worker_registered(m->owner, w, false);
+        master_store(m, MASTER_RECORD_WORKER, w->id, w);
+        master_emit(m, (struct master_action){MASTER_WORKER_REGISTERED, .peer = peer, .worker = w});
 }
 
 void master_heartbeat(struct master *m, uint64_t peer, const char *worker_id, int64_t now)
@@ -351,7 +359,7 @@ void master_heartbeat(struct master *m, uint64_t peer, const char *worker_id, in
         } else { /* dead for long, or never seen: it takes itself for registered, and nothing else would wake it */
                 master_log(m, LOG_WARN, "Got heartbeat from unregistered worker %s. Asking it to re-register.",
                            worker_id);
-                m->ops->reconnect_worker(m->owner, peer);
+                master_emit(m, (struct master_action){MASTER_RECONNECT_WORKER, .peer = peer});
         }
 }
 
@@ -369,7 +377,7 @@ void master_remove_worker(struct master *m, struct master_worker *w, const char 
                 next = e->next_on_worker;
                 master_log(m, LOG_INFO, "Telling app of lost executor: %d", e->id);
                 e->state = EXECUTOR_LOST;
-                m->ops->executor_updated(m->owner, e, message, NULL, w->host);
+                executor_tell_app(m, e, message, NULL, w);
                 executor_leave_app(m, e);
                 executor_leave_worker(m, e);
         }
@@ -385,9 +393,8 @@ void master_remove_worker(struct master *m, struct master_worker *w, const char 
                 }
         }
         master_log(m, LOG_INFO, "Telling app of lost worker: %s", w->id);
-        for (struct master_app *app = m->apps; app; app = app->next)
-                m->ops->worker_removed(m->owner, app, w, why);
-        m->ops->remove(m->owner, MASTER_RECORD_WORKER, w->id);
+        master_emit(m, (struct master_action){MASTER_WORKER_REMOVED, .worker = w, .text = mem_strdup(why)});
+        master_remove_record(m, MASTER_RECORD_WORKER, w->id);
         w->peer = 0;
         append(&m->dead, &m->last_dead, w);
         object_table_put(&m->dead_by_id, object_hash_text(w->id), w);
@@ -422,10 +429,10 @@ static void decommission(struct master *m, struct master_worker *w)
         leave_alive(m, w, WORKER_DECOMMISSIONED);
         for (struct master_executor *e = w->executors; e; e = e->next_on_worker) {
                 e->state = EXECUTOR_DECOMMISSIONED;
-                m->ops->executor_updated(m->owner, e, "worker decommissioned", NULL, w->host);
+                executor_tell_app(m, e, "worker decommissioned", NULL, w);
                 executor_leave_app(m, e);
         }
-        m->ops->remove(m->owner, MASTER_RECORD_WORKER, w->id); /* the next leader must not take it for one that lives */
+        master_remove_record(m, MASTER_RECORD_WORKER, w->id); /* the next leader must not take it for one that lives */
         master_recovery_check(m);
 }
 
@@ -462,6 +469,12 @@ int master_decommission_hosts(struct master *m, const char *const *hosts, int n,
 
 /* --------------------------------------------------------------------------------- what runs on a worker */
 
+void worker_kill_executor(struct master *m, struct master_worker *w, const char *app_id, int executor)
+{
+        master_emit(m, (struct master_action){MASTER_KILL_EXECUTOR, .peer = w->peer, .worker = w,
+                                              .executor_id = executor, .text = mem_strdup(app_id)});
+}
+
 static void take_over_executor(struct master *m, struct master_worker *w, struct master_app *app,
                                const struct executor_report *report)
 {
@@ -494,7 +507,7 @@ static void lose_missing(struct master *m, struct master_worker *w, const struct
                 if (there)
                         continue;
                 e->state = EXECUTOR_LOST;
-                m->ops->executor_updated(m->owner, e, "the worker does not have it", NULL, NULL);
+                executor_tell_app(m, e, "the worker does not have it", NULL, NULL);
                 executor_leave_app(m, e);
                 executor_leave_worker(m, e);
         }
@@ -525,7 +538,7 @@ void master_worker_state(struct master *m, uint64_t peer, const char *worker_id,
         if (!w) {
                 master_log(m, LOG_WARN, "Worker state from unknown worker: %s", worker_id);
                 if (m->status != MASTER_STANDBY)
-                        m->ops->reconnect_worker(m->owner, peer);
+                        master_emit(m, (struct master_action){MASTER_RECONNECT_WORKER, .peer = peer});
                 return;
         }
         w->peer = peer;
@@ -546,7 +559,7 @@ void master_worker_state(struct master *m, uint64_t peer, const char *worker_id,
                            (report->state == EXECUTOR_LAUNCHING || report->state == EXECUTOR_RUNNING)) {
                         take_over_executor(m, w, app, report);
                 } else {
-                        m->ops->kill_executor(m->owner, w, report->app_id, report->id);
+                        worker_kill_executor(m, w, report->app_id, report->id);
                 }
         }
         for (int i = 0; i < n_drivers; i++) {
@@ -558,7 +571,7 @@ void master_worker_state(struct master *m, uint64_t peer, const char *worker_id,
                         worker_take_back(m, w, d->cores, d->memory, drivers[i].resources, drivers[i].n_resources,
                                          &d->holds, &d->n_holds);
                 } else if (!d || d->worker != w) {
-                        m->ops->kill_driver(m->owner, w, drivers[i].id);
+                        worker_kill_driver(m, w, drivers[i].id);
                 }
         }
         lose_missing(m, w, executors, n_executors, drivers, n_drivers);

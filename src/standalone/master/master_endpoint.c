@@ -73,6 +73,19 @@ static void disconnect_peer(struct master_request *w, const char *why)
         rpc_peer_close(w->from->peer, why);
 }
 
+/* Sends after what the core wants done already: what was stored goes first. */
+static void request_send(struct master_request *w, uint16_t type, const ProtobufCMessage *message)
+{
+        master_server_run(w->s);
+        outbox_send(&w->s->outbox, w->from->number, type, message);
+}
+
+static void request_answer(struct master_request *w, const ProtobufCMessage *message)
+{
+        master_server_run(w->s);
+        outbox_answer(&w->s->outbox, w->m, message);
+}
+
 /* The address that the connection comes from, without its port, is the same. */
 static bool same_host(const struct rpc_peer *a, const struct rpc_peer *b)
 {
@@ -153,8 +166,6 @@ static void register_worker(struct master_request *w)
                         log_warn(MASTER_LOG, "%s says that it is worker %s, which is called at another address",
                                  rpc_peer_name(w->from->peer), spec.id);
         } else {
-                s->registering_role = SESSION_WORKER;
-                s->registering_key = spec.id;
                 master_register_worker(s->core, w->from->number, &spec, master_server_now());
         }
         error_deinit(&error);
@@ -189,9 +200,8 @@ static void register_app(struct master_request *w)
         if (e < 0) {
                 refuse(w, STANDALONE_APP_ENDPOINT, error_message(&error));
         } else {
-                s->registering_role = SESSION_APP;
-                s->registering_key = spec.address;
                 master_register_app(s->core, w->from->number, &spec, master_server_now());
+                master_server_run(s);
                 if (*r->app_id && w->from->role == SESSION_APP && !w->from->app_id)
                         w->from->app_id = mem_strdup(r->app_id); /* for when this master leads */
         }
@@ -231,7 +241,7 @@ static void tell_what_ended(struct master_request *w, const char *worker_id, cha
                 Firesteel__Standalone__ApplicationId message = FIRESTEEL__STANDALONE__APPLICATION_ID__INIT;
                 message.id = app_ids[i];
                 if (!master_app(core, app_ids[i]))
-                        outbox_send(&w->s->outbox, w->from->number, TYPE(APPLICATION_FINISHED), &message.base);
+                        request_send(w, TYPE(APPLICATION_FINISHED), &message.base);
                 else
                         master_worker_keeps(w->s->core, worker_id, app_ids[i]);
         }
@@ -314,7 +324,7 @@ static void tell_late(struct master_request *w, const char *app_id)
                 return;
         message.state = (char *)app_state_name(APP_FINISHED);
         message.message = (char *)"it answered when the master's recovery was over (spark.deploy.recoveryTimeout)";
-        outbox_send(&w->s->outbox, w->from->number, TYPE(APPLICATION_REMOVED), &message.base);
+        request_send(w, TYPE(APPLICATION_REMOVED), &message.base);
 }
 
 static void app_state(struct master_request *w)
@@ -338,7 +348,7 @@ static void answer_truth(struct master_request *w, bool value)
 {
         Firesteel__Standalone__Truth answer = FIRESTEEL__STANDALONE__TRUTH__INIT;
         answer.value = value;
-        outbox_answer(&w->s->outbox, w->m, &answer.base);
+        request_answer(w, &answer.base);
 }
 
 static void request_executors(struct master_request *w)
@@ -388,7 +398,7 @@ static void answer_reply(struct master_request *w, struct master_reply *reply)
         answer.driver_id = reply->driver_id ? reply->driver_id : answer.driver_id;
         answer.message = reply->message ? reply->message : answer.message;
         answer.standby = in_standby(w);
-        outbox_answer(&w->s->outbox, w->m, &answer.base);
+        request_answer(w, &answer.base);
         master_reply_deinit(reply);
 }
 
@@ -433,7 +443,7 @@ static void driver_status(struct master_request *w)
                 answer.worker_host_port = d->worker_address ? d->worker_address : answer.worker_host_port;
                 answer.exception = d->exception ? d->exception : answer.exception;
         }
-        outbox_answer(&w->s->outbox, w->m, &answer.base);
+        request_answer(w, &answer.base);
 }
 
 static void clear_completed(struct master_request *w)
@@ -455,7 +465,7 @@ static void decommission_hosts(struct master_request *w)
         Firesteel__Standalone__DecommissionedHosts answer = FIRESTEEL__STANDALONE__DECOMMISSIONED_HOSTS__INIT;
         answer.workers = master_server_decommission(w->s, (const char *const *)b->hosts, (int)b->n_hosts);
         answer.standby = in_standby(w);
-        outbox_answer(&w->s->outbox, w->m, &answer.base);
+        request_answer(w, &answer.base);
 }
 
 /* ------------------------------------------------------------------------------------------------------- messages */
@@ -526,7 +536,7 @@ static void on_message(void *owner, struct rpc_message *m)
         if (w.body && m->ask && !kind->ask) { /* who asks wants to know that it is kept */
                 Firesteel__Standalone__Truth truth = FIRESTEEL__STANDALONE__TRUTH__INIT;
                 truth.value = true;
-                outbox_answer(&s->outbox, m, &truth.base);
+                request_answer(&w, &truth.base);
         }
         standalone_memory_deinit(&w.memory);
         error_deinit(&error);

@@ -44,6 +44,14 @@ static void message_queue_put(struct message_queue *l, struct queued_message *qu
         l->last = &queued->next;
 }
 
+static struct queued_message *message_queue_take(struct message_queue *l)
+{
+        struct queued_message *first = l->first;
+        if (first && !(l->first = first->next))
+                message_queue_init(l);
+        return first;
+}
+
 static void message_queue_move(struct message_queue *to, struct message_queue *from)
 {
         if (!from->first)
@@ -91,7 +99,7 @@ void outbox_stored(struct outbox *o)
 
 static bool must_wait(const struct outbox *o)
 {
-        return o->stored || o->committing || o->delivering || o->next.first;
+        return o->stored || o->committing || o->under_way.first || o->next.first;
 }
 
 static void was_sent(struct outbox *o)
@@ -178,15 +186,8 @@ static void deliver(struct outbox *o, struct queued_message *queued)
 
 static void deliver_all(struct outbox *o)
 {
-        struct message_queue now;
-        message_queue_init(&now);
-        message_queue_move(&now, &o->under_way);
-        o->delivering = true;
-        for (struct queued_message *queued = now.first, *next; queued; queued = next) {
-                next = queued->next;
+        for (struct queued_message *queued; (queued = message_queue_take(&o->under_way));)
                 deliver(o, queued);
-        }
-        o->delivering = false;
 }
 
 void outbox_seal(struct outbox *o)

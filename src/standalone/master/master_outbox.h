@@ -1,12 +1,12 @@
 /*
- * What a master says, kept back until the records are durable that were stored before it was said.
+ * The messages of a master. Each is held until the records that were stored before it are durable.
  *
  *      outbox_stored(&o);                     a record was given to persistence
- *      outbox_send(&o, session, type, &m);     kept; had nothing been stored, it were sent at once
+ *      outbox_send(&o, session, type, &m);     held; sent at once if nothing had been stored
  *      outbox_seal(&o);                       the end of the loop's turn: persistence_commit for all of it
- *      …                                      → sent, in the order in which it was said
+ *      …                                      → sent, in order
  *
- * Commits go one after another: what is said while one is under way waits for the next, all together.
+ * One commit is under way at a time. Messages that come meanwhile wait for the next, together.
  */
 #pragma once
 
@@ -32,7 +32,6 @@ struct outbox {
         void *owner;
         bool stored;     /* something, since the last commit was asked for */
         bool committing; /* `under_way` waits for it */
-        bool delivering;
         struct message_queue under_way, next;
         int unflushed; /* messages since connections were written to */
 };
@@ -50,7 +49,7 @@ void outbox_send(struct outbox *o, uint64_t number, uint16_t type, const Protobu
 /* The answer to an ask. */
 void outbox_answer(struct outbox *o, struct rpc_message *m, const ProtobufCMessage *message);
 
-/* Call @replied with @reply, whose content it takes. Never from within this. */
+/* Call @replied with @reply, whose content it takes. Never before this returns. */
 typedef void outbox_replied(void *owner, const struct master_reply *reply);
 void outbox_reply(struct outbox *o, struct master_reply *reply, outbox_replied *replied, void *owner);
 

@@ -1,4 +1,4 @@
-/* What the core says, as messages; see master_server_internal.h. */
+/* Does the actions of the core: stores records, and sends messages through the outbox. See master_server_internal.h. */
 #include "standalone/master/master_server_internal.h"
 
 #include "base/error.h"
@@ -32,76 +32,72 @@ static void send_best_effort(struct session *m, const char *endpoint, uint16_t t
 
 /* ------------------------------------------------------------------------------------------------------ records */
 
-static void say_store(void *owner, enum master_record kind, const char *id, const void *object)
+static void record_store(struct master_server *s, const struct master_action *a)
 {
-        struct master_server *s = owner;
         size_t size;
         if (s->no_recovery)
                 return;
-        _cleanup_free_ void *data = master_record_pack(kind, object, &size);
-        persistence_store(s->persistence, kind, id, data, size);
+        _cleanup_free_ void *data = master_record_pack(a->record, a->object, &size);
+        persistence_store(s->persistence, a->record, a->id, data, size);
         outbox_stored(&s->outbox);
 }
 
-static void say_remove(void *owner, enum master_record kind, const char *id)
+static void record_remove(struct master_server *s, const struct master_action *a)
 {
-        struct master_server *s = owner;
         if (s->no_recovery)
                 return;
-        persistence_remove(s->persistence, kind, id);
+        persistence_remove(s->persistence, a->record, a->id);
         outbox_stored(&s->outbox);
 }
 
 /* ---------------------------------------------------------------------------------------------------- to workers */
 
-static void say_worker_registered(void *owner, const struct master_worker *w, bool again)
+static void send_worker_registered(struct master_server *s, const struct master_action *a)
 {
-        struct master_server *s = owner;
-        struct session *m = find_session(s, w->peer);
+        struct session *m = find_session(s, a->peer);
         if (!m)
                 return;
-        master_server_bind_session(s, m, SESSION_WORKER, w->id);
+        master_server_bind_session(s, m, SESSION_WORKER, a->worker->id);
         Firesteel__Standalone__Version version = standalone_version();
         Firesteel__Standalone__WorkerRegistered message = FIRESTEEL__STANDALONE__WORKER_REGISTERED__INIT;
         message.version = &version;
         message.master_url = s->url;
         message.master_web_ui = s->web_ui;
-        message.again = again;
-        outbox_send(&s->outbox, w->peer, TYPE(WORKER_REGISTERED), &message.base);
+        message.again = a->again;
+        outbox_send(&s->outbox, a->peer, TYPE(WORKER_REGISTERED), &message.base);
 }
 
-static void say_worker_refused(void *owner, uint64_t peer, const char *text)
+static void send_worker_refused(struct master_server *s, const struct master_action *a)
 {
-        struct session *m = find_session(owner, peer);
+        struct session *m = find_session(s, a->peer);
         Firesteel__Standalone__Sentence message = FIRESTEEL__STANDALONE__SENTENCE__INIT;
-        message.text = (char *)text;
+        message.text = a->text;
         if (m)
                 send_best_effort(m, STANDALONE_WORKER_ENDPOINT, TYPE(REGISTRATION_REFUSED), &message.base);
 }
 
-static void say_in_standby(void *owner, uint64_t peer)
+static void send_in_standby(struct master_server *s, const struct master_action *a)
 {
-        struct master_server *s = owner;
-        struct session *m = find_session(s, peer);
+        struct session *m = find_session(s, a->peer);
         if (!m)
                 return;
-        master_server_bind_session(s, m, s->registering_role, s->registering_key);
+        master_server_bind_session(s, m, a->is_app ? SESSION_APP : SESSION_WORKER, a->text);
         Firesteel__Standalone__Version version = standalone_version();
         Firesteel__Standalone__MasterInStandby message = FIRESTEEL__STANDALONE__MASTER_IN_STANDBY__INIT;
         message.version = &version;
-        outbox_send(&s->outbox, peer, TYPE(MASTER_IN_STANDBY), &message.base);
+        outbox_send(&s->outbox, a->peer, TYPE(MASTER_IN_STANDBY), &message.base);
 }
 
-static void say_reconnect_worker(void *owner, uint64_t peer)
+static void send_reconnect_worker(struct master_server *s, const struct master_action *a)
 {
-        struct session *m = find_session(owner, peer);
+        struct session *m = find_session(s, a->peer);
         if (m)
                 send_best_effort(m, STANDALONE_WORKER_ENDPOINT, TYPE(RECONNECT_WORKER), NULL);
 }
 
-static void say_launch_executor(void *owner, const struct master_executor *e)
+static void send_launch_executor(struct master_server *s, const struct master_action *a)
 {
-        struct master_server *s = owner;
+        const struct master_executor *e = a->executor;
         struct wire_memory memory = {0};
         Firesteel__Standalone__LaunchExecutor message = FIRESTEEL__STANDALONE__LAUNCH_EXECUTOR__INIT;
         message.master_url = s->url;
@@ -111,62 +107,59 @@ static void say_launch_executor(void *owner, const struct master_executor *e)
         message.cores = e->cores;
         message.memory = e->memory;
         message.n_resources = (size_t)e->n_holds;
-        message.resources = e->n_holds ? master_resources(e->worker, e->holds, e->n_holds, &memory) : NULL;
+        message.resources = e->n_holds ? master_resources(a->worker, e->holds, e->n_holds, &memory) : NULL;
         message.command = (ProtobufCBinaryData){e->profile->body_size, e->profile->body};
         message.app_name = e->app->name;
         message.app_user = e->app->user;
         message.app_max_cores = e->app->max_cores;
-        outbox_send(&s->outbox, e->worker->peer, TYPE(LAUNCH_EXECUTOR), &message.base);
+        outbox_send(&s->outbox, a->peer, TYPE(LAUNCH_EXECUTOR), &message.base);
         standalone_memory_deinit(&memory);
 }
 
-static void say_kill_executor(void *owner, const struct master_worker *w, const char *app_id, int executor)
+static void send_kill_executor(struct master_server *s, const struct master_action *a)
 {
-        struct master_server *s = owner;
         Firesteel__Standalone__ExecutorName message = FIRESTEEL__STANDALONE__EXECUTOR_NAME__INIT;
-        message.app_id = (char *)app_id;
-        message.executor = executor;
-        outbox_send(&s->outbox, w->peer, TYPE(KILL_EXECUTOR), &message.base);
+        message.app_id = a->text;
+        message.executor = a->executor_id;
+        outbox_send(&s->outbox, a->peer, TYPE(KILL_EXECUTOR), &message.base);
 }
 
-static void say_launch_driver(void *owner, const struct master_driver *d)
+static void send_launch_driver(struct master_server *s, const struct master_action *a)
 {
-        struct master_server *s = owner;
+        const struct master_driver *d = a->driver;
         struct wire_memory memory = {0};
         Firesteel__Standalone__LaunchDriver message = FIRESTEEL__STANDALONE__LAUNCH_DRIVER__INIT;
         message.master_url = s->url;
         message.driver_id = d->id;
         message.description = (ProtobufCBinaryData){d->body_size, d->body};
         message.n_resources = (size_t)d->n_holds;
-        message.resources = d->n_holds ? master_resources(d->worker, d->holds, d->n_holds, &memory) : NULL;
-        outbox_send(&s->outbox, d->worker->peer, TYPE(LAUNCH_DRIVER), &message.base);
+        message.resources = d->n_holds ? master_resources(a->worker, d->holds, d->n_holds, &memory) : NULL;
+        outbox_send(&s->outbox, a->peer, TYPE(LAUNCH_DRIVER), &message.base);
         standalone_memory_deinit(&memory);
 }
 
-static void say_kill_driver(void *owner, const struct master_worker *w, const char *driver_id)
+static void send_kill_driver(struct master_server *s, const struct master_action *a)
 {
-        struct master_server *s = owner;
         Firesteel__Standalone__DriverId message = FIRESTEEL__STANDALONE__DRIVER_ID__INIT;
-        message.id = (char *)driver_id;
-        outbox_send(&s->outbox, w->peer, TYPE(KILL_DRIVER), &message.base);
+        message.id = a->text;
+        outbox_send(&s->outbox, a->peer, TYPE(KILL_DRIVER), &message.base);
 }
 
-static void say_app_finished(void *owner, const struct master_app *app)
+static void send_app_finished(struct master_server *s, const struct master_action *a)
 {
-        struct master_server *s = owner;
         Firesteel__Standalone__ApplicationId message = FIRESTEEL__STANDALONE__APPLICATION_ID__INIT;
-        message.id = app->id;
+        message.id = a->app->id;
         for (const struct master_worker *w = s->core->workers; w; w = w->next)
-                if (app_concerns(app, w))
+                if (app_concerns(a->app, w))
                         outbox_send(&s->outbox, w->peer, TYPE(APPLICATION_FINISHED), &message.base);
 }
 
 /* ----------------------------------------------------------------------------------------------- to applications */
 
-static void say_app_registered(void *owner, const struct master_app *app, bool again)
+static void send_app_registered(struct master_server *s, const struct master_action *a)
 {
-        struct master_server *s = owner;
-        struct session *m = find_session(s, app->peer);
+        const struct master_app *app = a->app;
+        struct session *m = find_session(s, a->peer);
         if (!m)
                 return;
         master_server_bind_session(s, m, SESSION_APP, app->address);
@@ -178,13 +171,13 @@ static void say_app_registered(void *owner, const struct master_app *app, bool a
         message.app_id = app->id;
         message.master_url = s->url;
         message.master_web_ui = s->web_ui;
-        message.again = again;
-        outbox_send(&s->outbox, app->peer, TYPE(REGISTERED_APPLICATION), &message.base);
+        message.again = a->again;
+        outbox_send(&s->outbox, a->peer, TYPE(REGISTERED_APPLICATION), &message.base);
 }
 
-static void say_executor_added(void *owner, const struct master_executor *e)
+static void send_executor_added(struct master_server *s, const struct master_action *a)
 {
-        struct master_server *s = owner;
+        const struct master_executor *e = a->executor;
         Firesteel__Standalone__ExecutorAdded message = FIRESTEEL__STANDALONE__EXECUTOR_ADDED__INIT;
         message.executor = e->id;
         message.worker_id = e->worker_id;
@@ -192,51 +185,46 @@ static void say_executor_added(void *owner, const struct master_executor *e)
         message.cores = e->cores;
         message.memory = e->memory;
         message.profile = e->profile->id;
-        message.worker_web_ui = e->worker->web_ui;
-        outbox_send(&s->outbox, e->app->peer, TYPE(EXECUTOR_ADDED), &message.base);
+        message.worker_web_ui = a->worker->web_ui;
+        outbox_send(&s->outbox, a->peer, TYPE(EXECUTOR_ADDED), &message.base);
 }
 
-static void say_executor_updated(void *owner, const struct master_executor *e, const char *text, const int *exit_status,
-                                 const char *worker_host)
+static void send_executor_updated(struct master_server *s, const struct master_action *a)
 {
-        struct master_server *s = owner;
         Firesteel__Standalone__ExecutorUpdated message = FIRESTEEL__STANDALONE__EXECUTOR_UPDATED__INIT;
-        message.executor = e->id;
-        message.state = (char *)executor_state_name(e->state);
-        message.message = (char *)(text ? text : "");
-        message.has_exit_status = exit_status != NULL;
-        message.exit_status = exit_status ? *exit_status : 0;
-        message.worker_host = (char *)(worker_host ? worker_host : "");
-        outbox_send(&s->outbox, e->app->peer, TYPE(EXECUTOR_UPDATED), &message.base);
+        message.executor = a->executor->id;
+        message.state = (char *)executor_state_name(a->state);
+        message.message = a->text ? a->text : message.message;
+        message.has_exit_status = a->has_exit_status;
+        message.exit_status = a->exit_status;
+        message.worker_host = a->worker ? a->worker->host : message.worker_host;
+        outbox_send(&s->outbox, a->peer, TYPE(EXECUTOR_UPDATED), &message.base);
 }
 
-static void say_worker_removed(void *owner, const struct master_app *app, const struct master_worker *w,
-                               const char *text)
+static void send_worker_removed(struct master_server *s, const struct master_action *a)
 {
-        struct master_server *s = owner;
         Firesteel__Standalone__WorkerRemoved message = FIRESTEEL__STANDALONE__WORKER_REMOVED__INIT;
-        message.worker_id = w->id;
-        message.host = w->host;
-        message.message = (char *)text;
-        outbox_send(&s->outbox, app->peer, TYPE(WORKER_REMOVED), &message.base);
+        message.worker_id = a->worker->id;
+        message.host = a->worker->host;
+        message.message = a->text;
+        for (const struct master_app *app = s->core->apps; app; app = app->next)
+                outbox_send(&s->outbox, app->peer, TYPE(WORKER_REMOVED), &message.base);
 }
 
-static void say_executors_do_not_fit(void *owner, const struct master_app *app, const char *text)
+static void send_executors_do_not_fit(struct master_server *s, const struct master_action *a)
 {
-        struct master_server *s = owner;
         Firesteel__Standalone__Sentence message = FIRESTEEL__STANDALONE__SENTENCE__INIT;
-        message.text = (char *)text;
-        outbox_send(&s->outbox, app->peer, TYPE(EXECUTORS_DO_NOT_FIT), &message.base);
+        message.text = a->text;
+        outbox_send(&s->outbox, a->peer, TYPE(EXECUTORS_DO_NOT_FIT), &message.base);
 }
 
-static void say_app_removed(void *owner, const struct master_app *app)
+static void send_app_removed(struct master_server *s, const struct master_action *a)
 {
-        struct master_server *s = owner;
         Firesteel__Standalone__ApplicationRemoved message = FIRESTEEL__STANDALONE__APPLICATION_REMOVED__INIT;
-        _cleanup_free_ char *text = mem_printf("Master removed our application: %s", app_state_name(app->state));
-        message.state = (char *)app_state_name(app->state);
+        _cleanup_free_ char *text = mem_printf("Master removed our application: %s", app_state_name(a->app->state));
+        message.state = (char *)app_state_name(a->app->state);
         message.message = text;
-        outbox_send(&s->outbox, app->peer, TYPE(APPLICATION_REMOVED), &message.base);
+        outbox_send(&s->outbox, a->peer, TYPE(APPLICATION_REMOVED), &message.base);
 }
 
 /* ------------------------------------------------------------------------------------------------ a new leader */
@@ -251,7 +239,7 @@ static void make_nonce(char text[static 33])
 }
 
 /*
- * To who was recorded: over the connection on which it registering_role itself when this master did not lead yet, else
+ * To who was recorded: over the connection on which it introduced itself when this master did not lead yet, else
  * over a new one to its address.
  */
 static Firesteel__Standalone__MasterChanged master_changed(struct master_server *s,
@@ -265,8 +253,8 @@ static Firesteel__Standalone__MasterChanged master_changed(struct master_server 
         return message;
 }
 
-static void say_master_changed(struct master_server *s, enum session_role role, const char *key, const char *address,
-                               const char *app_id)
+static void send_master_changed(struct master_server *s, enum session_role role, const char *key, const char *address,
+                                const char *app_id)
 {
         Firesteel__Standalone__Version version;
         Firesteel__Standalone__MasterChanged message = master_changed(s, &version);
@@ -294,14 +282,14 @@ static void say_master_changed(struct master_server *s, enum session_role role, 
         vec_push(&s->calls, call);
 }
 
-static void say_master_changed_app(void *owner, const struct master_app *app)
+static void send_master_changed_app(struct master_server *s, const struct master_action *a)
 {
-        say_master_changed(owner, SESSION_APP, app->address, app->address, app->id);
+        send_master_changed(s, SESSION_APP, a->app->address, a->app->address, a->app->id);
 }
 
-static void say_master_changed_worker(void *owner, const struct master_worker *w)
+static void send_master_changed_worker(struct master_server *s, const struct master_action *a)
 {
-        say_master_changed(owner, SESSION_WORKER, w->id, w->address, NULL);
+        send_master_changed(s, SESSION_WORKER, a->worker->id, a->worker->address, NULL);
 }
 
 void master_server_reconnect_peers(struct master_server *s)
@@ -326,50 +314,51 @@ void master_server_close_recovery_connections(struct master_server *s)
         s->calls.len = 0;
 }
 
-static void say_leadership_lost(void *owner)
+static void leadership_lost(struct master_server *s, const struct master_action *a)
 {
-        struct master_server *s = owner;
+        (void)a;
         s->ended(s->owner, 0);
 }
 
-/* Names of applications and what others said of themselves are in it: one line stays one line. */
-static void say_log(void *owner, enum log_level level, const char *line)
+/* Names of applications and what peers said of themselves are in it: one line stays one line. */
+static void log_line(struct master_server *s, const struct master_action *a)
 {
-        (void)owner;
-        const char *c = line;
-        while (*c && !iscntrl((unsigned char)*c))
-                c++;
-        if (!*c) {
-                log_at(level, MASTER_LOG, "%s", line);
-                return;
-        }
-        _cleanup_free_ char *clean = mem_strdup(line);
-        for (char *at = clean; *at; at++)
-                if (iscntrl((unsigned char)*at))
-                        *at = ' ';
-        log_at(level, MASTER_LOG, "%s", clean);
+        (void)s;
+        for (char *c = a->text; *c; c++)
+                if (iscntrl((unsigned char)*c))
+                        *c = ' ';
+        log_at(a->level, MASTER_LOG, "%s", a->text);
 }
 
-const struct master_ops master_server_ops = {
-        .store = say_store,
-        .remove = say_remove,
-        .worker_registered = say_worker_registered,
-        .worker_refused = say_worker_refused,
-        .in_standby = say_in_standby,
-        .reconnect_worker = say_reconnect_worker,
-        .launch_executor = say_launch_executor,
-        .kill_executor = say_kill_executor,
-        .launch_driver = say_launch_driver,
-        .kill_driver = say_kill_driver,
-        .app_finished = say_app_finished,
-        .app_registered = say_app_registered,
-        .executor_added = say_executor_added,
-        .executor_updated = say_executor_updated,
-        .worker_removed = say_worker_removed,
-        .executors_do_not_fit = say_executors_do_not_fit,
-        .app_removed = say_app_removed,
-        .master_changed_app = say_master_changed_app,
-        .master_changed_worker = say_master_changed_worker,
-        .leadership_lost = say_leadership_lost,
-        .log = say_log,
-};
+void master_server_run(struct master_server *s)
+{
+        static void (*const run[])(struct master_server * s, const struct master_action *a) = {
+                [MASTER_STORE] = record_store,
+                [MASTER_REMOVE] = record_remove,
+                [MASTER_WORKER_REGISTERED] = send_worker_registered,
+                [MASTER_WORKER_REFUSED] = send_worker_refused,
+                [MASTER_RECONNECT_WORKER] = send_reconnect_worker,
+                [MASTER_LAUNCH_EXECUTOR] = send_launch_executor,
+                [MASTER_KILL_EXECUTOR] = send_kill_executor,
+                [MASTER_LAUNCH_DRIVER] = send_launch_driver,
+                [MASTER_KILL_DRIVER] = send_kill_driver,
+                [MASTER_APP_FINISHED] = send_app_finished,
+                [MASTER_APP_REGISTERED] = send_app_registered,
+                [MASTER_EXECUTOR_ADDED] = send_executor_added,
+                [MASTER_EXECUTOR_UPDATED] = send_executor_updated,
+                [MASTER_EXECUTORS_DO_NOT_FIT] = send_executors_do_not_fit,
+                [MASTER_APP_REMOVED] = send_app_removed,
+                [MASTER_WORKER_REMOVED] = send_worker_removed,
+                [MASTER_IN_STANDBY] = send_in_standby,
+                [MASTER_CHANGED_APP] = send_master_changed_app,
+                [MASTER_CHANGED_WORKER] = send_master_changed_worker,
+                [MASTER_LEADERSHIP_LOST] = leadership_lost,
+                [MASTER_LOG_LINE] = log_line,
+        };
+        if (s->running)
+                return;
+        s->running = true;
+        for (const struct master_action *a; (a = master_next_action(s->core));)
+                run[a->kind](s, a);
+        s->running = false;
+}

@@ -47,6 +47,7 @@ static void on_idle(uv_idle_t *idle)
 
 void master_server_schedule_turn(struct master_server *s)
 {
+        master_server_run(s);
         if (!s->closing)
                 uv_idle_start(&s->idle, on_idle);
 }
@@ -77,6 +78,7 @@ static void on_turn(uv_check_t *check)
         follow_clock(s);
         int64_t now = master_server_now();
         master_schedule(s->core, now);
+        master_server_run(s);
         outbox_seal(&s->outbox);
         if (s->core->status == MASTER_ALIVE)
                 master_server_close_recovery_connections(s);
@@ -109,6 +111,7 @@ static void on_elected(void *owner, const struct persistence_record *records, si
         master_records_read(&r, records, n);
         master_elected(s->core, r.apps.data, (int)r.apps.len, r.drivers.data, (int)r.drivers.len, r.workers.data,
                        (int)r.workers.len, master_server_now());
+        master_server_run(s);
         master_server_reconnect_peers(s);
         master_server_schedule_turn(s);
 }
@@ -118,6 +121,7 @@ static void on_revoked(void *owner, const char *why)
         struct master_server *s = owner;
         log_error(MASTER_LOG, "%s", why);
         master_revoked(s->core, master_server_now());
+        master_server_run(s);
 }
 
 static void on_failed(void *owner, const char *message)
@@ -243,7 +247,7 @@ int master_server_new(uv_loop_t *loop, const struct master_conf *conf, void (*en
         add_handle(s, (uv_handle_t *)&s->turn);
         config.wall_offset = s->wall_offset = wall_offset();
         config.log_level = log_threshold;
-        s->core = master_new(&config, &master_server_ops, s);
+        s->core = master_new(&config);
         raise_limits();
         int r = listen_rpc(s, error);
         outbox_init(&s->outbox, &s->sessions, s->env, commit, s);
@@ -281,6 +285,7 @@ const char *master_server_url(const struct master_server *s)
 
 static void reply(struct master_server *s, struct master_reply *reply, master_replied *replied, void *owner)
 {
+        master_server_run(s);
         outbox_reply(&s->outbox, reply, replied, owner);
         master_server_schedule_turn(s);
 }
@@ -340,6 +345,7 @@ bool master_server_kill_app(struct master_server *s, const char *app_id)
 int master_server_decommission(struct master_server *s, const char *const *hosts, int n)
 {
         int found = master_decommission_hosts(s->core, hosts, n, master_server_now());
+        master_server_run(s);
         for (struct master_worker *w = found ? s->core->workers : NULL; w; w = w->next)
                 for (int i = 0; i < n; i++)
                         if (w->state == WORKER_DECOMMISSIONED && strcasecmp(w->host, hosts[i]) == 0) {

@@ -1,7 +1,7 @@
 /*
- * What the files of the master process share: master_server.c (its life, the loop's turn), master_endpoint.c (what
- * others say), master_says.c (what the core says),
- * master_web.c (who asks by HTTP). Users include master_server.h.
+ * What the files of the master process share: master_server.c (its life, the loop's turn), master_endpoint.c (decodes
+ * messages and passes them to the core), master_send.c (does the core's actions), master_http.c (REST server and
+ * pages). Users include master_server.h.
  */
 #pragma once
 
@@ -48,15 +48,14 @@ struct master_server {
         uv_idle_t idle;   /* while there is news: the loop must not wait before its turn ends */
         uv_check_t turn;
         int handles;
-        bool closing;
+        bool closing, running; /* running: actions of the core are being done */
         int64_t wall_offset;
-
-        /* who registers just now, for the answer of a master that does not lead */
-        enum session_role registering_role;
-        const char *registering_key;
 };
 
-/* Something was told to the core: the turn has an end. */
+/* Does what the core wants done, in order. After each event, and before anything else is sent. */
+void master_server_run(struct master_server *s);
+
+/* After each event: runs, and lets the core place and the outbox leave at the end of the loop's turn. */
 void master_server_schedule_turn(struct master_server *s);
 
 /* Submit a driver, if it can run here. */
@@ -64,15 +63,14 @@ struct master_reply master_server_submit_driver(struct master_server *s,
                                                 const Firesteel__Standalone__DriverDescription *driver,
                                                 struct wire_memory *memory);
 
-extern const struct master_ops master_server_ops;             /* owner: the server */
-extern const struct rpc_endpoint_class master_endpoint_class; /* likewise */
+extern const struct rpc_endpoint_class master_endpoint_class; /* owner: the server */
 
 /* master_web.c: the REST server and the pages. Negative with @error. */
 int master_web_start(struct master_server *s, struct fst_error *error);
 void master_web_stop(struct master_server *s);
 
 /*
- * This master leads: workers and applications that registering_role themselves to it before, and that were not
+ * This master leads: workers and applications that introduced themselves to it before, and that were not
  * recorded, are to register. Applications that have an id are left alone: they are known, or another leader's.
  */
 void master_server_reconnect_peers(struct master_server *s);

@@ -26,15 +26,15 @@ static size_t find(struct keeper *k, enum master_record kind, const char *id)
 
 static struct keeper keeper;
 
-static void keep_store(void *owner, enum master_record kind, const char *id, const void *object)
+static void keep_store(const struct master_action *a)
 {
-        size_t i = find(&keeper, kind, id);
+        size_t i = find(&keeper, a->record, a->id);
         if (i == keeper.n) {
-                keeper.kept[keeper.n++].kind = kind;
-                keeper.kept[i].id = mem_strdup(id);
+                keeper.kept[keeper.n++].kind = a->record;
+                keeper.kept[i].id = mem_strdup(a->id);
         } else
                 free(keeper.kept[i].data);
-        keeper.kept[i].data = master_record_pack(kind, object, &keeper.kept[i].size);
+        keeper.kept[i].data = master_record_pack(a->record, a->object, &keeper.kept[i].size);
 }
 
 static struct persistence_record record(size_t i)
@@ -94,17 +94,16 @@ static void expect_body(const struct master_body *body, const void *data, size_t
 
 static void the_next_leader_reads_what_was_stored(void **state)
 {
-        struct recorder recorder = {0};
-        struct master_ops ops = recorder_ops;
+        struct recorder recorder = {.store = keep_store};
         struct master_config config = MASTER_CONFIG_DEFAULT;
-        ops.store = keep_store;
-        struct master *m = master_new(&config, &ops, &recorder);
+        struct master *m = recorded_master(&recorder, &config);
         master_elected(m, NULL, 0, NULL, 0, NULL, 0, 0);
         master_register_worker(m, 1, &worker, 0);
         master_register_app(m, 2, &app, 1000);
         struct master_reply reply = master_submit_driver(m, &driver, 2000); /* more cores than there are: it waits */
         assert_true(reply.success);
         master_schedule(m, 2000);
+        recorded(&recorder, NULL);
 
         struct persistence_record records[3];
         assert_int_equal(keeper.n, 3);
@@ -156,11 +155,11 @@ static void the_next_leader_reads_what_was_stored(void **state)
         assert_int_equal(d->spec.n_needs, 1);
         expect_body(&d->spec.body, "\0\1\2", 3);
 
-        struct master *next = master_new(&config, &ops, &recorder);
+        struct master *next = recorded_master(&recorder, &config);
         buf_reset(&recorder.said);
         master_elected(next, r.apps.data, (int)r.apps.len, r.drivers.data, (int)r.drivers.len, r.workers.data,
                        (int)r.workers.len, 0);
-        assert_string_equal(buf_text(&recorder.said),
+        assert_string_equal(buf_text(recorded(&recorder, &recorder.said)),
                             "changed Wörter zählen\nchanged worker-20261122053000-192.0.2.7-40112\n");
         master_records_deinit(&r);
         master_reply_deinit(&reply);
@@ -173,17 +172,16 @@ static void the_next_leader_reads_what_was_stored(void **state)
 
 static void that_a_driver_was_launched_is_stored(void **state)
 {
-        struct recorder recorder = {0};
-        struct master_ops ops = recorder_ops;
+        struct recorder recorder = {.store = keep_store};
         struct master_config config = MASTER_CONFIG_DEFAULT;
         struct driver_spec small = driver;
-        ops.store = keep_store;
         small.cores = 1;
-        struct master *m = master_new(&config, &ops, &recorder);
+        struct master *m = recorded_master(&recorder, &config);
         master_elected(m, NULL, 0, NULL, 0, NULL, 0, 0);
         master_register_worker(m, 1, &worker, 0);
         struct master_reply reply = master_submit_driver(m, &small, 0);
         master_schedule(m, 0);
+        recorded(&recorder, NULL);
         struct persistence_record launched = record(find(&keeper, MASTER_RECORD_DRIVER, reply.driver_id));
         struct master_records r = MASTER_RECORDS_INIT;
         assert_int_equal(master_records_read(&r, &launched, 1), 0);

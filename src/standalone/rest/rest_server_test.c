@@ -89,7 +89,7 @@ static int begin(void **state)
 {
         memset(&t, 0, sizeof(t));
         conf_init(&t.conf);
-        t.master = master_new(&MASTER_CONFIG_DEFAULT, &recorder_ops, &t.recorder);
+        t.master = recorded_master(&t.recorder, &MASTER_CONFIG_DEFAULT);
         master_elected(t.master, NULL, 0, NULL, 0, NULL, 0, 1000);
         start_server();
         return 0;
@@ -445,7 +445,7 @@ static void only_allowed_resources(void **state)
 static void a_standby_says_so(void **state)
 {
         master_free(t.master);
-        t.master = master_new(&MASTER_CONFIG_DEFAULT, &recorder_ops, &t.recorder);
+        t.master = recorded_master(&t.recorder, &MASTER_CONFIG_DEFAULT);
         create(REQUEST NATIVE "\"sparkProperties\":{}}");
         assert_string_equal(text("message"),
                             "Current state is not alive: STANDBY. Can only accept driver submissions in ALIVE state.");
