@@ -57,6 +57,15 @@
                 (v)->data[at_] = (__VA_ARGS__);                                                                        \
         } while (0)
 
+/* Take the first @n elements out. */
+#define vec_drop(v, n)                                                                                                 \
+        do {                                                                                                           \
+                size_t n_ = (n);                                                                                       \
+                (v)->len -= n_;                                                                                        \
+                if (n_)                                                                                                \
+                        memmove((v)->data, (v)->data + n_, (v)->len * sizeof(*(v)->data));                             \
+        } while (0)
+
 #define vec_deinit(v)                                                                                                  \
         do {                                                                                                           \
                 free((v)->data);                                                                                       \

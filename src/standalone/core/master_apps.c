@@ -232,8 +232,7 @@ static void remember(struct master *m, struct master_executor *e)
 
                 for (size_t i = 0; i < oldest; i++)
                         master_bury(m, app->removed.data[i], executor_free);
-                app->removed.len -= oldest;
-                memmove(app->removed.data, app->removed.data + oldest, app->removed.len * sizeof(e));
+                vec_drop(&app->removed, oldest);
         }
         vec_push(&app->removed, e);
 }
@@ -478,8 +477,7 @@ static void retain(struct master *m, struct master_app *app)
 
                 for (size_t i = 0; i < oldest; i++)
                         master_bury(m, m->completed_apps.data[i], master_app_free);
-                m->completed_apps.len -= oldest;
-                memmove(m->completed_apps.data, m->completed_apps.data + oldest, m->completed_apps.len * sizeof(app));
+                vec_drop(&m->completed_apps, oldest);
         }
         vec_push(&m->completed_apps, app);
 }

@@ -111,9 +111,7 @@ static void retain(struct master *m, struct master_driver *d)
 
                 for (size_t i = 0; i < oldest; i++)
                         master_bury(m, m->completed_drivers.data[i], master_driver_free);
-                m->completed_drivers.len -= oldest;
-                memmove(m->completed_drivers.data, m->completed_drivers.data + oldest,
-                        m->completed_drivers.len * sizeof(d));
+                vec_drop(&m->completed_drivers, oldest);
         }
         vec_push(&m->completed_drivers, d);
 }

@@ -96,8 +96,9 @@ void worker_orders_forget_apps(struct worker_server *s)
                 forget_app(s, &s->apps.data[s->apps.len - 1]);
 }
 
-static void take_app_finished(struct worker_server *s, const Firesteel__Standalone__ApplicationId *m)
+static void take_app_finished(struct worker_server *s, const void *message)
 {
+        const Firesteel__Standalone__ApplicationId *m = message;
         struct worker_app *app = find_app(s, m->id);
         if (!app)
                 return;
@@ -106,6 +107,16 @@ static void take_app_finished(struct worker_server *s, const Firesteel__Standalo
 }
 
 /* -------------------------------------------------------------------------------------------------- executors */
+
+/* Appends to a list of what has ended, and frees the oldest if there are more than @most: a tenth at once, as Spark. */
+#define retain(list, ended, most, free_oldest)                                                                         \
+        do {                                                                                                           \
+                vec_push(list, ended);                                                                                 \
+                size_t drop_ = (list)->len > (size_t)(most) ? MIN((size_t)MAX((most) / 10, 1), (list)->len) : 0;       \
+                for (size_t i_ = 0; i_ < drop_; i_++)                                                                  \
+                        free_oldest((list)->data[i_]);                                                                 \
+                vec_drop(list, drop_);                                                                                 \
+        } while (0)
 
 static void report_executor(struct worker_server *s, const struct worker_executor_state *x, const char *message,
                             const int *status)
@@ -123,19 +134,9 @@ static void report_executor(struct worker_server *s, const struct worker_executo
                 worker_masters_send(s->masters, TYPE(EXECUTOR_STATE_CHANGED), &m.base);
 }
 
-static void retain_executor(struct worker_server *s, struct worker_executor_state *x)
+static void executor_free(struct worker_executor_state *x)
 {
-        vec_push(&s->view.finished_executors, x);
-        size_t most = (size_t)s->conf->retained_executors, n = s->view.finished_executors.len;
-        if (n <= most)
-                return;
-        /* A tenth of them goes at once, as in Spark: each removal moves all. */
-        size_t drop = MIN(MAX(most / 10, n - most), n);
-        for (size_t i = 0; i < drop; i++)
-                executor_runner_free(executor_runner_of(s->view.finished_executors.data[i]));
-        memmove(s->view.finished_executors.data, s->view.finished_executors.data + drop,
-                (n - drop) * sizeof(*s->view.finished_executors.data));
-        s->view.finished_executors.len = n - drop;
+        executor_runner_free(executor_runner_of(x));
 }
 
 static void executor_gone(struct worker_server *s, struct worker_executor_state *x, const char *message,
@@ -153,7 +154,7 @@ static void executor_gone(struct worker_server *s, struct worker_executor_state 
                         s->view.cores_used -= x->cores;
                         s->view.memory_used -= x->memory;
                 }
-        retain_executor(s, x);
+        retain(&s->view.finished_executors, x, s->conf->retained_executors, executor_free);
         cleanup_app_if_finished(s, x->app_id);
         worker_server_check_stopped(s);
 }
@@ -173,8 +174,9 @@ static int start_executor(struct worker_server *s, struct executor_runner *runne
         return r ? r : executor_runner_start(runner, m, app->list, executor_has_ended, s, error);
 }
 
-static void take_launch_executor(struct worker_server *s, const Firesteel__Standalone__LaunchExecutor *m)
+static void take_launch_executor(struct worker_server *s, const void *message)
 {
+        const Firesteel__Standalone__LaunchExecutor *m = message;
         struct fst_error error = FST_ERROR_INIT;
         if (strcmp(m->master_url, worker_masters_url(s->masters)) != 0) {
                 log_warn("Worker", "Invalid Master (%s) attempted to launch executor.", m->master_url);
@@ -200,8 +202,9 @@ static void take_launch_executor(struct worker_server *s, const Firesteel__Stand
         error_deinit(&error);
 }
 
-static void take_kill_executor(struct worker_server *s, const Firesteel__Standalone__ExecutorName *m)
+static void take_kill_executor(struct worker_server *s, const void *message)
 {
+        const Firesteel__Standalone__ExecutorName *m = message;
         for (size_t i = 0; i < s->view.executors.len; i++) {
                 struct worker_executor_state *x = s->view.executors.data[i];
                 if (x->id == m->executor && strcmp(x->app_id, m->app_id) == 0) {
@@ -239,16 +242,9 @@ static void log_driver_end(const struct worker_server *s, const struct worker_dr
                 log_warn("Worker", "Driver %s exited successfully while master is disconnected.", d->id);
 }
 
-static void retain_driver(struct worker_server *s, struct worker_driver_state *d)
+static void driver_free(struct worker_driver_state *d)
 {
-        vec_push(&s->view.finished_drivers, d);
-        size_t most = (size_t)s->conf->retained_drivers, n = s->view.finished_drivers.len;
-        size_t drop = n > most ? MIN(MAX(most / 10, n - most), n) : 0;
-        for (size_t i = 0; i < drop; i++)
-                driver_runner_free(driver_runner_of(s->view.finished_drivers.data[i]));
-        memmove(s->view.finished_drivers.data, s->view.finished_drivers.data + drop,
-                (n - drop) * sizeof(*s->view.finished_drivers.data));
-        s->view.finished_drivers.len = n - drop;
+        driver_runner_free(driver_runner_of(d));
 }
 
 /*
@@ -268,12 +264,13 @@ static void driver_has_ended(void *owner, struct driver_runner *runner)
                         s->view.cores_used -= d->cores;
                         s->view.memory_used -= d->memory;
                 }
-        retain_driver(s, d);
+        retain(&s->view.finished_drivers, d, s->conf->retained_drivers, driver_free);
         worker_server_check_stopped(s);
 }
 
-static void take_launch_driver(struct worker_server *s, const Firesteel__Standalone__LaunchDriver *m)
+static void take_launch_driver(struct worker_server *s, const void *message)
 {
+        const Firesteel__Standalone__LaunchDriver *m = message;
         if (strcmp(m->master_url, worker_masters_url(s->masters)) != 0) {
                 log_warn("Worker", "Invalid Master (%s) attempted to launch driver.", m->master_url);
                 return;
@@ -292,8 +289,9 @@ static void take_launch_driver(struct worker_server *s, const Firesteel__Standal
         driver_runner_start(runner, driver_has_ended, s);
 }
 
-static void take_kill_driver(struct worker_server *s, const Firesteel__Standalone__DriverId *m)
+static void take_kill_driver(struct worker_server *s, const void *message)
 {
+        const Firesteel__Standalone__DriverId *m = message;
         log_info("Worker", "Asked to kill driver %s", m->id);
         for (size_t i = 0; i < s->view.drivers.len; i++)
                 if (strcmp(s->view.drivers.data[i]->id, m->id) == 0) {
@@ -306,26 +304,15 @@ static void take_kill_driver(struct worker_server *s, const Firesteel__Standalon
 /* ----------------------------------------------------------------------------------------------------- orders */
 
 /* What only the master that leads may say. */
-#define TAKE(name, kind, function)                                                                                     \
-        static void name(struct worker_server *s, const void *message)                                                 \
-        {                                                                                                              \
-                function(s, (const Firesteel__Standalone__##kind *)message);                                           \
-        }
-TAKE(order_launch_executor, LaunchExecutor, take_launch_executor)
-TAKE(order_kill_executor, ExecutorName, take_kill_executor)
-TAKE(order_app_finished, ApplicationId, take_app_finished)
-TAKE(order_launch_driver, LaunchDriver, take_launch_driver)
-TAKE(order_kill_driver, DriverId, take_kill_driver)
-
 static const struct {
         const ProtobufCMessageDescriptor *descriptor;
         void (*take)(struct worker_server *s, const void *message);
 } orders[] = {
-        [TYPE(LAUNCH_EXECUTOR)] = {&firesteel__standalone__launch_executor__descriptor, order_launch_executor},
-        [TYPE(KILL_EXECUTOR)] = {&firesteel__standalone__executor_name__descriptor, order_kill_executor},
-        [TYPE(LAUNCH_DRIVER)] = {&firesteel__standalone__launch_driver__descriptor, order_launch_driver},
-        [TYPE(KILL_DRIVER)] = {&firesteel__standalone__driver_id__descriptor, order_kill_driver},
-        [TYPE(APPLICATION_FINISHED)] = {&firesteel__standalone__application_id__descriptor, order_app_finished},
+        [TYPE(LAUNCH_EXECUTOR)] = {&firesteel__standalone__launch_executor__descriptor, take_launch_executor},
+        [TYPE(KILL_EXECUTOR)] = {&firesteel__standalone__executor_name__descriptor, take_kill_executor},
+        [TYPE(LAUNCH_DRIVER)] = {&firesteel__standalone__launch_driver__descriptor, take_launch_driver},
+        [TYPE(KILL_DRIVER)] = {&firesteel__standalone__driver_id__descriptor, take_kill_driver},
+        [TYPE(APPLICATION_FINISHED)] = {&firesteel__standalone__application_id__descriptor, take_app_finished},
 };
 
 void worker_orders_take(struct worker_server *s, const struct rpc_message *m)
