@@ -104,19 +104,19 @@ static void fill_worker(const char *work_dir)
 
 /* -------------------------------------------------------------------------------------------------------- pages */
 
-static const struct master *state(void *owner)
+static const struct master *state(const struct master_server *m)
 {
         return master;
 }
 
-static bool kill_app(void *owner, const char *id)
+static bool kill_app(struct master_server *m, const char *id)
 {
         printf("kill app %s\n", id);
         fflush(stdout);
         return master_kill_app(master, id, now());
 }
 
-static void kill_driver(void *owner, const char *id, void (*replied)(void *, const struct master_reply *),
+static void kill_driver(struct master_server *m, const char *id, void (*replied)(void *, const struct master_reply *),
                         void *context)
 {
         struct master_reply reply = master_kill_driver(master, id, now());
@@ -128,7 +128,7 @@ static void kill_driver(void *owner, const char *id, void (*replied)(void *, con
         master_reply_deinit(&reply);
 }
 
-static int decommission(void *owner, const char *const *hosts, int n)
+static int decommission(struct master_server *m, const char *const *hosts, int n)
 {
         return master_decommission_hosts(master, hosts, n, now());
 }

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "standalone/master/master_wire.h"
+#include "standalone/rest/driver_validation.h"
 #include "net/socket.h"
 #include "rpc/rpc.h"
 
@@ -405,13 +406,21 @@ static void answer_reply(struct master_request *w, struct master_reply *reply)
 static void submit_driver(struct master_request *w)
 {
         const Firesteel__Standalone__SubmitDriver *b = w->body;
+        struct fst_error error = FST_ERROR_INIT;
+        struct master_reply reply = {0};
+        struct driver_spec spec;
+        enum driver_kind kind;
         if (!check_client(w, b->version))
                 return;
-        struct master_reply reply = {0};
-        if (b->driver)
-                reply = master_server_submit_driver(w->s, b->driver, &w->memory);
+        int e = b->driver ? driver_check(b->driver->jar_url, &w->s->conf->conf, &kind, &error)
+                          : error_set(&error, -EINVAL, "what the driver is to run is not said");
+        if (e == 0)
+                e = master_read_driver(b->driver, &w->memory, &spec, &error);
+        if (e < 0)
+                reply.message = mem_strdup(error_message(&error));
         else
-                reply.message = mem_strdup("what the driver is to run is not said");
+                reply = master_submit_driver(w->s->core, &spec, master_server_now());
+        error_deinit(&error);
         answer_reply(w, &reply);
 }
 

@@ -9,38 +9,12 @@
 #include "standalone/rest/rest_server.h"
 #include "net/socket.h"
 
-static const struct master *state(void *owner)
-{
-        return master_server_state(owner);
-}
-
-static void submit(void *owner, const Firesteel__Standalone__DriverDescription *driver, rest_replied *replied,
-                   void *context)
-{
-        master_server_submit(owner, driver, replied, context);
-}
-
-static void kill_driver(void *owner, const char *driver_id, rest_replied *replied, void *context)
-{
-        master_server_kill(owner, driver_id, replied, context);
-}
-
-static void kill_all(void *owner, rest_replied *replied, void *context)
-{
-        master_server_kill_all(owner, replied, context);
-}
-
-static void clear(void *owner, rest_replied *replied, void *context)
-{
-        master_server_clear(owner, replied, context);
-}
-
 static const struct rest_master_ops rest_ops = {
-        .state = state,
-        .submit = submit,
-        .kill = kill_driver,
-        .kill_all = kill_all,
-        .clear = clear,
+        .state = master_server_state,
+        .submit = master_server_submit,
+        .kill = master_server_kill,
+        .kill_all = master_server_kill_all,
+        .clear = master_server_clear,
 };
 
 static int start_rest(struct master_server *s, struct fst_error *error)
@@ -62,22 +36,12 @@ static int start_rest(struct master_server *s, struct fst_error *error)
 
 /* ------------------------------------------------------------------------------------------------------- pages */
 
-static bool kill_app(void *owner, const char *app_id)
-{
-        return master_server_kill_app(owner, app_id);
-}
-
-static int decommission(void *owner, const char *const *hosts, int n)
-{
-        return master_server_decommission(owner, hosts, n);
-}
-
 static const struct master_pages_ops pages_ops = {
-        .state = state,
+        .state = master_server_state,
         .now = master_server_now,
-        .kill_app = kill_app,
-        .kill_driver = kill_driver,
-        .decommission = decommission,
+        .kill_app = master_server_kill_app,
+        .kill_driver = master_server_kill,
+        .decommission = master_server_decommission,
 };
 
 /* Where people reach the pages: a proxy in front of them, if there is one. */
@@ -104,7 +68,7 @@ static int start_pages(struct master_server *s, struct fst_error *error)
                 .master_url = s->url,
                 .rest_url = s->rest_url,
                 .ops = &pages_ops,
-                .owner = s,
+                .master = s,
         };
         int r = master_pages_new(&options, &s->pages, error);
         if (r < 0)

@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "standalone/rest/driver_validation.h"
 #include "standalone/recovery/master_record.h"
 #include "standalone/master/master_wire.h"
 #include "standalone/recovery/persistence.h"
@@ -290,30 +289,11 @@ static void reply(struct master_server *s, struct master_reply *reply, master_re
         master_server_schedule_turn(s);
 }
 
-struct master_reply master_server_submit_driver(struct master_server *s,
-                                                const Firesteel__Standalone__DriverDescription *driver,
-                                                struct wire_memory *memory)
+void master_server_submit(struct master_server *s, const struct driver_spec *driver, master_replied *replied,
+                          void *owner)
 {
-        struct fst_error error = FST_ERROR_INIT;
-        struct driver_spec spec = {0};
-        struct master_reply reply = {0};
-        enum driver_kind kind;
-        if (driver_check(driver->jar_url, &s->conf->conf, &kind, &error) < 0 ||
-            master_read_driver(driver, memory, &spec, &error) < 0)
-                reply.message = mem_strdup(error_message(&error));
-        else
-                reply = master_submit_driver(s->core, &spec, master_server_now());
-        error_deinit(&error);
-        return reply;
-}
-
-void master_server_submit(struct master_server *s, const Firesteel__Standalone__DriverDescription *driver,
-                          master_replied *replied, void *owner)
-{
-        struct wire_memory memory = wire_memory_for(protobuf_c_message_get_packed_size(&driver->base));
-        struct master_reply answer = master_server_submit_driver(s, driver, &memory);
+        struct master_reply answer = master_submit_driver(s->core, driver, master_server_now());
         reply(s, &answer, replied, owner);
-        standalone_memory_deinit(&memory);
 }
 
 void master_server_kill(struct master_server *s, const char *driver_id, master_replied *replied, void *owner)

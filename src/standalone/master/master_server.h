@@ -50,10 +50,10 @@ typedef void master_replied(void *owner, const struct master_reply *reply);
 
 /*
  * The reply comes once what it says is durable; not at all if this master ends before. Refused (reply.success false)
- * unless the master is ALIVE. A driver that cannot run here (driver_check) is refused, too.
+ * unless the master is ALIVE. The caller has found that the driver can run here (driver_check).
  */
-void master_server_submit(struct master_server *s, const Firesteel__Standalone__DriverDescription *driver,
-                          master_replied *replied, void *owner);
+void master_server_submit(struct master_server *s, const struct driver_spec *driver, master_replied *replied,
+                          void *owner);
 void master_server_kill(struct master_server *s, const char *driver_id, master_replied *replied, void *owner);
 void master_server_kill_all(struct master_server *s, master_replied *replied, void *owner);
 void master_server_clear(struct master_server *s, master_replied *replied, void *owner);

@@ -58,11 +58,6 @@ void master_server_run(struct master_server *s);
 /* After each event: runs, and lets the core place and the outbox leave at the end of the loop's turn. */
 void master_server_schedule_turn(struct master_server *s);
 
-/* Submit a driver, if it can run here. */
-struct master_reply master_server_submit_driver(struct master_server *s,
-                                                const Firesteel__Standalone__DriverDescription *driver,
-                                                struct wire_memory *memory);
-
 extern const struct rpc_endpoint_class master_endpoint_class; /* owner: the server */
 
 /* master_web.c: the REST server and the pages. Negative with @error. */

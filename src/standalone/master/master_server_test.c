@@ -567,7 +567,8 @@ static void drivers_are_submitted(void **state)
         master_server_kill(f->server, "driver-x", on_replied, f);
         until(f, f->replies == 2);
         assert_string_equal(f->last_message, "Driver driver-x has already finished or does not exist");
-        master_server_submit(f->server, &d, on_replied, f);
+        master_server_submit(f->server, &(struct driver_spec){.main_class = "main", .cores = 1, .memory = 1},
+                             on_replied, f);
         until(f, f->replies == 3);
         assert_int_equal(master_server_state(f->server)->n_drivers, 2);
         assert_int_equal(master_server_decommission(f->server, (const char *const[]){"127.0.0.1"}, 1), 1);

@@ -30,7 +30,7 @@ void master_serve_app_kill(struct master_pages *p, struct web_request *q)
         const char *id = id_to_kill(p, q);
         if (!id)
                 return;
-        if (p->options.ops->kill_app(p->options.owner, id))
+        if (p->options.ops->kill_app(p->options.master, id))
                 log_info(MASTER_PAGES_LOG, "%s ended application %s", q->user ? q->user : q->call->peer, id);
         web_redirect(q, "/");
 }
@@ -66,7 +66,7 @@ void master_serve_driver_kill(struct master_pages *p, struct web_request *q)
         if (w->next)
                 w->next->prev = w;
         p->waiting = w;
-        p->options.ops->kill_driver(p->options.owner, id, on_killed, w);
+        p->options.ops->kill_driver(p->options.master, id, on_killed, w);
 }
 
 /* Whether @peer ("10.0.0.1:4000") is an address of this host. */
@@ -108,7 +108,7 @@ void master_serve_decommission(struct master_pages *p, struct web_request *q)
         for (size_t i = 0; i < q->form.fields.len && n < MOST_HOSTS; i++)
                 if (strcmp(q->form.fields.data[i].name, "host") == 0)
                         hosts[n++] = q->form.fields.data[i].value;
-        int workers = n ? p->options.ops->decommission(p->options.owner, hosts, n) : 0;
+        int workers = n ? p->options.ops->decommission(p->options.master, hosts, n) : 0;
         log_info(MASTER_PAGES_LOG, "Decommissioning of %d hosts decommissioned %d workers", n, workers);
         if (workers == 0)
                 return web_refuse(q, 404, "There is no worker on these hosts.");

@@ -22,15 +22,17 @@
 struct fst_conf;
 struct fst_error;
 struct master_pages;
+struct master_server;
 
+/* A master, for its pages: the functions of these names in master_server.h. */
 struct master_pages_ops {
-        const struct master *(*state)(void *owner);
+        const struct master *(*state)(const struct master_server *master);
         int64_t (*now)(void); /* as the core counts it */
-        bool (*kill_app)(void *owner, const char *app_id);
+        bool (*kill_app)(struct master_server *master, const char *app_id);
         /* Answered by @replied, at once or later; never if the master ends before. */
-        void (*kill_driver)(void *owner, const char *driver_id,
+        void (*kill_driver)(struct master_server *master, const char *driver_id,
                             void (*replied)(void *context, const struct master_reply *reply), void *context);
-        int (*decommission)(void *owner, const char *const *hosts, int n);
+        int (*decommission)(struct master_server *master, const char *const *hosts, int n);
 };
 
 struct master_pages_options {
@@ -41,7 +43,7 @@ struct master_pages_options {
         const char *master_url; /* "spark://host:7077"; borrowed */
         const char *rest_url;   /* "spark://host:6066"; NULL: no REST server; borrowed */
         const struct master_pages_ops *ops;
-        void *owner;
+        struct master_server *master;
 };
 
 /* Listen. 0, or negative with @error. */

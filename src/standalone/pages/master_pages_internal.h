@@ -38,7 +38,7 @@ struct master_pages {
 
 static inline const struct master *master_pages_state(const struct master_pages *p)
 {
-        return p->options.ops->state(p->options.owner);
+        return p->options.ops->state(p->options.master);
 }
 
 /* Each answers @q. */

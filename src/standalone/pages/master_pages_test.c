@@ -21,7 +21,7 @@ static struct {
         int decommissioned;
 } t;
 
-static const struct master *state_of(void *owner)
+static const struct master *state_of(const struct master_server *m)
 {
         return t.master;
 }
@@ -31,12 +31,12 @@ static int64_t now(void)
         return NOW;
 }
 
-static bool kill_app(void *owner, const char *id)
+static bool kill_app(struct master_server *m, const char *id)
 {
         return master_kill_app(t.master, id, NOW);
 }
 
-static void kill_driver(void *owner, const char *id, void (*replied)(void *, const struct master_reply *),
+static void kill_driver(struct master_server *m, const char *id, void (*replied)(void *, const struct master_reply *),
                         void *context)
 {
         struct master_reply reply = master_kill_driver(t.master, id, NOW);
@@ -44,7 +44,7 @@ static void kill_driver(void *owner, const char *id, void (*replied)(void *, con
         master_reply_deinit(&reply);
 }
 
-static int decommission(void *owner, const char *const *hosts, int n)
+static int decommission(struct master_server *m, const char *const *hosts, int n)
 {
         int workers = master_decommission_hosts(t.master, hosts, n, NOW);
         t.decommissioned += workers;

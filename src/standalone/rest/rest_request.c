@@ -414,3 +414,26 @@ int rest_request_driver(const struct rest_request *q, const char *master_url, in
                 *out = d;
         return r;
 }
+
+int rest_request_spec(const struct rest_request *q, const char *master_url, int rest_port, struct driver_spec *spec,
+                      struct arena *memory, struct fst_error *error)
+{
+        Firesteel__Standalone__DriverDescription *d;
+        int r = rest_request_driver(q, master_url, rest_port, &d, memory, error);
+        if (r < 0)
+                return r;
+        struct resource_need *needs = arena_alloc(memory, (d->n_needs + 1) * sizeof(*needs));
+        for (size_t i = 0; i < d->n_needs; i++)
+                needs[i] = (struct resource_need){d->needs[i]->name, d->needs[i]->amount};
+        const size_t size = protobuf_c_message_get_packed_size(&d->base);
+        uint8_t *body = arena_alloc(memory, size);
+        protobuf_c_message_pack(&d->base, body);
+        *spec = (struct driver_spec){.main_class = q->main_class,
+                                     .cores = d->cores,
+                                     .memory = d->memory,
+                                     .supervise = d->supervise,
+                                     .needs = needs,
+                                     .n_needs = (int)d->n_needs,
+                                     .body = {body, size}};
+        return 0;
+}

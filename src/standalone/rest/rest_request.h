@@ -8,6 +8,7 @@
 
 #include "base/strmap.h"
 #include "base/vec.h"
+#include "standalone/core/master_core.h"
 #include "standalone/wire/standalone.pb-c.h"
 #include "rpc/wire_memory.h"
 
@@ -36,3 +37,10 @@ int rest_request_parse(struct rest_request *q, const char *json, size_t len, str
  */
 int rest_request_driver(const struct rest_request *q, const char *master_url, int rest_port,
                         Firesteel__Standalone__DriverDescription **out, struct arena *memory, struct fst_error *error);
+
+/*
+ * The same for the core of a master: @spec, with the packed description as its body; all of it in @memory, or borrowed
+ * from @q.
+ */
+int rest_request_spec(const struct rest_request *q, const char *master_url, int rest_port, struct driver_spec *spec,
+                      struct arena *memory, struct fst_error *error);

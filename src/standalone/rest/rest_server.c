@@ -38,7 +38,7 @@ struct pending {
 struct rest_server {
         const struct fst_conf *conf;
         const struct rest_master_ops *ops;
-        void *owner;
+        struct master_server *master;
         char *master_url;
         int port;
         int64_t max_body;
@@ -157,7 +157,7 @@ static void handle_create(struct rest_server *s, const struct rest_call *call, c
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         _cleanup_(arena_deinit) struct arena memory = ARENA_INIT;
-        Firesteel__Standalone__DriverDescription *driver = NULL;
+        struct driver_spec driver;
         enum driver_kind kind;
         struct rest_request request;
         int r = rest_request_parse(&request, call->body, call->body_len, &error);
@@ -167,9 +167,9 @@ static void handle_create(struct rest_server *s, const struct rest_call *call, c
                         "org.apache.spark.deploy.rest.SubmitRestMissingFieldException: Valid application jar path "
                         "is required");
         if (r == 0)
-                r = rest_request_driver(&request, s->master_url, s->port, &driver, &memory, &error);
+                r = rest_request_spec(&request, s->master_url, s->port, &driver, &memory, &error);
         if (r == 0)
-                r = driver_check(driver->jar_url, s->conf, &kind, &error);
+                r = driver_check(request.app_resource, s->conf, &kind, &error);
         if (r < 0) {
                 refuse_create(answered, context, r, &error);
                 rest_request_deinit(&request);
@@ -177,7 +177,7 @@ static void handle_create(struct rest_server *s, const struct rest_call *call, c
         }
         struct pending *p = pending_new(s, REST_CREATE, NULL, answered, context);
         p->request = request;
-        s->ops->submit(s->owner, driver, on_replied, p);
+        s->ops->submit(s->master, &driver, on_replied, p);
 }
 
 static void handle_kill(struct rest_server *s, const struct rest_call *call, const char *id, rest_answered *answered,
@@ -186,19 +186,19 @@ static void handle_kill(struct rest_server *s, const struct rest_call *call, con
         if (!*id)
                 return refuse(answered, context, 400, "Submission ID is missing in kill request.");
         struct pending *p = pending_new(s, REST_KILL, id, answered, context);
-        s->ops->kill(s->owner, p->id, on_replied, p);
+        s->ops->kill(s->master, p->id, on_replied, p);
 }
 
 static void handle_kill_all(struct rest_server *s, const struct rest_call *call, const char *id,
                             rest_answered *answered, void *context)
 {
-        s->ops->kill_all(s->owner, on_replied, pending_new(s, REST_KILL_ALL, NULL, answered, context));
+        s->ops->kill_all(s->master, on_replied, pending_new(s, REST_KILL_ALL, NULL, answered, context));
 }
 
 static void handle_clear(struct rest_server *s, const struct rest_call *call, const char *id, rest_answered *answered,
                          void *context)
 {
-        s->ops->clear(s->owner, on_replied, pending_new(s, REST_CLEAR, NULL, answered, context));
+        s->ops->clear(s->master, on_replied, pending_new(s, REST_CLEAR, NULL, answered, context));
 }
 
 static void handle_status(struct rest_server *s, const struct rest_call *call, const char *id, rest_answered *answered,
@@ -207,7 +207,7 @@ static void handle_status(struct rest_server *s, const struct rest_call *call, c
         _cleanup_free_ char *message = NULL;
         if (!*id)
                 return refuse(answered, context, 400, "Submission ID is missing in status request.");
-        const struct master_driver *d = master_driver_status(s->ops->state(s->owner), id, &message);
+        const struct master_driver *d = master_driver_status(s->ops->state(s->master), id, &message);
         struct rest_answer a = {
                 .kind = REST_STATUS, .success = d ? REST_TRUE : REST_FALSE, .submission_id = mem_strdup(id)};
         if (d) {
@@ -225,7 +225,7 @@ static void handle_status(struct rest_server *s, const struct rest_call *call, c
 static void handle_readyz(struct rest_server *s, const struct rest_call *call, const char *id, rest_answered *answered,
                           void *context)
 {
-        if (s->ops->state(s->owner)->status == MASTER_STANDBY)
+        if (s->ops->state(s->master)->status == MASTER_STANDBY)
                 return refuse(answered, context, 503, "Master is not ready.");
         struct rest_answer a = {.kind = REST_READYZ, .success = REST_TRUE, .message = mem_strdup("")};
         answer(answered, context, 200, &a);
@@ -326,13 +326,13 @@ static int read_conf(struct rest_server *s, struct fst_error *error)
         return r < 0 ? r : read_patterns(s, error);
 }
 
-int rest_server_new(const struct fst_conf *conf, const char *master_url, const struct rest_master_ops *ops, void *owner,
-                    struct rest_server **out, struct fst_error *error)
+int rest_server_new(const struct fst_conf *conf, const char *master_url, const struct rest_master_ops *ops,
+                    struct master_server *master, struct rest_server **out, struct fst_error *error)
 {
         struct rest_server *s = new0(struct rest_server);
         s->conf = conf;
         s->ops = ops;
-        s->owner = owner;
+        s->master = master;
         s->master_url = mem_strdup(master_url);
         int r = read_conf(s, error);
         if (r < 0) {

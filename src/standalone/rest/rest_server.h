@@ -19,34 +19,35 @@
 #pragma once
 
 #include "standalone/core/master_core.h"
-#include "standalone/wire/standalone.pb-c.h"
 
 #include <uv.h>
 
 struct fst_conf;
 struct fst_error;
+struct master_server;
 struct rest_server;
 
 /* What became of a request to the master; @reply is borrowed. */
 typedef void rest_replied(void *context, const struct master_reply *reply);
 
+/* A master, for its REST server: the functions of these names in master_server.h. */
 struct rest_master_ops {
         /* To look at (master_state.h). */
-        const struct master *(*state)(void *owner);
+        const struct master *(*state)(const struct master_server *master);
         /* Each answers once, by @replied, at once or later; never if the master ends before. */
-        void (*submit)(void *owner, const Firesteel__Standalone__DriverDescription *driver, rest_replied *replied,
+        void (*submit)(struct master_server *master, const struct driver_spec *driver, rest_replied *replied,
                        void *context);
-        void (*kill)(void *owner, const char *driver_id, rest_replied *replied, void *context);
-        void (*kill_all)(void *owner, rest_replied *replied, void *context);
-        void (*clear)(void *owner, rest_replied *replied, void *context);
+        void (*kill)(struct master_server *master, const char *driver_id, rest_replied *replied, void *context);
+        void (*kill_all)(struct master_server *master, rest_replied *replied, void *context);
+        void (*clear)(struct master_server *master, rest_replied *replied, void *context);
 };
 
 /*
  * @conf (spark.master.rest.*) and @ops are borrowed; @master_url is what drivers are told. -EINVAL with @error naming
  * the key: a pattern or number that cannot be read, a filter that there is not.
  */
-int rest_server_new(const struct fst_conf *conf, const char *master_url, const struct rest_master_ops *ops, void *owner,
-                    struct rest_server **out, struct fst_error *error);
+int rest_server_new(const struct fst_conf *conf, const char *master_url, const struct rest_master_ops *ops,
+                    struct master_server *master, struct rest_server **out, struct fst_error *error);
 void rest_server_free(struct rest_server *s); /* NULL is allowed */
 
 /* On spark.master.rest.host, or @host, and spark.master.rest.port, or one of the next. Negative with @error. */

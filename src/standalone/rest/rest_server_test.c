@@ -3,6 +3,7 @@
 
 #include "conf/conf.h"
 #include "standalone/rest/driver_validation.h"
+#include "standalone/wire/standalone.pb-c.h"
 #include "standalone/core/master_fixture.h"
 
 #include "web/web_site_fixture.h"
@@ -30,7 +31,7 @@ static struct {
         json_t *root;
 } t;
 
-static const struct master *state_of(void *owner)
+static const struct master *state_of(const struct master_server *master)
 {
         return t.master;
 }
@@ -47,30 +48,27 @@ static void reply(struct master_reply r, rest_replied *replied, void *context)
         master_reply_deinit(&r);
 }
 
-static void submit(void *owner, const Firesteel__Standalone__DriverDescription *d, rest_replied *replied, void *context)
+static void submit(struct master_server *master, const struct driver_spec *spec, rest_replied *replied, void *context)
 {
-        struct driver_spec spec = {.main_class = d->command->arguments[2], .cores = d->cores, .memory = d->memory};
-        size_t size = protobuf_c_message_get_packed_size(&d->base);
-        uint8_t *packed = mem_alloc(size);
-        protobuf_c_message_pack(&d->base, packed);
         if (t.driver)
                 protobuf_c_message_free_unpacked(&t.driver->base, NULL);
-        t.driver = firesteel__standalone__driver_description__unpack(NULL, size, packed);
-        free(packed);
-        reply(master_submit_driver(t.master, &spec, 1000), replied, context);
+        t.driver = firesteel__standalone__driver_description__unpack(NULL, spec->body.size, spec->body.data);
+        assert_string_equal(spec->main_class, t.driver->command->arguments[2]);
+        assert_int_equal(spec->n_needs, t.driver->n_needs);
+        reply(master_submit_driver(t.master, spec, 1000), replied, context);
 }
 
-static void kill_driver(void *owner, const char *id, rest_replied *replied, void *context)
+static void kill_driver(struct master_server *master, const char *id, rest_replied *replied, void *context)
 {
         reply(master_kill_driver(t.master, id, 1000), replied, context);
 }
 
-static void kill_all(void *owner, rest_replied *replied, void *context)
+static void kill_all(struct master_server *master, rest_replied *replied, void *context)
 {
         reply(master_kill_all_drivers(t.master, 1000), replied, context);
 }
 
-static void clear(void *owner, rest_replied *replied, void *context)
+static void clear(struct master_server *master, rest_replied *replied, void *context)
 {
         master_clear_completed(t.master);
         reply((struct master_reply){.success = true}, replied, context);
