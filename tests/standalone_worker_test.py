@@ -129,7 +129,7 @@ def started(cluster):
     (["-m", "1x", "spark://a:1"], 1, "Error: --memory: "),
     (["-m", "10000", "spark://a:1"], 1, "Memory is below 1MB, or missing a M/G at the end of the memory specification? "
                                         "--memory is 10000"),
-    (["spark://a"], 1, "Invalid master URL: spark://a: "),
+    (["spark://a"], 1, "Invalid master URL: spark://a (write spark://host:port): "),
     (["yarn"], 1, "Invalid master URL: yarn"),
     (["-d", "/proc/nowhere", "spark://a:1"], 1, "Failed to create work directory /proc/nowhere"),
 ])
