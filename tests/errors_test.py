@@ -362,3 +362,36 @@ def test_a_signal_ends_in_order(shared, tmp_path, sent, status):
     assert not log.name.endswith(".inprogress")
     assert '"SparkListenerApplicationEnd"' in log.read_text().splitlines()[-1]
     assert_incomplete(tmp_path / "out")
+
+
+NESTED = """
+#include <firesteel/firesteel.h>
+
+static fst_rdd *other;
+
+static int global(fst_task *task, int64_t x) { int64_t n; return fst_count(other, &n); }
+static int captured(fst_task *task, int64_t x) { int64_t n; return fst_count(*(fst_rdd *const *)fst_captured(task), &n); }
+
+int main(int argc, char **argv)
+{
+        fst_context *sc = fst_context_new("nested");
+        fst_rdd *rows = fst_range(sc, 0, 4), *mine = other = fst_range(sc, 0, 10);
+        if (argc == 1)
+                fst_foreach(rows, global);
+        else
+                fst_foreach(rows, FST_WITH(captured, mine));
+        return fst_context_stop(sc);
+}
+"""
+
+
+@pytest.mark.parametrize("master", ["local[2]", "local-cluster[1,1,1024]"])
+@pytest.mark.parametrize("way", [[], ["captured"]])
+def test_action_inside_of_a_task_is_named_not_crashed(shared, tmp_path, master, way):
+    (tmp_path / "nested.c").write_text(NESTED)
+    done = run(shared, [os.path.join(BIN, "spark-submit"), "--master", master, "--conf", "spark.log.level=WARN",
+                        tmp_path / "nested.c", *way])
+    assert done.returncode == 1
+    assert "count at nested.c:" in last_line(done)
+    assert "can only be invoked by the driver, not inside of other transformations (SPARK-5063)" in last_line(done)
+    assert "crashed" not in done.stderr

@@ -1,9 +1,10 @@
 /*
  * Configuration and context.
  *
- * A context is one application: its configuration, its scheduler, its executors. There is one at a time in a
- * process. Its functions may be called from several threads; actions called from several threads run at the
- * same time, in pools (fst_set_local_property "spark.scheduler.pool").
+ * A context is one application: its configuration, its scheduler, its executors. A process has one at a time: a second
+ * one is refused, as in Spark (SPARK-2243), until fst_context_stop has ended the first. Its functions may be called
+ * from several threads; actions called from several threads run at the same time, in pools (fst_set_local_property
+ * "spark.scheduler.pool").
  */
 #pragma once
 
@@ -14,7 +15,10 @@ typedef struct fst_conf fst_conf;
 /* Spark's keys with Spark's defaults, as `spark-submit` prepared them for this process. Freed by the context. */
 FST_API fst_conf *fst_conf_new(void);
 
-/* Text is copied. A value that the key cannot have is reported by fst_context_new_conf, with key and unit. */
+/*
+ * Text is copied. NULL for @value removes the setting. A value that the key cannot have is reported by
+ * fst_context_new_conf, with key and unit.
+ */
 FST_API void fst_conf_set(fst_conf *conf, const char *key, const char *value);
 
 /* Release a configuration that was not given to a context. NULL is allowed. */
@@ -24,19 +28,23 @@ FST_API void fst_conf_free(fst_conf *conf);
 FST_API const char *fst_conf_get(const fst_conf *conf, const char *key);
 
 /*
+ * fst_context *fst_context_new(const char *name)
+ * fst_context *fst_context_new_conf(fst_conf *conf)
+ *
  * A context with the given application name and what spark-submit (or the environment) configured. As in Spark,
  * what the program sets goes before what the command line sets: for a name that --name may choose, pass NULL.
  * Never NULL: a context that could not start has reported why, and all of its actions and fst_context_stop
- * return that status.
+ * return that status. The second form takes a configuration over.
  */
-FST_API fst_context *fst_context_new(const char *name);
-
-/* The same with a configuration, which it takes over. */
-FST_API fst_context *fst_context_new_conf(fst_conf *conf);
+#define fst_context_new(name) fst_context_new_at((name), FST_HERE("context_new"))
+#define fst_context_new_conf(conf) fst_context_new_conf_at((conf), FST_HERE("context_new_conf"))
+FST_API fst_context *fst_context_new_at(const char *name, fst_site site);
+FST_API fst_context *fst_context_new_conf_at(fst_conf *conf, fst_site site);
 
 /*
  * Stop: running jobs are cancelled, files and memory released, the event log closed. Returns 0, or the status
- * of the first action that failed. No handle of this context may be used afterwards. Returned from `main`, a
+ * of the first action that failed, or -EINVAL after a call with an invalid argument. No handle of this context may be
+ * used afterwards: a call with one logs an error. Returned from `main`, a
  * negative status makes spark-submit exit with 1.
  */
 FST_API int fst_context_stop(fst_context *sc);
@@ -84,9 +92,9 @@ FST_API void fst_clear_job_group(fst_context *sc);
 FST_API void fst_set_job_description(fst_context *sc, const char *description);
 
 /*
- * Tags of this thread's jobs, until they are removed or cleared: jobs of several threads and groups can share one. A tag
- * is a word without commas. 0; -EINVAL, logged, for another one. fst_job_tags is the comma list of them, "" for none,
- * borrowed until the next change.
+ * Tags of this thread's jobs, until they are removed or cleared: jobs of several threads and groups can share one. A
+ * tag is a word without commas. 0; -EINVAL, logged, for another one. fst_job_tags is the comma list of them, "" for
+ * none, borrowed until the next change.
  */
 FST_API int fst_add_job_tag(fst_context *sc, const char *tag);
 FST_API int fst_remove_job_tag(fst_context *sc, const char *tag);

@@ -14,14 +14,6 @@
 
 #include <firesteel/context.h>
 
-/* Where in the application an operator was called. */
-typedef struct fst_site {
-        const char *operation; /* "flat_map" */
-        const char *file;
-        int line;
-} fst_site;
-#define FST_HERE(operation) ((fst_site){(operation), __FILE__, __LINE__})
-
 enum fst_order { FST_ASCENDING, FST_DESCENDING };
 
 /*

@@ -21,7 +21,8 @@
  *      fst_count(fst_filter(words, FST_WITH(wanted, shared)), &count);
  *      printf("%lld\n", (long long)fst_accumulator_sum_i64(sc, shared.dropped));
  *
- * A handle that was never made (all zero bytes), or of another context, is an error of whoever uses it.
+ * A handle that was never made (all zero bytes), or in a context that was stopped, is refused: the task fails; on the
+ * driver the call logs an error, and fst_context_stop returns -EINVAL.
  */
 #pragma once
 
@@ -34,7 +35,7 @@
 /* ---------------------------------------------------------------------------------------- broadcast variables */
 
 typedef struct fst_broadcast {
-        int64_t id; /* 1, 2, … in the context; 0: there is none */
+        int64_t id; /* 1, 2, … in the process; 0: there is none */
         uint64_t size;
 } fst_broadcast;
 
@@ -76,7 +77,7 @@ enum fst_accumulator_kind { FST_ACCUMULATOR_NONE, FST_ACCUMULATOR_I64, FST_ACCUM
 #define FST_ACCUMULATOR_MAX 65536
 
 typedef struct fst_accumulator {
-        int64_t id;    /* 1, 2, … in the context; 0: there is none */
+        int64_t id;    /* 1, 2, … in the process; 0: there is none */
         uint32_t kind; /* enum fst_accumulator_kind */
         uint32_t size; /* bytes of its state */
 } fst_accumulator;

@@ -24,6 +24,14 @@
 /* The interface of this header. A module built against another number is refused when it is loaded. */
 #define FST_ABI 4
 
+/* Where in the application a function of this interface was called: for messages. */
+typedef struct fst_site {
+        const char *operation; /* "flat_map" */
+        const char *file;
+        int line;
+} fst_site;
+#define FST_HERE(operation) ((fst_site){(operation), __FILE__, __LINE__})
+
 typedef struct fst_context fst_context;
 typedef struct fst_rdd fst_rdd;
 

@@ -9,6 +9,8 @@
 #include "conf/conf.h"
 
 #include "base/error.h"
+#include "base/live_handles.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "conf/deprecated.h"
 #include "conf/keys.h"
@@ -37,6 +39,7 @@ void conf_free(struct fst_conf *conf)
         if (!conf)
                 return;
         int saved = errno;
+        live_handle_remove(HANDLE_CONF, conf);
         conf_deinit(conf);
         free(conf);
         errno = saved;
@@ -270,20 +273,56 @@ fst_conf *fst_conf_new(void)
         conf_init(conf);
         if (prepared)
                 strmap_merge(&conf->set, &prepared->set);
+        live_handle_add(HANDLE_CONF, conf);
         return conf;
+}
+
+bool conf_take(struct fst_conf *conf)
+{
+        if (!live_handle_has(HANDLE_CONF, conf) || conf->taken)
+                return false;
+        conf->taken = true;
+        return true;
+}
+
+/* What the application gave to @function, if it can be used so. */
+static bool conf_given(const fst_conf *conf, const char *key, const char *function)
+{
+        if (!live_handle_has(HANDLE_CONF, conf))
+                log_error("SparkContext",
+                          conf ? "%s was given a configuration that does not exist: it was freed, its context was "
+                                 "stopped, or its variable was never set"
+                               : "%s was given NULL where a configuration is wanted: fst_conf_new makes one",
+                          function);
+        else if (!key)
+                log_error("SparkContext", "%s was given NULL where a key is wanted", function);
+        else
+                return true;
+        return false;
 }
 
 void fst_conf_free(fst_conf *conf)
 {
-        conf_free(conf);
+        if (!conf || !conf_given(conf, "", "conf_free"))
+                return;
+        if (conf->taken)
+                log_error("SparkContext", "conf_free was given a configuration that belongs to a context: "
+                                          "fst_context_stop frees it");
+        else
+                conf_free(conf);
 }
 
 void fst_conf_set(fst_conf *conf, const char *key, const char *value)
 {
-        conf_set(conf, key, value);
+        if (!conf_given(conf, key, "conf_set"))
+                return;
+        if (value)
+                conf_set(conf, key, value);
+        else
+                strmap_remove(&conf->set, key);
 }
 
 const char *fst_conf_get(const fst_conf *conf, const char *key)
 {
-        return conf_get_value(conf, key);
+        return conf_given(conf, key, "conf_get") ? conf_get_value(conf, key) : NULL;
 }

@@ -21,7 +21,11 @@ struct fst_error;
 
 struct fst_conf {
         struct strmap set;
+        bool taken; /* of fst_conf_new: a context owns it */
 };
+
+/* Whether the application's @conf exists and was not taken over; now it is. */
+bool conf_take(struct fst_conf *conf);
 
 void conf_init(struct fst_conf *conf);
 void conf_deinit(struct fst_conf *conf);

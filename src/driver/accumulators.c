@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "driver/context.h"
+#include "driver/context_handles.h"
 #include "rdd/aggregate/accumulator_updates.h"
 #include "rdd/pipeline/task_run.h"
 
@@ -35,7 +36,14 @@ struct counted_maps {
         size_t words;
 };
 
+/*
+ * Ids are those of the process, so that a handle of a context that was stopped is none of the next one's. One context
+ * runs at a time, so its own follow each other.
+ */
+static int64_t last_id; /* atomic */
+
 struct accumulators {
+        int64_t first; /* id of all.data[0] */
         pthread_mutex_t lock;
         VEC(struct accumulator *) all; /* of id i + 1 */
         VEC(struct counted_maps) counted;
@@ -75,7 +83,10 @@ static fst_accumulator add(struct accumulators *a, struct accumulator *one, cons
 {
         one->name = name ? mem_strdup(name) : NULL;
         pthread_mutex_lock(&a->lock);
-        one->handle = (fst_accumulator){.id = (int64_t)a->all.len + 1, .kind = kind, .size = (uint32_t)size};
+        int64_t id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
+        if (a->all.len == 0)
+                a->first = id;
+        one->handle = (fst_accumulator){.id = id, .kind = kind, .size = (uint32_t)size};
         vec_push(&a->all, one);
         pthread_mutex_unlock(&a->lock);
         return one->handle;
@@ -84,9 +95,9 @@ static fst_accumulator add(struct accumulators *a, struct accumulator *one, cons
 /* Under the lock. NULL if the handle is of none, or of another context. */
 static struct accumulator *find(struct accumulators *a, fst_accumulator handle)
 {
-        if (handle.id < 1 || (uint64_t)handle.id > a->all.len)
+        if (handle.id < a->first || (uint64_t)(handle.id - a->first) >= a->all.len)
                 return NULL;
-        struct accumulator *one = a->all.data[handle.id - 1];
+        struct accumulator *one = a->all.data[handle.id - a->first];
         return one->handle.kind == handle.kind && one->handle.size == handle.size ? one : NULL;
 }
 
@@ -181,24 +192,44 @@ int accumulators_merge_map(struct accumulators *a, int shuffle_id, int partition
 
 /* ------------------------------------------------------------------------------------------------- the interface */
 
+static void accumulator_misused(const fst_context *sc, const char *kind, fst_accumulator handle)
+{
+        if (!sc->status) /* else it was said why nothing works */
+                context_misused("this context has no accumulator of %s with id %" PRId64
+                                ": the handle was never made, or "
+                                "in another context",
+                                kind, handle.id);
+}
+
 FST_API fst_accumulator fst_accumulator_i64(fst_context *sc, const char *name)
 {
+        sc = context_given(sc, rdd_site("accumulator_i64"));
+        if (sc->status)
+                return (fst_accumulator){0};
         return add(sc->accumulators, new0(struct accumulator), name, FST_ACCUMULATOR_I64, sizeof(fst_totals_i64));
 }
 
 FST_API fst_accumulator fst_accumulator_f64(fst_context *sc, const char *name)
 {
+        sc = context_given(sc, rdd_site("accumulator_f64"));
+        if (sc->status)
+                return (fst_accumulator){0};
         return add(sc->accumulators, new0(struct accumulator), name, FST_ACCUMULATOR_F64, sizeof(fst_totals_f64));
 }
 
 FST_API fst_accumulator fst_accumulator_own_of(fst_context *sc, const char *name, const void *zero, size_t size,
                                                fst_fn merge)
 {
+        sc = context_given(sc, rdd_site("accumulator_own"));
+        if (sc->status)
+                return (fst_accumulator){0};
         struct fst_error error = FST_ERROR_INIT;
         int r = 0;
         if (size < 1 || size > FST_ACCUMULATOR_MAX)
                 r = error_set(&error, -EINVAL, "the state of an accumulator has 1 to %d bytes, not %zu",
                               FST_ACCUMULATOR_MAX, size);
+        else if (!zero)
+                r = error_set(&error, -EINVAL, "it was given NULL where the state to begin with is wanted");
         else if (!merge.code || merge.shape != FST_SHAPE(FST_FORM_INTO, FST_KIND_FIXED, FST_KIND_NONE))
                 r = error_set(&error, -EINVAL,
                               "%s does not combine states: it must be int f(fst_task *, void *into, "
@@ -223,6 +254,7 @@ FST_API fst_accumulator fst_accumulator_own_of(fst_context *sc, const char *name
 
 FST_API fst_totals_i64 fst_accumulator_totals_i64(fst_context *sc, fst_accumulator handle)
 {
+        sc = context_given(sc, rdd_site("accumulator_totals_i64"));
         fst_totals_i64 totals = {0};
         pthread_mutex_lock(&sc->accumulators->lock);
         const struct accumulator *one = find(sc->accumulators, handle);
@@ -231,12 +263,13 @@ FST_API fst_totals_i64 fst_accumulator_totals_i64(fst_context *sc, fst_accumulat
                 totals = one->i64;
         pthread_mutex_unlock(&sc->accumulators->lock);
         if (!right)
-                log_error("SparkContext", "there is no accumulator of integers with id %" PRId64, handle.id);
+                accumulator_misused(sc, "integers", handle);
         return totals;
 }
 
 FST_API fst_totals_f64 fst_accumulator_totals_f64(fst_context *sc, fst_accumulator handle)
 {
+        sc = context_given(sc, rdd_site("accumulator_totals_f64"));
         fst_totals_f64 totals = {0};
         pthread_mutex_lock(&sc->accumulators->lock);
         const struct accumulator *one = find(sc->accumulators, handle);
@@ -248,12 +281,13 @@ FST_API fst_totals_f64 fst_accumulator_totals_f64(fst_context *sc, fst_accumulat
                                           (double)one->i64.max};
         pthread_mutex_unlock(&sc->accumulators->lock);
         if (!right)
-                log_error("SparkContext", "there is no accumulator of numbers with id %" PRId64, handle.id);
+                accumulator_misused(sc, "numbers", handle);
         return totals;
 }
 
 FST_API void fst_accumulator_set_i64(fst_context *sc, fst_accumulator handle, int64_t x)
 {
+        sc = context_given(sc, rdd_site("accumulator_set_i64"));
         pthread_mutex_lock(&sc->accumulators->lock);
         struct accumulator *one = find(sc->accumulators, handle);
         bool right = one && one->handle.kind != FST_ACCUMULATOR_OWN;
@@ -263,11 +297,12 @@ FST_API void fst_accumulator_set_i64(fst_context *sc, fst_accumulator handle, in
                 one->i64.sum = x;
         pthread_mutex_unlock(&sc->accumulators->lock);
         if (!right)
-                log_error("SparkContext", "there is no accumulator of numbers with id %" PRId64, handle.id);
+                accumulator_misused(sc, "numbers", handle);
 }
 
 FST_API void fst_accumulator_set_f64(fst_context *sc, fst_accumulator handle, double x)
 {
+        sc = context_given(sc, rdd_site("accumulator_set_f64"));
         pthread_mutex_lock(&sc->accumulators->lock);
         struct accumulator *one = find(sc->accumulators, handle);
         bool right = one && one->handle.kind == FST_ACCUMULATOR_F64;
@@ -275,31 +310,38 @@ FST_API void fst_accumulator_set_f64(fst_context *sc, fst_accumulator handle, do
                 one->f64.sum = x;
         pthread_mutex_unlock(&sc->accumulators->lock);
         if (!right)
-                log_error("SparkContext", "there is no accumulator of floats with id %" PRId64, handle.id);
+                accumulator_misused(sc, "floats", handle);
 }
 
 FST_API const char *fst_accumulator_name(fst_context *sc, fst_accumulator handle)
 {
+        sc = context_given(sc, rdd_site("accumulator_name"));
         pthread_mutex_lock(&sc->accumulators->lock);
         const struct accumulator *one = find(sc->accumulators, handle);
         const char *name = one ? one->name : NULL;
         pthread_mutex_unlock(&sc->accumulators->lock);
+        if (!one)
+                accumulator_misused(sc, "any kind", handle);
         return name;
 }
 
 FST_API int fst_accumulator_read(fst_context *sc, fst_accumulator handle, void *state)
 {
+        sc = context_given(sc, rdd_site("accumulator_read"));
         pthread_mutex_lock(&sc->accumulators->lock);
         const struct accumulator *one = find(sc->accumulators, handle);
         bool right = one && one->handle.kind == FST_ACCUMULATOR_OWN;
-        if (right)
+        if (right && state)
                 memcpy(state, one->own.state, handle.size);
         pthread_mutex_unlock(&sc->accumulators->lock);
-        return right ? 0 : -EINVAL;
+        if (!right)
+                accumulator_misused(sc, "your own", handle);
+        return right && !context_missing(state, "accumulator_read", "a place for the state") ? 0 : -EINVAL;
 }
 
 FST_API void fst_accumulator_reset(fst_context *sc, fst_accumulator handle)
 {
+        sc = context_given(sc, rdd_site("accumulator_reset"));
         pthread_mutex_lock(&sc->accumulators->lock);
         struct accumulator *one = find(sc->accumulators, handle);
         if (one && one->handle.kind == FST_ACCUMULATOR_OWN)
@@ -307,4 +349,6 @@ FST_API void fst_accumulator_reset(fst_context *sc, fst_accumulator handle)
         else if (one)
                 one->f64 = (fst_totals_f64){0}; /* of either kind: all zero bytes */
         pthread_mutex_unlock(&sc->accumulators->lock);
+        if (!one)
+                accumulator_misused(sc, "any kind", handle);
 }

@@ -5,6 +5,7 @@
 #include "base/string_prefix.h"
 #include "base/vec.h"
 #include "driver/context.h"
+#include "driver/context_handles.h"
 #include "io/fs/uri.h"
 #include "store/disk_dirs.h"
 
@@ -119,17 +120,20 @@ static int add_public(fst_context *sc, const char *what, const char *path, enum 
         struct fst_error error = FST_ERROR_INIT;
         int r = sc->status;
         if (r == 0)
-                r = path ? add(sc, path, use, &error) : error_set(&error, -EINVAL, "it was given NULL where a path is wanted");
+                r = path ? add(sc, path, use, &error)
+                         : error_set(&error, -EINVAL, "it was given NULL where a path is wanted");
         return r ? context_action_failed(sc, what, r, &error) : 0;
 }
 
 FST_API int fst_add_file(fst_context *sc, const char *path)
 {
+        sc = context_given(sc, rdd_site("add_file"));
         return add_public(sc, "add_file", path, APP_FILE);
 }
 
 FST_API int fst_add_archive(fst_context *sc, const char *path)
 {
+        sc = context_given(sc, rdd_site("add_archive"));
         return add_public(sc, "add_archive", path, APP_ARCHIVE);
 }
 
@@ -150,16 +154,25 @@ static int list_names(fst_context *sc, enum app_file_use use, const char **names
 
 FST_API int fst_list_files(fst_context *sc, const char **names, int most)
 {
+        sc = context_given(sc, rdd_site("list_files"));
+        if (most > 0 && context_missing(names, "list_files", "an array of names"))
+                return -EINVAL;
         return list_names(sc, APP_FILE, names, most);
 }
 
 FST_API int fst_list_archives(fst_context *sc, const char **names, int most)
 {
+        sc = context_given(sc, rdd_site("list_archives"));
+        if (most > 0 && context_missing(names, "list_archives", "an array of names"))
+                return -EINVAL;
         return list_names(sc, APP_ARCHIVE, names, most);
 }
 
 FST_API const char *fst_context_file(fst_context *sc, const char *name)
 {
+        sc = context_given(sc, rdd_site("file"));
+        if (context_missing(name, "file", "a name"))
+                return NULL;
         struct fst_error error = FST_ERROR_INIT;
         const char *path = NULL;
         int r = sc->status ? sc->status : sc->services.file(sc->services.owner, name, NULL, &path, &error);

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/vec.h"
 #include "driver/context.h"
+#include "driver/context_handles.h"
 #include "exec/blocks/broadcasts.h"
 
 #include <inttypes.h>
@@ -14,9 +15,11 @@ struct looked_at {
         void *hold;
 };
 
+/* Ids are those of the process, so that a handle of a context that was stopped is none of the next one's. Atomic. */
+static int64_t last_id;
+
 struct broadcast_variables {
         pthread_mutex_t lock;
-        int64_t last_id;
         VEC(struct looked_at) looked_at;
         void (*removed)(void *owner, int64_t id, bool destroyed);
         void *owner;
@@ -49,12 +52,11 @@ void broadcast_variables_set_removed(struct broadcast_variables *v,
 
 FST_API fst_broadcast fst_broadcast_bytes(fst_context *sc, const void *data, size_t size)
 {
+        sc = context_given(sc, rdd_site("broadcast_bytes"));
         struct fst_error error = FST_ERROR_INIT;
         if (sc->status)
                 return (fst_broadcast){0};
-        pthread_mutex_lock(&sc->broadcasts->lock);
-        int64_t id = ++sc->broadcasts->last_id;
-        pthread_mutex_unlock(&sc->broadcasts->lock);
+        int64_t id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
         int r = size && !data ? error_set(&error, -EINVAL, "it was given NULL where %zu bytes are wanted", size)
                               : broadcasts_put(sc->env.broadcasts, id, data, size, &error);
         if (r) {
@@ -67,6 +69,7 @@ FST_API fst_broadcast fst_broadcast_bytes(fst_context *sc, const void *data, siz
 
 FST_API fst_bytes fst_context_broadcast(fst_context *sc, fst_broadcast variable)
 {
+        sc = context_given(sc, rdd_site("broadcast_value"));
         struct broadcast_variables *v = sc->broadcasts;
         struct fst_error error = FST_ERROR_INIT;
         fst_bytes value = {NULL, 0};
@@ -85,20 +88,22 @@ FST_API fst_bytes fst_context_broadcast(fst_context *sc, fst_broadcast variable)
                 }
         }
         pthread_mutex_unlock(&v->lock);
-        if (r)
-                log_error("SparkContext", "broadcast variable %" PRId64 ": %s", variable.id, error_message(&error));
+        if (r && !sc->status)
+                context_misused("broadcast variable %" PRId64 ": %s", variable.id, error_message(&error));
         error_deinit(&error);
         return value;
 }
 
 FST_API void fst_broadcast_unpersist(fst_context *sc, fst_broadcast variable)
 {
+        sc = context_given(sc, rdd_site("broadcast_unpersist"));
         if (sc->broadcasts->removed && variable.id > 0)
                 sc->broadcasts->removed(sc->broadcasts->owner, variable.id, false);
 }
 
 FST_API void fst_broadcast_destroy(fst_context *sc, fst_broadcast variable)
 {
+        sc = context_given(sc, rdd_site("broadcast_destroy"));
         struct broadcast_variables *v = sc->broadcasts;
         void *hold = NULL;
         if (sc->status || !broadcasts_remove(sc->env.broadcasts, variable.id))

@@ -1,5 +1,6 @@
 /* See cleaner.h. */
 #include "driver/cleaner.h"
+#include "driver/context_handles.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -39,7 +40,7 @@ static void release(fst_rdd *rdd)
 
 FST_API void fst_release(fst_rdd *rdd)
 {
-        if (!rdd)
+        if (!rdd || rdd_missing(rdd, "release"))
                 return;
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         release(rdd);
@@ -53,6 +54,7 @@ void cleaner_drop(fst_rdd *rdd, int first)
 
 FST_API int fst_scope_begin(fst_context *sc)
 {
+        sc = context_given(sc, rdd_site("scope_begin"));
         rdd_registry_lock(sc);
         int first = sc->registry.next_rdd_id;
         rdd_registry_unlock(sc);
@@ -61,6 +63,7 @@ FST_API int fst_scope_begin(fst_context *sc)
 
 FST_API void fst_scope_end(fst_context *sc, int scope, const fst_rdd *keep)
 {
+        sc = context_given(sc, rdd_site("scope_end"));
         _cleanup_(context_leave) fst_context *in = context_enter(sc);
         rdd_registry_lock(sc);
         for (fst_rdd *rdd = sc->registry.rdds; rdd && rdd->lineage.id >= scope; rdd = rdd->next)
@@ -156,6 +159,7 @@ void cleaner_run(fst_context *sc)
                         at = &rdd->next;
                         continue;
                 }
+                live_handle_remove(HANDLE_RDD, rdd);
                 vec_push(&gone, rdd);
                 *at = rdd->next;
                 rdd->next = sc->registry.cleaned;

@@ -5,6 +5,7 @@
  */
 #include "driver/cleaner.h"
 #include "driver/context.h"
+#include "driver/context_handles.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -29,6 +30,8 @@
 #include "exec/app/module.h"
 #include "exec/exit_hooks.h"
 #include "net/socket.h"
+#include "rdd/pipeline/task_run.h"
+#include "rdd/rdd.h"
 
 #include <limits.h>
 #include <pwd.h>
@@ -377,7 +380,7 @@ static void end_by_signal(void *context)
         exec_env_remove_files(&sc->env);
 }
 
-FST_API fst_context *fst_context_new_conf(fst_conf *conf)
+struct fst_context *context_alloc(struct fst_conf *conf)
 {
         struct fst_context *sc = new0(struct fst_context);
         sc->conf = conf;
@@ -390,22 +393,56 @@ FST_API fst_context *fst_context_new_conf(fst_conf *conf)
         sc->accumulators = accumulators_new();
         sc->broadcasts = broadcast_variables_new();
         sc->files = application_files_new();
-        sc->status = start(sc, &sc->error);
-        if (sc->status == 0)
-                sc->status = shutdown_add_hook(end_by_signal, sc, &sc->error);
-        if (sc->status) {
-                log_error("SparkContext", "Error initializing SparkContext: %s", error_message(&sc->error));
-                sc->first_failure = sc->status;
-        }
         return sc;
 }
 
-FST_API fst_context *fst_context_new(const char *name)
+/* Its status: 0, or why it is none. Only a context that has started keeps the place of the running one. */
+static int context_start(struct fst_context *sc, fst_site site)
+{
+        int r = context_claim(sc, site, &sc->error);
+        if (r == 0) {
+                rdd_registry_set_running(&sc->registry);
+                r = start(sc, &sc->error);
+                if (r == 0)
+                        r = shutdown_add_hook(end_by_signal, sc, &sc->error);
+                if (r)
+                        context_yield(sc);
+        }
+        if (r)
+                log_error("SparkContext", "Error initializing SparkContext: %s", error_message(&sc->error));
+        return r;
+}
+
+FST_API fst_context *fst_context_new_conf_at(fst_conf *conf, fst_site site)
+{
+        bool taken = conf_take(conf);
+        if (task_run_current()) {
+                task_run_fail(task_run_current(), -EDEADLK,
+                              "SparkContext should only be created and accessed on the driver.");
+                conf_free(taken ? conf : NULL);
+                return context_refused();
+        }
+        struct fst_context *sc = context_alloc(taken ? conf : fst_conf_new());
+        live_handle_add(HANDLE_CONTEXT, sc);
+        if (taken) {
+                sc->status = context_start(sc, site);
+        } else {
+                sc->status = error_set(&sc->error, -EINVAL,
+                                       conf ? "the configuration does not exist: another context has it, it was freed, "
+                                              "or its variable was never set"
+                                            : "NULL was given where a configuration is wanted: fst_conf_new makes one");
+                log_error("SparkContext", "Error initializing SparkContext: %s", error_message(&sc->error));
+        }
+        sc->first_failure = sc->status;
+        return sc;
+}
+
+FST_API fst_context *fst_context_new_at(const char *name, fst_site site)
 {
         fst_conf *conf = fst_conf_new();
         if (name)
                 conf_set(conf, "spark.app.name", name);
-        return fst_context_new_conf(conf);
+        return fst_context_new_conf_at(conf, site);
 }
 
 /* ------------------------------------------------------------------------------------------------- stopping */
@@ -422,10 +459,59 @@ static void stop_listeners(struct fst_context *sc)
         app_status_free(sc->app_status);
 }
 
+/*
+ * Iterators of the context that has stopped last: an application that still reads one is told so. What they read from
+ * is freed; of the next context that stops the same is kept instead.
+ */
+static struct {
+        pthread_mutex_t lock;
+        struct kept_result *first;
+} ended_iterators = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool ended_refill(fst_iter *iter)
+{
+        iter->status = -EINVAL;
+        context_misused("fst_next was given rows of a context that fst_context_stop has ended");
+        return false;
+}
+
+static void free_kept(struct fst_context *sc)
+{
+        struct kept_result *ended = NULL, *old;
+        for (struct kept_result *next; sc->kept; sc->kept = next) {
+                fst_iter *iter = sc->kept->iter;
+                struct kept_result *kept = sc->kept;
+                next = kept->next;
+                kept->free(kept);
+                if (!iter)
+                        continue;
+                *iter = (fst_iter){.tag = iter->tag, .refill = ended_refill};
+                kept->next = ended;
+                ended = kept;
+        }
+        pthread_mutex_lock(&ended_iterators.lock);
+        old = ended_iterators.first;
+        ended_iterators.first = ended;
+        pthread_mutex_unlock(&ended_iterators.lock);
+        while (old) {
+                struct kept_result *next = old->next;
+                free(old->memory);
+                old = next;
+        }
+}
+
 FST_API int fst_context_stop(fst_context *sc)
 {
+        sc = context_given(sc, rdd_site("context_stop"));
+        if (context_is_refused(sc))
+                return sc->status;
+        if (__atomic_exchange_n(&sc->stopping, true, __ATOMIC_ACQ_REL)) {
+                context_misused("context_stop was called by two threads");
+                return -EINVAL;
+        }
         shutdown_remove_hook(end_by_signal, sc);
         stop_actions(sc, 0);
+        live_handle_remove(HANDLE_CONTEXT, sc);
         int status = sc->first_failure; /* that of an action which was still running counts as well */
         job_runner_free(sc->runner);
         if (sc->backend)
@@ -435,11 +521,7 @@ FST_API int fst_context_stop(fst_context *sc)
         launcher_backend_close(sc->launcher);
         isolation_free(sc->env.isolation);
         stop_listeners(sc);
-        while (sc->kept) {
-                struct kept_result *next = sc->kept->next;
-                sc->kept->free(sc->kept);
-                sc->kept = next;
-        }
+        free_kept(sc);
         application_files_free(sc->files);
         accumulators_free(sc->accumulators);
         broadcast_variables_free(sc->broadcasts, sc->env.broadcasts);
@@ -466,6 +548,7 @@ FST_API int fst_context_stop(fst_context *sc)
         free(sc->host);
         error_deinit(&sc->error);
         conf_free(sc->conf);
+        context_yield(sc);
         free(sc);
         return status;
 }
@@ -500,7 +583,8 @@ void context_leave(fst_context **in)
 
 int context_action_failed(struct fst_context *sc, const char *action, int status, struct fst_error *error)
 {
-        if (sc->status != status)
+        if (sc->status != status &&
+            !task_run_current()) /* else it was said: by the context, or by the task's failure */
                 log_error("SparkContext", "%s failed: %s", action, error_message(error));
         error_deinit(error);
         pthread_mutex_lock(&sc->lock);
@@ -512,16 +596,19 @@ int context_action_failed(struct fst_context *sc, const char *action, int status
 
 FST_API const char *fst_context_app_id(const fst_context *sc)
 {
+        sc = context_given(sc, rdd_site("context_app_id"));
         return sc->app_id ? sc->app_id : "";
 }
 
 FST_API int64_t fst_context_start_time(const fst_context *sc)
 {
+        sc = context_given(sc, rdd_site("context_start_time"));
         return sc->started_ms;
 }
 
 FST_API const char *fst_context_user(const fst_context *sc)
 {
+        sc = context_given(sc, rdd_site("context_user"));
         return sc->user ? sc->user : "";
 }
 
@@ -532,15 +619,21 @@ FST_API const char *fst_version(void)
 
 FST_API const char *fst_context_conf(const fst_context *sc, const char *key)
 {
-        return fst_conf_get(sc->conf, key);
+        sc = context_given(sc, rdd_site("context_conf"));
+        if (context_missing(key, "context_conf", "a key"))
+                return NULL;
+        return conf_get_value(sc->conf, key);
 }
 
 FST_API int fst_context_default_parallelism(const fst_context *sc)
 {
+        sc = context_given(sc, rdd_site("context_default_parallelism"));
         int64_t set;
         /* A value that is none was refused when the context started. */
         if (conf_get_int(sc->conf, "spark.default.parallelism", &set, NULL) == 0 && set > 0)
                 return (int)set;
+        if (!sc->manager) /* it could not start */
+                return 2;
         if (sc->manager->in_process)
                 return MAX(sc->master.threads, 1);
         if (sc->manager->total_cores)
@@ -557,6 +650,9 @@ FST_API int fst_context_set_log_level(fst_context *sc, const char *level)
 {
         struct fst_error error = FST_ERROR_INIT;
         enum log_level parsed;
+        sc = context_given(sc, rdd_site("context_set_log_level"));
+        if (context_is_refused(sc) || context_missing(level, "context_set_log_level", "a level"))
+                return -EINVAL;
         int r = log_level_parse(level, &parsed, &error);
         if (r)
                 log_error("SparkContext", "%s", error_message(&error));
@@ -568,6 +664,9 @@ FST_API int fst_context_set_log_level(fst_context *sc, const char *level)
 
 FST_API void fst_set_local_property(fst_context *sc, const char *key, const char *value)
 {
+        sc = context_given(sc, rdd_site("set_local_property"));
+        if (context_missing(key, "set_local_property", "a key"))
+                return;
         struct strmap *local = local_properties(sc, true);
         if (value)
                 strmap_set(local, key, value);
@@ -577,6 +676,9 @@ FST_API void fst_set_local_property(fst_context *sc, const char *key, const char
 
 FST_API const char *fst_local_property(fst_context *sc, const char *key)
 {
+        sc = context_given(sc, rdd_site("local_property"));
+        if (context_missing(key, "local_property", "a key"))
+                return NULL;
         const struct strmap *local = local_properties(sc, false);
         return local ? strmap_get(local, key) : NULL;
 }
@@ -600,30 +702,39 @@ FST_API void fst_clear_job_group(fst_context *sc)
 
 FST_API void fst_cancel_job(fst_context *sc, int job)
 {
+        sc = context_given(sc, rdd_site("cancel_job"));
         if (sc->runner)
                 job_runner_cancel_job(sc->runner, job);
 }
 
 FST_API void fst_cancel_stage(fst_context *sc, int stage)
 {
+        sc = context_given(sc, rdd_site("cancel_stage"));
         if (sc->runner)
                 job_runner_cancel_stage(sc->runner, stage);
 }
 
 FST_API void fst_cancel_job_group(fst_context *sc, const char *group)
 {
+        sc = context_given(sc, rdd_site("cancel_job_group"));
+        if (context_missing(group, "cancel_job_group", "a group"))
+                return;
         if (sc->runner)
                 job_runner_cancel(sc->runner, group);
 }
 
 FST_API void fst_cancel_jobs_with_tag(fst_context *sc, const char *tag)
 {
+        sc = context_given(sc, rdd_site("cancel_jobs_with_tag"));
+        if (context_missing(tag, "cancel_jobs_with_tag", "a tag"))
+                return;
         if (sc->runner)
                 job_runner_cancel_tag(sc->runner, tag);
 }
 
 FST_API void fst_cancel_all_jobs(fst_context *sc)
 {
+        sc = context_given(sc, rdd_site("cancel_all_jobs"));
         if (sc->runner)
                 job_runner_cancel(sc->runner, NULL);
 }

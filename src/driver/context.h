@@ -26,6 +26,9 @@ struct app_status;
 struct launcher_backend;
 struct scheduler_backend;
 
+/* A context that has not started, with @conf, which it owns. */
+struct fst_context *context_alloc(struct fst_conf *conf);
+
 struct fst_context {
         struct rdd_registry registry; /* first: lineage knows it */
         struct fst_conf *conf;
@@ -54,6 +57,7 @@ struct fst_context {
         struct progress_bar *progress;
         struct launcher_backend *launcher; /* NULL: nobody has launched it */
 
+        bool stopping;            /* fst_context_stop has begun; atomic */
         pthread_mutex_t lock;     /* of what follows */
         int first_failure;        /* of an action */
         bool clean;               /* RDDs were released: driver/cleaner.c */
@@ -68,6 +72,12 @@ struct fst_context {
 struct kept_result {
         struct kept_result *next;
         void (*free)(struct kept_result *self);
+        /*
+         * Rows that the application reads: the iterator and the allocation that has it. `free` then frees all but that
+         * allocation, so that fst_next can say that the context has stopped. NULL: `free` frees all.
+         */
+        fst_iter *iter;
+        void *memory;
 };
 void context_keep(struct fst_context *sc, struct kept_result *result);
 

@@ -99,7 +99,8 @@ static void describe_shuffled(struct told *told, entries *stack, const struct en
 FST_API const char *fst_to_debug_string(fst_rdd *rdd)
 {
         if (rdd_missing(rdd, "to_debug_string"))
-                return "to_debug_string was given NULL where an RDD is wanted";
+                return rdd ? "to_debug_string was given an RDD that does not exist"
+                           : "to_debug_string was given NULL where an RDD is wanted";
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct told told = {.out = BUF_INIT, .ids = rdd_registry_next_id(rdd->sc)};
         entries stack = {0};

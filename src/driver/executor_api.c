@@ -4,6 +4,7 @@
  */
 #include "base/log.h"
 #include "driver/context.h"
+#include "driver/context_handles.h"
 #include "driver/job_runner.h"
 #include "driver/backend/scheduler_backend.h"
 #include "sched/allocation/executor_allocation.h"
@@ -52,15 +53,22 @@ static int ask(fst_context *context, struct wish w)
 
 FST_API int fst_request_total_executors(fst_context *sc, int executors)
 {
+        sc = context_given(sc, rdd_site("request_total_executors"));
         return ask(sc, (struct wish){.kind = WISH_TOTAL, .number = executors});
 }
 
 FST_API int fst_request_executors(fst_context *sc, int more)
 {
+        sc = context_given(sc, rdd_site("request_executors"));
         return ask(sc, (struct wish){.kind = WISH_MORE, .number = more});
 }
 
 FST_API int fst_kill_executors(fst_context *sc, const char *const *ids, int n)
 {
+        sc = context_given(sc, rdd_site("kill_executors"));
+        for (int i = 0; i < n; i++)
+                if (context_missing(ids, "kill_executors", "an array of ids") ||
+                    context_missing(ids[i], "kill_executors", "an id"))
+                        return -EINVAL;
         return ask(sc, (struct wish){.kind = WISH_KILL, .number = n, .ids = ids});
 }

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/strmap.h"
 #include "driver/context.h"
+#include "driver/context_handles.h"
 #include "driver/local_properties.h"
 
 #define TAGS "spark.job.tags"
@@ -43,6 +44,9 @@ static void without(fst_context *sc, const char *tag, struct buf *list)
 
 FST_API int fst_add_job_tag(fst_context *sc, const char *tag)
 {
+        sc = context_given(sc, rdd_site("add_job_tag"));
+        if (context_missing(tag, "add_job_tag", "a tag"))
+                return -EINVAL;
         _cleanup_(buf_deinit) struct buf list = BUF_INIT;
         int r = check(tag);
         if (r)
@@ -57,6 +61,9 @@ FST_API int fst_add_job_tag(fst_context *sc, const char *tag)
 
 FST_API int fst_remove_job_tag(fst_context *sc, const char *tag)
 {
+        sc = context_given(sc, rdd_site("remove_job_tag"));
+        if (context_missing(tag, "remove_job_tag", "a tag"))
+                return -EINVAL;
         _cleanup_(buf_deinit) struct buf list = BUF_INIT;
         int r = check(tag);
         if (r)
@@ -73,6 +80,7 @@ FST_API void fst_clear_job_tags(fst_context *sc)
 
 FST_API const char *fst_job_tags(fst_context *sc)
 {
+        sc = context_given(sc, rdd_site("job_tags"));
         return tags_of(sc);
 }
 

@@ -41,13 +41,6 @@ struct slot {
 
 /* ----------------------------------------------------------------------------------------------- the thread */
 
-static _Thread_local bool on_slot;
-
-bool slot_is_this_thread(void)
-{
-        return on_slot;
-}
-
 /* The task that slot_fail named was told to end: if that is what it did, it has failed. */
 static void apply_pending_failure(struct slot *s, struct task_batch *run)
 {
@@ -98,7 +91,6 @@ static void *slot_main(void *arg)
 {
         struct slot *s = arg;
         char name[16];
-        on_slot = true;
         snprintf(name, sizeof(name), "task-slot-%d", s->index);
         pthread_setname_np(pthread_self(), name);
         __atomic_store_n(&s->tid, (int)syscall(SYS_gettid), __ATOMIC_RELAXED);

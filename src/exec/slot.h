@@ -73,9 +73,6 @@ typedef void (*slot_done_fn)(void *owner, struct task_batch *run);
 int slot_new(int index, const struct exec_env *env, slot_done_fn done, void *owner, struct slot **slot,
              struct fst_error *error);
 
-/* Whether the calling thread is a slot's: there, waiting for a job could wait for itself. */
-bool slot_is_this_thread(void);
-
 /* Give a run to an idle slot. */
 void slot_submit(struct slot *slot, struct task_batch *run);
 

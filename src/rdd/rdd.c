@@ -7,9 +7,11 @@
  */
 #include "rdd/rdd_build.h"
 
+#include "base/live_handles.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "rdd/aggregate/aggregate.h"
+#include "rdd/pipeline/task_run.h"
 #include "rdd/rdd_checkpoint.h"
 #include "rdd/rdd_class.h"
 #include "rdd/rdd_registry.h"
@@ -22,6 +24,12 @@ static const char *base_name(const char *path)
 {
         const char *slash = strrchr(path, '/');
         return slash ? slash + 1 : path;
+}
+
+char *rdd_site_text(fst_site site)
+{
+        return site.file ? mem_printf("%s at %s:%d", site.operation, base_name(site.file), site.line)
+                         : mem_strdup(site.operation);
 }
 
 fst_rdd *rdd_fail(fst_rdd *rdd, int status, const char *message)
@@ -68,8 +76,7 @@ fst_rdd *rdd_new_of(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *con
         rdd->n_parents = n;
         rdd->parents = n ? new_array(fst_rdd *, (size_t)n) : NULL;
         rdd->site = site;
-        rdd->call_site = site.file ? mem_printf("%s at %s:%d", site.operation, base_name(site.file), site.line)
-                                   : mem_strdup(site.operation);
+        rdd->call_site = rdd_site_text(site);
         rdd->lineage.call_site = rdd->call_site;
         rdd->lineage.name = site.operation;
         for (int i = 0; i < n; i++)
@@ -88,35 +95,78 @@ fst_rdd *rdd_new(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *parent
         return rdd_new_of(sc, op, type, &parent, parent ? 1 : 0, site);
 }
 
-#define NOT_MADE "%s was given NULL where an RDD is wanted: was it ever made?"
+/* ------------------------------------------------------------------------------------- RDDs as they are given */
+
+/* Why it cannot be used. */
+static const char *missing_reason(const fst_rdd *rdd)
+{
+        return rdd ? "was given an RDD that does not exist: its context was stopped, it was released, or its variable "
+                     "was never set"
+                   : "was given NULL where an RDD is wanted: was it ever made?";
+}
+
+static fst_rdd *refused_rdd;
+
+static void refused_rdd_make(void)
+{
+        refused_rdd = rdd_new(context_refused(), RDD_RANGE, FST_I64, NULL, rdd_site("a refused call"));
+        rdd_fail(refused_rdd, -EINVAL, "the call was refused");
+}
+
+/* The one RDD of the refused context that stands for all RDDs that could not be made. */
+static fst_rdd *rdd_refused(void)
+{
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+        pthread_once(&once, refused_rdd_make);
+        return refused_rdd;
+}
+
+/* Inside of a task, which then has failed. */
+static bool task_refuses(fst_site site)
+{
+        if (likely(!task_run_current()))
+                return false;
+        _cleanup_free_ char *call = rdd_site_text(site);
+        return task_run_refuses(call);
+}
 
 fst_rdd *rdd_given(fst_rdd *rdd, fst_site site)
 {
         struct fst_error error = FST_ERROR_INIT;
-        if (rdd)
+        if (task_refuses(site))
+                return rdd_refused();
+        if (live_handle_has(HANDLE_RDD, rdd))
                 return rdd;
-        fst_context *sc = rdd_registry_newest();
-        int r = error_set(&error, -EINVAL, NOT_MADE, site.operation);
-        if (sc)
+        fst_context *sc = rdd_registry_running();
+        if (sc) {
+                int r = error_set(&error, -EINVAL, "%s %s", site.operation, missing_reason(rdd));
                 return rdd_fail_with(rdd_new(sc, RDD_RANGE, FST_I64, NULL, site), r, &error);
-        log_error("SparkContext", "%s", error_message(&error));
-        error_deinit(&error);
-        return NULL;
+        }
+        _cleanup_free_ char *call = rdd_site_text(site);
+        context_misused("%s %s", call, missing_reason(rdd));
+        return rdd_refused();
 }
 
 bool rdd_missing(const fst_rdd *rdd, const char *operation)
 {
-        if (!rdd)
-                log_error("SparkContext", NOT_MADE, operation);
-        return !rdd;
+        if (task_refuses(rdd_site(operation)))
+                return true;
+        if (live_handle_has(HANDLE_RDD, rdd))
+                return false;
+        context_misused("%s %s", operation, missing_reason(rdd));
+        return true;
 }
 
-size_t rdd_first_missing(fst_rdd *const *rdds, size_t n)
+fst_rdd *rdd_first_given(fst_rdd *const *rdds, size_t n, fst_site site)
 {
-        size_t i = 0;
-        while (i < n && rdds && rdds[i])
-                i++;
-        return i;
+        if (n && !rdds)
+                return rdd_given(NULL, site);
+        for (size_t i = 0; i < n; i++) {
+                fst_rdd *given = rdd_given(rdds[i], site);
+                if (given != rdds[i])
+                        return given;
+        }
+        return NULL;
 }
 
 static void release_made(fst_rdd *rdd, int first)

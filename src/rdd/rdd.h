@@ -81,8 +81,9 @@ struct fst_rdd {
         fst_type type;
         fst_rdd **parents; /* borrowed RDDs (one may be there twice) in an array of its own; see rdd_parent */
         int n_parents;
-        fst_fn fn;                       /* its captured struct and name are copies */
-        struct aggregate_values *values; /* combining takes them into accumulators (rdd/aggregate/aggregate.h); else NULL */
+        fst_fn fn; /* its captured struct and name are copies */
+        struct aggregate_values
+                *values; /* combining takes them into accumulators (rdd/aggregate/aggregate.h); else NULL */
         fst_site site;
         int status; /* not 0: the RDD cannot be; the action reports @error */
         struct fst_error error;
@@ -211,16 +212,21 @@ int rdd_plan(fst_rdd *rdd);
 void rdd_free(fst_rdd *rdd);
 
 /*
- * @rdd as the application gave it to the public function of @site; for NULL an RDD of the newest context that says so,
- * for the action to report. Public functions call it first. NULL if there is no context either, and that is logged.
+ * Checks the RDD that the application gave to the public function of @site; public functions call it first. Returns
+ * @rdd, or, for NULL and for an RDD that does not exist (any more), an RDD of the running context that carries the
+ * error for the action to report. Without a context, and inside of a task, which then has failed, the answer is an RDD
+ * of the refused context (rdd_registry.h). Never NULL.
  */
 fst_rdd *rdd_given(fst_rdd *rdd, fst_site site);
 
-/* The same of an array: @n if all of it is there, else where the first NULL is. */
-size_t rdd_first_missing(fst_rdd *const *rdds, size_t n);
+/* The same of an array: NULL if all of its RDDs exist, else what rdd_given answers for the first that does not. */
+fst_rdd *rdd_first_given(fst_rdd *const *rdds, size_t n, fst_site site);
 
-/* For public functions that only look: whether @rdd is NULL, which is logged. */
+/* For public functions that only look: whether @rdd does not exist, or the caller is a task; either is reported. */
 bool rdd_missing(const fst_rdd *rdd, const char *operation);
+
+/* "count at x.c:5", or the operation alone; owned by the caller. */
+char *rdd_site_text(fst_site site);
 
 /* The site of a public function that notes no line. */
 static inline fst_site rdd_site(const char *operation)

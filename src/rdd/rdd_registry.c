@@ -1,12 +1,15 @@
 /* The context as lineage sees it; see rdd_registry.h. */
 #include "rdd/rdd_registry.h"
 
+#include "base/live_handles.h"
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "base/vec.h"
+#include "conf/conf.h"
 #include "io/fs/file_system.h"
 #include "io/fs/file_systems.h"
 #include "rdd/builtins.h"
+#include "rdd/pipeline/task_run.h"
 #include "rdd/rdd.h"
 #include "store/block_store.h"
 
@@ -17,11 +20,16 @@ static struct rdd_registry *registry_of(fst_context *sc)
         return (struct rdd_registry *)sc;
 }
 
-static struct rdd_registry *newest; /* atomic */
+static struct rdd_registry *running; /* atomic */
 
-fst_context *rdd_registry_newest(void)
+fst_context *rdd_registry_running(void)
 {
-        return (fst_context *)__atomic_load_n(&newest, __ATOMIC_ACQUIRE);
+        return (fst_context *)__atomic_load_n(&running, __ATOMIC_ACQUIRE);
+}
+
+void rdd_registry_set_running(struct rdd_registry *r)
+{
+        __atomic_store_n(&running, r, __ATOMIC_RELEASE);
 }
 
 void rdd_registry_init(struct rdd_registry *r, const fst_conf *conf)
@@ -32,13 +40,13 @@ void rdd_registry_init(struct rdd_registry *r, const fst_conf *conf)
         pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
         pthread_mutex_init(&r->lock, &attr);
         pthread_mutexattr_destroy(&attr);
-        __atomic_store_n(&newest, r, __ATOMIC_RELEASE);
 }
 
 static void free_all(fst_rdd *rdds)
 {
         while (rdds) {
                 fst_rdd *next = rdds->next;
+                live_handle_remove(HANDLE_RDD, rdds);
                 rdd_free(rdds);
                 rdds = next;
         }
@@ -47,7 +55,7 @@ static void free_all(fst_rdd *rdds)
 void rdd_registry_deinit(struct rdd_registry *r)
 {
         struct rdd_registry *expected = r;
-        __atomic_compare_exchange_n(&newest, &expected, NULL, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+        __atomic_compare_exchange_n(&running, &expected, NULL, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
         free_all(r->rdds);
         free_all(r->cleaned);
         free(r->checkpoint_dir);
@@ -62,6 +70,7 @@ void rdd_registry_add(fst_context *sc, fst_rdd *rdd)
         rdd->next = r->rdds;
         r->rdds = rdd;
         pthread_mutex_unlock(&r->lock);
+        live_handle_add(HANDLE_RDD, rdd);
 }
 
 int rdd_registry_shuffle_id(fst_context *sc)
@@ -103,7 +112,7 @@ static int own_directory(const char *dir, char **own, struct fst_error *error)
 
 FST_API const char *fst_checkpoint_dir(fst_context *sc)
 {
-        struct rdd_registry *r = registry_of(sc);
+        struct rdd_registry *r = registry_of(context_given(sc, rdd_site("checkpoint_dir")));
         pthread_mutex_lock(&r->lock);
         const char *dir = r->checkpoint_dir;
         pthread_mutex_unlock(&r->lock);
@@ -127,7 +136,7 @@ int rdd_registry_set_checkpoint_dir(fst_context *sc, const char *dir, struct fst
 int rdd_registry_checkpoint_path(fst_context *sc, int rdd, char **path, struct fst_error *error)
 {
         struct rdd_registry *r = registry_of(sc);
-        const char *configured = fst_conf_get(r->conf, "spark.checkpoint.dir");
+        const char *configured = conf_get_value(r->conf, "spark.checkpoint.dir");
         int status = 0;
         pthread_mutex_lock(&r->lock);
         if (!r->checkpoint_dir && configured && *configured)
@@ -218,7 +227,7 @@ static void kept_here(struct block_store *blocks, int rdd, struct fst_storage_in
 FST_API struct fst_storage_info fst_get_storage_info(const fst_rdd *rdd)
 {
         struct fst_storage_info storage = {.level = fst_rdd_storage_level(rdd)};
-        if (!rdd)
+        if (!live_handle_has(HANDLE_RDD, rdd) || task_run_current())
                 return storage;
         const struct rdd_registry *r = registry_of(rdd->sc);
         if (r->places.kept)
@@ -230,7 +239,7 @@ FST_API struct fst_storage_info fst_get_storage_info(const fst_rdd *rdd)
 
 FST_API int fst_persisted_rdds(fst_context *sc, fst_rdd **rdds, int most)
 {
-        struct rdd_registry *r = registry_of(sc);
+        struct rdd_registry *r = registry_of(context_given(sc, rdd_site("persisted_rdds")));
         VEC(fst_rdd *) found = {0}; /* the newest first; levels may change meanwhile */
         pthread_mutex_lock(&r->lock);
         for (fst_rdd *rdd = r->rdds; rdd; rdd = rdd->next)
@@ -238,7 +247,7 @@ FST_API int fst_persisted_rdds(fst_context *sc, fst_rdd **rdds, int most)
                         vec_push(&found, rdd);
         pthread_mutex_unlock(&r->lock);
         int n = (int)found.len;
-        for (int i = 0; i < MIN(n, most); i++)
+        for (int i = 0; rdds && i < MIN(n, most); i++)
                 rdds[i] = found.data[n - 1 - i];
         vec_deinit(&found);
         return n;

@@ -43,8 +43,24 @@ struct rdd_registry {
 
 void rdd_registry_init(struct rdd_registry *r, const fst_conf *conf);
 
-/* The context that was made last, unless it has stopped: NULL. */
-fst_context *rdd_registry_newest(void);
+/* The context whose RDDs carry the errors of calls without a valid RDD: the application's one. NULL: there is none. */
+fst_context *rdd_registry_running(void);
+void rdd_registry_set_running(struct rdd_registry *r);
+
+/*
+ * In driver/context_handles.c, for public functions that are given a context: @sc if it lives. NULL, a stopped context
+ * and a call inside of a task are reported, with the call of @site, and answered by the refused context.
+ *
+ * The refused context never started: everything asked of it fails with -EINVAL, and lineage can be built on it.
+ */
+fst_context *context_given(const fst_context *sc, fst_site site);
+fst_context *context_refused(void);
+
+/*
+ * A mistake of the application's that no action reports: logs it as an error, and the running context, if there is one,
+ * answers -EINVAL when it stops.
+ */
+void context_misused(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Frees every RDD. */
 void rdd_registry_deinit(struct rdd_registry *r);

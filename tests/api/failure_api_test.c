@@ -58,10 +58,32 @@ static int into_wrong_variables(fst_task *task, fst_iter *rows, fst_out *out)
 
 static fst_context *the_context;
 
+static fst_rdd *the_rdd;
+static int64_t answer;
+
+/* Answers 0 whatever the call answers: the call itself fails the task. */
 static int count_inside(fst_task *task, int64_t x)
 {
-        int64_t n;
-        return fst_count(fst_range_n(the_context, 0, 10, 1), &n) == -EDEADLK ? 0 : fst_fail(task, "it ran");
+        fst_count(the_rdd, &answer);
+        return 0;
+}
+
+static int make_inside(fst_task *task, int64_t x)
+{
+        fst_count(fst_map(fst_range_n(the_context, 0, 10, 1), fail_silently, FST_I64), &answer);
+        return 0;
+}
+
+static int ask_inside(fst_task *task, int64_t x)
+{
+        answer = fst_context_default_parallelism(the_context);
+        return 0;
+}
+
+static int begin_inside(fst_task *task, int64_t x)
+{
+        fst_context_stop(fst_context_new("inside"));
+        return 0;
 }
 
 /* Leaves a row out where it fails, and answers 0. */
@@ -150,8 +172,18 @@ static void reading_rows_as_another_type_fails_the_task(void **state)
 
 static void an_action_inside_of_a_task_is_refused(void **state)
 {
+        fst_rdd *rows = fst_range_n(*state, 0, 4, 4);
         the_context = *state;
-        assert_int_equal(fst_foreach(fst_range_n(*state, 0, 4, 4), count_inside), 0);
+        the_rdd = fst_range_n(*state, 0, 10, 1);
+        answer = 7;
+        assert_refused(fst_foreach(rows, count_inside), -EIO,
+                       "count_inside in unit_tests: count at failure_api_test.c:");
+        assert_refused(fst_foreach(rows, count_inside), -EIO, "RDD transformations and actions can only be invoked by");
+        assert_refused(fst_foreach(rows, make_inside), -EIO, "range at failure_api_test.c:");
+        assert_int_equal(answer, 7);
+        assert_refused(fst_foreach(rows, ask_inside), -EIO, "context_default_parallelism: RDD transformations");
+        assert_refused(fst_foreach(rows, begin_inside), -EIO,
+                       "SparkContext should only be created and accessed on the driver.");
 }
 
 static void everything_can_be_taken(void **state)
@@ -207,8 +239,11 @@ int main(void)
                 cmocka_unit_test(reading_rows_as_another_type_fails_the_task),
                 cmocka_unit_test(an_action_inside_of_a_task_is_refused),
                 cmocka_unit_test(everything_can_be_taken),
+        };
+        const struct CMUnitTest own_context[] = {
                 cmocka_unit_test(tasks_that_need_more_cores_than_there_are_are_refused),
                 cmocka_unit_test(broken_settings_stop_the_context_cleanly),
         };
-        return cmocka_run_group_tests(tests, api_setup, api_teardown);
+        int failed = cmocka_run_group_tests(tests, api_setup_loud, api_teardown);
+        return failed + cmocka_run_group_tests(own_context, NULL, NULL);
 }

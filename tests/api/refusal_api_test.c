@@ -294,7 +294,10 @@ int main(void)
                 cmocka_unit_test(a_type_of_two_columns_is_not_cut_to_one),
                 cmocka_unit_test(null_is_no_rdd),
                 cmocka_unit_test(null_is_no_function_array_or_path),
+        };
+        const struct CMUnitTest own_context[] = {
                 cmocka_unit_test(a_full_disk_is_named_with_path_and_reason),
         };
-        return cmocka_run_group_tests(tests, narrow_setup, api_teardown);
+        int failed = cmocka_run_group_tests(tests, narrow_setup, api_teardown);
+        return failed + cmocka_run_group_tests(own_context, NULL, NULL);
 }

@@ -114,7 +114,6 @@ static void *set_one(void *arg)
 static void properties_of_threads_go_with_thread_or_context(void **state)
 {
         fst_context *sc = api_context("local[2]", NULL);
-        fst_context *other = api_context("local[2]", NULL);
         pthread_t longer, shorter;
         pthread_barrier_init(&set, NULL, 2);
         pthread_barrier_init(&stopped, NULL, 2);
@@ -123,10 +122,13 @@ static void properties_of_threads_go_with_thread_or_context(void **state)
         pthread_join(shorter, NULL);
         pthread_barrier_wait(&set);
         fst_set_local_property(sc, "a", "1");
-        fst_set_local_property(other, "a", "2");
         assert_int_equal(fst_context_stop(sc), 0);
+        fst_context *other = api_context("local[2]", NULL);
+        assert_null(fst_local_property(other, "a"));
+        fst_set_local_property(other, "a", "2");
         pthread_barrier_wait(&stopped);
         pthread_join(longer, NULL);
+        assert_string_equal(fst_local_property(other, "a"), "2");
         assert_int_equal(fst_context_stop(other), 0);
         pthread_barrier_destroy(&set);
         pthread_barrier_destroy(&stopped);
@@ -158,8 +160,11 @@ int main(void)
                 cmocka_unit_test(who_needs_no_bounds_does_not_wait_for_them),
                 cmocka_unit_test(cancelled_sampling_ends_its_action_only),
                 cmocka_unit_test(names_change_while_jobs_run),
+        };
+        const struct CMUnitTest own_context[] = {
                 cmocka_unit_test(properties_of_threads_go_with_thread_or_context),
                 cmocka_unit_test(stop_tells_of_the_actions_that_it_ended),
         };
-        return cmocka_run_group_tests(tests, api_setup, api_teardown);
+        int failed = cmocka_run_group_tests(tests, api_setup, api_teardown);
+        return failed + cmocka_run_group_tests(own_context, NULL, NULL);
 }

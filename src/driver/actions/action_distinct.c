@@ -56,6 +56,8 @@ static int count(fst_rdd *rdd, double deviation, int64_t *n, fst_site site, stru
 FST_API int fst_count_approx_distinct_at(fst_rdd *rdd, double deviation, int64_t *n, fst_site site)
 {
         rdd = rdd_given(rdd, site);
+        if (action_check_place(rdd, n, "count", site))
+                return -EINVAL;
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         int r = count(rdd, deviation, n, site, &error);

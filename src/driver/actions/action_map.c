@@ -44,6 +44,8 @@ static int collect_map(fst_rdd *rdd, fst_map **map, fst_site site, struct fst_er
 FST_API int fst_collect_as_map_at(fst_rdd *rdd, fst_map **map, fst_site site)
 {
         rdd = rdd_given(rdd, site);
+        if (action_check_place(rdd, map, "map", site))
+                return -EINVAL;
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         int r = need_pairs(rdd, site, &error);
@@ -74,6 +76,8 @@ static int refuse(fst_rdd *rdd, fst_site site, int status, const char *why)
 FST_API int fst_count_by_key_at(fst_rdd *rdd, fst_map **map, fst_site site)
 {
         rdd = rdd_given(rdd, site);
+        if (action_check_place(rdd, map, "map", site))
+                return -EINVAL;
         if (!rdd->type.value)
                 return refuse(rdd, site, -EINVAL, "count_by_key needs pairs");
         return count(rdd, map, site);
@@ -82,6 +86,8 @@ FST_API int fst_count_by_key_at(fst_rdd *rdd, fst_map **map, fst_site site)
 FST_API int fst_count_by_value_at(fst_rdd *rdd, fst_map **map, fst_site site)
 {
         rdd = rdd_given(rdd, site);
+        if (action_check_place(rdd, map, "map", site))
+                return -EINVAL;
         if (rdd->type.value)
                 return refuse(rdd, site, -EINVAL,
                               "count_by_value counts rows that are no pairs: map each pair to one value before");
@@ -137,6 +143,8 @@ static int reduce_locally(fst_rdd *rdd, fst_fn f, fst_map **map, fst_site site, 
 FST_API int fst_reduce_by_key_locally_at(fst_rdd *rdd, fst_fn f, fst_map **map, fst_site site)
 {
         rdd = rdd_given(rdd, site);
+        if (action_check_place(rdd, map, "map", site))
+                return -EINVAL;
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         int r = reduce_locally(rdd, f, map, site, &error);
@@ -199,6 +207,8 @@ static int lookup(fst_rdd *rdd, fst_key key, fst_iter **rows, fst_site site, str
 FST_API int fst_lookup_at(fst_rdd *rdd, fst_key key, fst_iter **rows, fst_site site)
 {
         rdd = rdd_given(rdd, site);
+        if (action_check_place(rdd, rows, "rows", site))
+                return -EINVAL;
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         int r = lookup(rdd, key, rows, site, &error);

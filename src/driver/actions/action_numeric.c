@@ -125,6 +125,8 @@ static int count_all(fst_rdd *rdd, struct stat_counter *total, fst_site site)
 FST_API int fst_mean_at(fst_rdd *rdd, double *mean, fst_site site)
 {
         rdd = rdd_given(rdd, site);
+        if (action_check_place(rdd, mean, "mean", site))
+                return -EINVAL;
         struct stat_counter total;
         int r = count_all(rdd, &total, site);
         if (r == 0)
@@ -135,6 +137,8 @@ FST_API int fst_mean_at(fst_rdd *rdd, double *mean, fst_site site)
 FST_API int fst_stats_at(fst_rdd *rdd, struct fst_statistics *stats, fst_site site)
 {
         rdd = rdd_given(rdd, site);
+        if (action_check_place(rdd, stats, "statistics", site))
+                return -EINVAL;
         struct stat_counter c;
         int r = count_all(rdd, &c, site);
         if (r)
@@ -248,6 +252,8 @@ static int histogram(fst_rdd *rdd, const double *given, int n, struct fst_bucket
 FST_API int fst_histogram_at(fst_rdd *rdd, const double *bounds, int n, struct fst_buckets *out, fst_site site)
 {
         rdd = rdd_given(rdd, site);
+        if (action_check_place(rdd, out, "histogram", site))
+                return -EINVAL;
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         int r = histogram(rdd, bounds, n, out, site, &error);

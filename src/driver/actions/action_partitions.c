@@ -56,6 +56,8 @@ FST_API int fst_run_job_at(fst_rdd *rdd, fst_fn f, fst_type type, const int *par
                            fst_site site)
 {
         rdd = rdd_given(rdd, site);
+        if (action_check_place(rdd, rows, "rows", site))
+                return -EINVAL;
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct rows_job job = {rows_action_of(&run_job_action_class, rdd, type, INT64_MAX)};
@@ -132,12 +134,13 @@ static void local_free(struct kept_result *kept)
         struct local_rows *self = container_of(kept, struct local_rows, kept);
         page_list_free(NULL, self->pages);
         page_cursor_deinit(&self->cursor);
-        free(self);
 }
 
 FST_API int fst_to_local_iterator_at(fst_rdd *rdd, fst_iter **rows, fst_site site)
 {
         rdd = rdd_given(rdd, site);
+        if (action_check_place(rdd, rows, "rows", site))
+                return -EINVAL;
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         int r = action_check(rdd, &error);
@@ -148,6 +151,8 @@ FST_API int fst_to_local_iterator_at(fst_rdd *rdd, fst_iter **rows, fst_site sit
         self->iter.batch.type = rdd->type;
         self->iter.refill = local_refill;
         self->kept.free = local_free;
+        self->kept.iter = &self->iter;
+        self->kept.memory = self;
         self->rdd = rdd;
         self->site = site;
         page_cursor_init(&self->cursor, rdd->type);

@@ -112,6 +112,8 @@ int action_constant(fst_constant c, fst_type *type, struct reduce_value *value, 
 {
         *value = (struct reduce_value){.present = true};
         *type = (fst_type){.key = c.kind, .key_size = c.kind == FST_KIND_BYTES ? 0 : (uint32_t)c.size};
+        if (!c.at)
+                return error_set(error, -EINVAL, "it was given NULL where a value to begin with is wanted");
         if (c.size > FST_FIXED_MAX)
                 return error_set(error, -EINVAL, "a value of %zu bytes is more than the %d that FIXED may have", c.size,
                                  FST_FIXED_MAX);

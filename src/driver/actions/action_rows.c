@@ -14,6 +14,8 @@
 FST_API int fst_collect_at(fst_rdd *rdd, fst_iter **iter, fst_site site)
 {
         rdd = rdd_given(rdd, site);
+        if (action_check_place(rdd, iter, "rows", site))
+                return -EINVAL;
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct rows_job job = {rows_action_of(&rows_action_class, rdd, rdd->type, INT64_MAX)};
@@ -97,6 +99,8 @@ static int take(fst_rdd *rdd, int64_t count, struct page **out, fst_site site, s
 FST_API int fst_take_at(fst_rdd *rdd, int64_t count, fst_iter **iter, fst_site site)
 {
         rdd = rdd_given(rdd, site);
+        if (action_check_place(rdd, iter, "rows", site))
+                return -EINVAL;
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct page *pages;
@@ -162,6 +166,8 @@ FST_API int fst_first_at(fst_rdd *rdd, fst_variable key, fst_variable value, fst
 FST_API int fst_is_empty_at(fst_rdd *rdd, bool *empty, fst_site site)
 {
         rdd = rdd_given(rdd, site);
+        if (action_check_place(rdd, empty, "answer", site))
+                return -EINVAL;
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct page *pages;

@@ -117,6 +117,8 @@ FST_API int fst_take_sample_at(fst_rdd *rdd, bool with_replacement, int64_t n, i
                                fst_site site)
 {
         rdd = rdd_given(rdd, site);
+        if (action_check_place(rdd, rows, "rows", site))
+                return -EINVAL;
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct page *pages;

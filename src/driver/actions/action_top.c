@@ -1,6 +1,6 @@
 /*
- * top, take_ordered: each task sends its first rows in the order (rdd/sort/op_top.h), never more than were asked for, and
- * the same operator makes of these the first of all. Nothing is sorted as a whole.
+ * top, take_ordered: each task sends its first rows in the order (rdd/sort/op_top.h), never more than were asked for,
+ * and the same operator makes of these the first of all. Nothing is sorted as a whole.
  */
 #include "driver/actions/actions.h"
 
@@ -99,6 +99,8 @@ static int run(fst_rdd *rdd, int64_t n, const fst_fn *key, fst_type key_type, en
 FST_API int fst_take_ordered_at(fst_rdd *rdd, int64_t n, enum fst_order order, fst_iter **rows, fst_site site)
 {
         rdd = rdd_given(rdd, site);
+        if (action_check_place(rdd, rows, "rows", site))
+                return -EINVAL;
         return run(rdd, n, NULL, (fst_type){0}, order, rows, site);
 }
 
@@ -106,5 +108,7 @@ FST_API int fst_take_ordered_by_at(fst_rdd *rdd, int64_t n, fst_fn key, fst_type
                                    fst_iter **rows, fst_site site)
 {
         rdd = rdd_given(rdd, site);
+        if (action_check_place(rdd, rows, "rows", site))
+                return -EINVAL;
         return run(rdd, n, &key, key_type, order, rows, site);
 }

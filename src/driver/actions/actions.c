@@ -8,20 +8,18 @@
 #include "driver/actions/checkpoint.h"
 #include "driver/actions/preliminary_jobs.h"
 #include "exec/actions/action_kinds.h"
-#include "exec/slot.h"
 #include "rdd/aggregate/op_reduce.h"
 #include "rdd/pipeline/op_element.h"
+#include "rdd/pipeline/task_run.h"
 
 #include <stdio.h>
 
 int action_check(fst_rdd *rdd, struct fst_error *error)
 {
+        if (task_run_current())
+                return error_set(error, -EDEADLK, TASK_RUN_DRIVER_ONLY);
         if (rdd->sc->status)
                 return error_set(error, rdd->sc->status, "%s", error_message(&rdd->sc->error));
-        if (slot_is_this_thread())
-                return error_set(error, -EDEADLK,
-                                 "RDD transformations and actions can only be invoked by the driver, not inside of "
-                                 "other transformations (SPARK-5063)");
         int r = rdd_plan(rdd);
         return r ? error_set(error, r, "%s", error_message(&rdd->error)) : 0;
 }
@@ -63,6 +61,15 @@ int action_failed(fst_rdd *rdd, fst_site site, int status, struct fst_error *err
         return context_action_failed(rdd->sc, name, status, error);
 }
 
+int action_check_place(fst_rdd *rdd, const void *place, const char *what, fst_site site)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        if (place)
+                return 0;
+        error_set(&error, -EINVAL, "it was given NULL where a place for its %s is wanted", what);
+        return action_failed(rdd, site, -EINVAL, &error);
+}
+
 /* -------------------------------------------------------------------------------------- results for variables */
 
 struct kept_bytes {
@@ -78,7 +85,7 @@ static void kept_bytes_free(struct kept_result *kept)
 fst_bytes action_keep_bytes(fst_context *sc, fst_bytes bytes)
 {
         struct kept_bytes *kept = mem_alloc(sizeof(*kept) + bytes.len + 1);
-        kept->kept.free = kept_bytes_free;
+        kept->kept = (struct kept_result){.free = kept_bytes_free};
         if (bytes.len)
                 memcpy(kept->data, bytes.data, bytes.len);
         kept->data[bytes.len] = 0;
@@ -89,6 +96,8 @@ fst_bytes action_keep_bytes(fst_context *sc, fst_bytes bytes)
 int action_check_variable(fst_type type, fst_variable v, const char *what, struct fst_error *error)
 {
         char have[64], want[64];
+        if (!v.to)
+                return error_set(error, -EINVAL, "%s was given NULL where a variable for its result is wanted", what);
         if (type.value || type.key != v.kind)
                 return error_set(error, -EINVAL, "%s gives %s, but the variable is for %s", what,
                                  fst_type_name(type, have), fst_tag_name(FST_TAG(v.kind, FST_KIND_NONE), want));
@@ -151,7 +160,8 @@ int action_no_merge(struct action *action, int output, struct task_result *resul
 
 int foreach_action_init(struct foreach_action *action, fst_rdd *rdd, fst_fn f, struct fst_error *error)
 {
-        *action = (struct foreach_action){{.class = &foreach_action_class, .type = rdd->type, .merge = action_no_merge}, f};
+        *action = (struct foreach_action){{.class = &foreach_action_class, .type = rdd->type, .merge = action_no_merge},
+                                          f};
         int r = action_check(rdd, error);
         if (r == 0)
                 r = element_check(ELEMENT_FOREACH, rdd->type, rdd->type, &f, error);

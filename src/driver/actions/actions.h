@@ -26,6 +26,9 @@ int action_save_checkpoint(fst_rdd *rdd, const char *path, fst_site site, struct
 /* Before the first job: whether the RDD and its context can be; as action_run. Sets the number of partitions. */
 int action_check(fst_rdd *rdd, struct fst_error *error);
 
+/* Whether the application gave @place, to which the action of @site writes its @what: 0, or -EINVAL, reported. */
+int action_check_place(fst_rdd *rdd, const void *place, const char *what, fst_site site);
+
 /* Report a failed action: as context_action_failed, with its name and source line. */
 int action_failed(fst_rdd *rdd, fst_site site, int status, struct fst_error *error);
 

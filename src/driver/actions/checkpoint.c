@@ -6,6 +6,7 @@
  * once. One thread makes a checkpoint at a time; others whose jobs want the same wait for it.
  */
 #include "driver/actions/checkpoint.h"
+#include "driver/context_handles.h"
 
 #include "base/mem.h"
 #include "driver/actions/actions.h"
@@ -22,6 +23,7 @@
 
 FST_API int fst_set_checkpoint_dir(fst_context *sc, const char *dir)
 {
+        sc = context_given(sc, rdd_site("set_checkpoint_dir"));
         _cleanup_(context_leave) fst_context *in = context_enter(sc);
         struct fst_error error = FST_ERROR_INIT;
         int r = !dir || !*dir ? error_set(&error, -EINVAL, "it needs a path") : 0;

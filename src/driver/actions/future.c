@@ -13,10 +13,10 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "driver/actions/actions.h"
+#include "driver/context_handles.h"
 #include "driver/local_properties.h"
 #include "driver/actions/preliminary_jobs.h"
 #include "driver/actions/result_rows.h"
-#include "exec/slot.h"
 #include "store/page.h"
 
 #include <stdio.h>
@@ -58,6 +58,7 @@ struct fst_future {
 static void future_free(struct kept_result *kept)
 {
         fst_future *f = container_of(kept, fst_future, kept);
+        live_handle_remove(HANDLE_FUTURE, f);
         rows_job_deinit(&f->rows);
         page_list_free(NULL, f->pages);
         strmap_deinit(&f->properties);
@@ -86,6 +87,7 @@ static fst_future *future_new(fst_rdd *rdd, fst_site site)
         pthread_mutex_init(&f->lock, NULL);
         pthread_cond_init(&f->changed, NULL);
         context_keep(rdd->sc, &f->kept);
+        live_handle_add(HANDLE_FUTURE, f);
         return f;
 }
 
@@ -283,8 +285,6 @@ static int wait_until(fst_future *f, const struct timespec *until)
         if (has_ended(f, &r))
                 return r;
         _cleanup_(context_leave) fst_context *in = context_enter(f->rdd->sc);
-        if (slot_is_this_thread())
-                return -EDEADLK;
         pthread_mutex_lock(&f->lock);
         while (!f->ended && r == 0)
                 r = until ? pthread_cond_clockwait(&f->changed, &f->lock, CLOCK_MONOTONIC, until)
@@ -296,11 +296,17 @@ static int wait_until(fst_future *f, const struct timespec *until)
 
 FST_API int fst_future_wait(fst_future *f)
 {
+        f = handle_given(HANDLE_FUTURE, f, "future_wait");
+        if (!f)
+                return -EINVAL;
         return wait_until(f, NULL);
 }
 
 FST_API int fst_future_wait_for(fst_future *f, int64_t milliseconds)
 {
+        f = handle_given(HANDLE_FUTURE, f, "future_wait_for");
+        if (!f)
+                return -EINVAL;
         struct timespec until;
         int64_t most = (int64_t)1000 * 60 * 60 * 24 * 365; /* so that no sum is too large */
         milliseconds = MAX(MIN(milliseconds, most), 0);
@@ -314,12 +320,20 @@ FST_API int fst_future_wait_for(fst_future *f, int64_t milliseconds)
 
 FST_API bool fst_future_done(fst_future *f)
 {
+        f = handle_given(HANDLE_FUTURE, f, "future_done");
+        if (!f)
+                return true;
         int status;
         return has_ended(f, &status);
 }
 
 FST_API void fst_future_on_complete(fst_future *f, void (*callback)(fst_future *, int, void *), void *data)
 {
+        f = handle_given(HANDLE_FUTURE, f, "future_on_complete");
+        if (!f)
+                return;
+        if (context_missing((const void *)callback, "future_on_complete", "a function"))
+                return;
         pthread_mutex_lock(&f->lock);
         bool ended = f->ended;
         if (!ended)
@@ -331,6 +345,9 @@ FST_API void fst_future_on_complete(fst_future *f, void (*callback)(fst_future *
 
 FST_API void fst_future_cancel(fst_future *f)
 {
+        f = handle_given(HANDLE_FUTURE, f, "future_cancel");
+        if (!f)
+                return;
         pthread_mutex_lock(&f->lock);
         bool ended = f->ended;
         f->cancelled = true;
@@ -341,17 +358,25 @@ FST_API void fst_future_cancel(fst_future *f)
 
 FST_API int fst_future_job(fst_future *f)
 {
+        f = handle_given(HANDLE_FUTURE, f, "future_job");
+        if (!f)
+                return -1;
         return __atomic_load_n(&f->job, __ATOMIC_RELAXED);
 }
 
 static int misread(const fst_future *f, const char *what)
 {
-        log_error("SparkContext", "%s gives no %s", f->call_site, what);
+        context_misused("%s gives no %s", f->call_site, what);
         return -EINVAL;
 }
 
 FST_API int fst_future_count(fst_future *f, int64_t *count)
 {
+        f = handle_given(HANDLE_FUTURE, f, "future_count");
+        if (!f)
+                return -EINVAL;
+        if (context_missing(count, "future_count", "a place for the count"))
+                return -EINVAL;
         int r = f->count.action.class ? fst_future_wait(f) : misread(f, "count");
         if (r == 0)
                 *count = f->count.total;
@@ -360,6 +385,11 @@ FST_API int fst_future_count(fst_future *f, int64_t *count)
 
 FST_API int fst_future_rows(fst_future *f, fst_iter **rows)
 {
+        f = handle_given(HANDLE_FUTURE, f, "future_rows");
+        if (!f)
+                return -EINVAL;
+        if (context_missing(rows, "future_rows", "a place for the rows"))
+                return -EINVAL;
         int r = is_rows(f) ? fst_future_wait(f) : misread(f, "rows");
         if (r == 0)
                 *rows = f->iter;

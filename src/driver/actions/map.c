@@ -6,10 +6,11 @@
  */
 #include "driver/actions/map.h"
 
-#include "base/log.h"
+#include "base/live_handles.h"
 #include "base/mem.h"
 #include "driver/actions/actions.h"
 #include "driver/actions/sorted_rows.h"
+#include "driver/context_handles.h"
 #include "rdd/aggregate/hash.h"
 #include "rdd/aggregate/op_lookup.h"
 
@@ -25,6 +26,7 @@ struct fst_map {
 static void map_free(struct kept_result *kept)
 {
         fst_map *map = container_of(kept, fst_map, kept);
+        live_handle_remove(HANDLE_MAP, map);
         row_table_deinit(&map->rows);
         free(map->slots);
         free(map);
@@ -75,6 +77,7 @@ fst_map *map_new(fst_context *sc, fst_type type, struct page *pages)
         for (size_t at = 0; at < map->rows.n; at += FST_BATCH_ROWS)
                 add_rows(map, at, (uint32_t)MIN(map->rows.n - at, (size_t)FST_BATCH_ROWS));
         context_keep(sc, &map->kept);
+        live_handle_add(HANDLE_MAP, map);
         return map;
 }
 
@@ -82,7 +85,8 @@ fst_map *map_new(fst_context *sc, fst_type type, struct page *pages)
 
 FST_API int64_t fst_map_count(const fst_map *map)
 {
-        return (int64_t)map->n;
+        map = handle_given(HANDLE_MAP, map, "map_count");
+        return map ? (int64_t)map->n : -EINVAL;
 }
 
 static bool get(const fst_map *map, fst_key key, fst_variable value, struct fst_error *error)
@@ -113,9 +117,12 @@ static bool get(const fst_map *map, fst_key key, fst_variable value, struct fst_
 FST_API bool fst_map_get_at(const fst_map *map, fst_key key, fst_variable value)
 {
         struct fst_error error = FST_ERROR_INIT;
+        map = handle_given(HANDLE_MAP, map, "map_get");
+        if (!map)
+                return false;
         bool found = get(map, key, value, &error);
         if (error.message)
-                log_error("SparkContext", "fst_map_get: %s", error_message(&error));
+                context_misused("fst_map_get: %s", error_message(&error));
         error_deinit(&error);
         return found;
 }
@@ -141,16 +148,20 @@ static bool refill(fst_iter *iter)
 
 static void rows_free(struct kept_result *kept)
 {
-        free(container_of(kept, struct map_rows, kept));
 }
 
 FST_API fst_iter *fst_map_rows(fst_map *map)
 {
+        map = handle_given(HANDLE_MAP, map, "map_rows");
+        if (!map)
+                return NULL;
         struct map_rows *self = new0(struct map_rows);
         self->iter.tag = fst_type_tag(map->rows.type);
         self->iter.batch.type = map->rows.type;
         self->iter.refill = refill;
         self->kept.free = rows_free;
+        self->kept.iter = &self->iter;
+        self->kept.memory = self;
         self->map = map;
         context_keep(map->sc, &self->kept);
         return &self->iter;

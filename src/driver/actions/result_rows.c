@@ -166,7 +166,6 @@ static void kept_rows_free(struct kept_result *kept)
                 free(rows->columns);
                 rows->columns = next;
         }
-        free(rows);
 }
 
 fst_iter *result_rows_new(fst_context *sc, fst_type type, struct page *pages, int64_t limit)
@@ -176,6 +175,8 @@ fst_iter *result_rows_new(fst_context *sc, fst_type type, struct page *pages, in
         rows->iter.batch.type = type;
         rows->iter.refill = kept_refill;
         rows->kept.free = kept_rows_free;
+        rows->kept.iter = &rows->iter;
+        rows->kept.memory = rows;
         rows->left = limit;
         rows->first = rows->next = pages;
         page_cursor_init(&rows->cursor, type);

@@ -5,19 +5,29 @@
 #include "base/mem.h"
 #include "driver/events/app_status.h"
 #include "driver/context.h"
+#include "driver/context_handles.h"
 
 FST_API int fst_jobs_of_group(fst_context *sc, const char *group, int *ids, int most)
 {
+        sc = context_given(sc, rdd_site("jobs_of_group"));
+        if (most > 0 && context_missing(ids, "jobs_of_group", "an array of ids"))
+                return -EINVAL;
         return sc->app_status ? (int)app_status_jobs_of_group(sc->app_status, group, ids, (size_t)MAX(most, 0)) : 0;
 }
 
 FST_API int fst_active_jobs(fst_context *sc, int *ids, int most)
 {
+        sc = context_given(sc, rdd_site("active_jobs"));
+        if (most > 0 && context_missing(ids, "active_jobs", "an array of ids"))
+                return -EINVAL;
         return sc->app_status ? (int)app_status_active_jobs(sc->app_status, ids, (size_t)MAX(most, 0)) : 0;
 }
 
 FST_API int fst_stages_of_job(fst_context *sc, int job, int *ids, int most)
 {
+        sc = context_given(sc, rdd_site("stages_of_job"));
+        if (most > 0 && context_missing(ids, "stages_of_job", "an array of ids"))
+                return -EINVAL;
         return sc->app_status ? app_status_stages_of_job(sc->app_status, job, ids, (size_t)MAX(most, 0)) : -ENOENT;
 }
 
@@ -25,6 +35,9 @@ FST_API int fst_stages_of_job(fst_context *sc, int job, int *ids, int most)
 
 FST_API int fst_active_stages(fst_context *sc, int *ids, int most)
 {
+        sc = context_given(sc, rdd_site("active_stages"));
+        if (most > 0 && context_missing(ids, "active_stages", "an array of ids"))
+                return -EINVAL;
         if (!sc->app_status)
                 return 0;
         _cleanup_free_ struct stage_status *stages = new_array(struct stage_status, MAX_ACTIVE);
@@ -36,6 +49,9 @@ FST_API int fst_active_stages(fst_context *sc, int *ids, int most)
 
 FST_API bool fst_get_job_info(fst_context *sc, int job, struct fst_job_info *info)
 {
+        sc = context_given(sc, rdd_site("job_info"));
+        if (context_missing(info, "job_info", "a place for the answer"))
+                return false;
         static const enum fst_job_state states[] = {
                 [JOB_RUNNING] = FST_JOB_RUNNING, [JOB_SUCCEEDED] = FST_JOB_SUCCEEDED, [JOB_FAILED] = FST_JOB_FAILED};
         struct job_status status;
@@ -52,6 +68,9 @@ FST_API bool fst_get_job_info(fst_context *sc, int job, struct fst_job_info *inf
 
 FST_API bool fst_get_stage_info(fst_context *sc, int stage, struct fst_stage_info *info)
 {
+        sc = context_given(sc, rdd_site("stage_info"));
+        if (context_missing(info, "stage_info", "a place for the answer"))
+                return false;
         struct stage_status status, latest;
         if (!sc->app_status || !app_status_stage(sc->app_status, stage, 0, &latest))
                 return false;

@@ -115,8 +115,10 @@ static void run_task(struct task_runner *runner, struct stage_work *work, struct
         crash_set_task(&run->task.info);
         __atomic_store_n(&runner->current, t->info.id, __ATOMIC_RELAXED);
         log_set_context(runner->env->app_id, t->info.stage, t->info.id);
+        task_run_set_current(run);
         int computed = compute(runner, work, t);
         int r = task_run_call_listeners(run, computed);
+        task_run_set_current(NULL);
         if (r && computed == 0)
                 discard_result(work, t);
         if (r == 0)

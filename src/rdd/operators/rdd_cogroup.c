@@ -117,8 +117,10 @@ FST_API fst_rdd *fst_cogroup_at(fst_rdd *a, fst_rdd *b, fst_fn f, fst_type type,
 FST_API fst_rdd *fst_cogroup_all_at(fst_context *sc, fst_rdd *const *rdds, size_t n, fst_fn f, fst_type type,
                                     int partitions, fst_site site)
 {
-        if (rdd_first_missing(rdds, n) < n)
-                return rdd_given(NULL, site);
+        fst_rdd *missing = rdd_first_given(rdds, n, site);
+        if (missing)
+                return missing;
+        sc = context_given(sc, site);
         if (n > 0)
                 return cogroup(COGROUP_GROUPS, rdds, (int)MIN(n, (size_t)MAX_COGROUP_SIDES + 1), &f, type, partitions,
                                site);

@@ -108,10 +108,19 @@ static fst_rdd *with_accumulators(fst_rdd *pairs, fst_type accumulator, struct a
         return combined(pairs, fst_type_pair(pairs->type, accumulator), values, combine, partitions, site);
 }
 
+static fst_rdd *without_zero(fst_rdd *pairs, fst_site site)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        error_set(&error, -EINVAL, "%s was given NULL where a value to begin with is wanted", site.operation);
+        return rdd_fail_with(rdd_new(pairs->sc, RDD_SHUFFLED, pairs->type, pairs, site), -EINVAL, &error);
+}
+
 FST_API fst_rdd *fst_aggregate_by_key_at(fst_rdd *pairs, fst_constant zero, fst_fn merge_value, fst_fn merge_combiners,
                                          int partitions, fst_site site)
 {
         pairs = rdd_given(pairs, site);
+        if (!zero.at)
+                return without_zero(pairs, site);
         struct aggregate_values values = {.zero = zero.at, .merge = merge_value};
         return with_accumulators(pairs, fst_constant_type(zero), &values, &merge_combiners, partitions, site);
 }
@@ -127,6 +136,8 @@ FST_API fst_rdd *fst_combine_by_key_at(fst_rdd *pairs, fst_fn create, fst_fn mer
 FST_API fst_rdd *fst_fold_by_key_at(fst_rdd *pairs, fst_constant zero, fst_fn f, int partitions, fst_site site)
 {
         pairs = rdd_given(pairs, site);
+        if (!zero.at)
+                return without_zero(pairs, site);
         fst_type value = rdd_value_type(pairs->type), type = fst_constant_type(zero);
         char have[64], given[64];
         if (!pairs->status && pairs->type.value && !fst_type_equal(type, value)) {

@@ -11,6 +11,7 @@ fst_rdd *rdd_files_new(fst_context *sc, enum rdd_op op, fst_type type, const cha
                        fst_site site)
 {
         struct fst_error error = FST_ERROR_INIT;
+        sc = context_given(sc, site);
         fst_rdd *rdd = rdd_new(sc, op, type, NULL, site);
         rdd->text.paths = mem_strdup(path ? path : "");
         rdd->text.min_partitions = min_partitions > 0 ? min_partitions : MIN(fst_context_default_parallelism(sc), 2);

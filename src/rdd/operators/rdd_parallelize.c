@@ -1,5 +1,6 @@
 /* Rows that the driver has: parallelize. */
 #include "rdd/rdd_build.h"
+#include "rdd/rdd_registry.h"
 #include "rdd/rdd_wire_class.h"
 #include "rdd/slice.h"
 
@@ -38,6 +39,7 @@ static void fail_array(fst_rdd *rdd, const void *data, size_t count)
 FST_API fst_rdd *fst_parallelize_at(fst_context *sc, const void *data, size_t count, fst_type type, int partitions,
                                     fst_site site)
 {
+        sc = context_given(sc, site);
         fst_rdd *rdd = rdd_new(sc, RDD_PARALLELIZE, type, NULL, site);
         rdd->parallelize.count = count;
         rdd->lineage.partitions = rdd_source_partitions(rdd, partitions);
@@ -60,6 +62,7 @@ FST_API fst_rdd *fst_parallelize_at(fst_context *sc, const void *data, size_t co
 FST_API fst_rdd *fst_parallelize_pairs_at(fst_context *sc, const void *keys, const void *values, size_t count,
                                           fst_type key, fst_type value, int partitions, fst_site site)
 {
+        sc = context_given(sc, site);
         fst_rdd *left = fst_parallelize_at(sc, keys, count, key, partitions, site);
         return fst_zip_at(left, fst_parallelize_at(sc, values, count, value, partitions, site), site);
 }

@@ -1,5 +1,6 @@
 /* Numbers in a row: range. */
 #include "rdd/rdd_build.h"
+#include "rdd/rdd_registry.h"
 #include "rdd/rdd_wire_class.h"
 #include "rdd/slice.h"
 
@@ -7,6 +8,7 @@
 
 FST_API fst_rdd *fst_range_at(fst_context *sc, int64_t start, int64_t end, int partitions, fst_site site)
 {
+        sc = context_given(sc, site);
         fst_rdd *rdd = rdd_new(sc, RDD_RANGE, FST_I64, NULL, site);
         rdd->range.start = start;
         rdd->range.end = MAX(start, end);

@@ -1,5 +1,7 @@
-/* Some of the rows, by chance that a seed fixes: sample, random_split. The rows are Spark's (rdd/aggregate/sampler.h). */
+/* Some of the rows, by chance that a seed fixes: sample, random_split. The rows are Spark's (rdd/aggregate/sampler.h).
+ */
 #include "rdd/rdd_build.h"
+#include "rdd/rdd_registry.h"
 #include "rdd/rdd_wire_class.h"
 
 #include "base/mem.h"
@@ -36,6 +38,16 @@ FST_API void fst_random_split_at(fst_rdd *parent, const double *weights, size_t 
         parent = rdd_given(parent, site);
         double total = 0, sum = 0;
         bool negative = false;
+        if (n && !splits) {
+                context_misused("%s was given NULL where an array for %zu RDDs is wanted", site.operation, n);
+                return;
+        }
+        for (size_t i = 0; i < n && !weights; i++) {
+                splits[i] = sampled(parent, &(struct sampling_plan){.how = SAMPLING_RANGE}, site);
+                rdd_fail(splits[i], -EINVAL, "random_split was given NULL where weights are wanted");
+        }
+        if (!weights)
+                return;
         for (size_t i = 0; i < n; i++) {
                 negative |= !(weights[i] >= 0);
                 total += weights[i];

@@ -1,5 +1,6 @@
 /* Rows of several RDDs: union. */
 #include "rdd/rdd_build.h"
+#include "rdd/rdd_registry.h"
 #include "rdd/rdd_wire_class.h"
 
 #include "base/mem.h"
@@ -36,8 +37,10 @@ static void check_union(fst_rdd *rdd)
 
 FST_API fst_rdd *fst_union_all_at(fst_context *sc, fst_rdd *const *rdds, size_t n, fst_site site)
 {
-        if (rdd_first_missing(rdds, n) < n)
-                return rdd_given(NULL, site);
+        fst_rdd *missing = rdd_first_given(rdds, n, site);
+        if (missing)
+                return missing;
+        sc = context_given(sc, site);
         fst_rdd *rdd =
                 rdd_new_of(sc, RDD_UNION, n ? rdds[0]->type : FST_BYTES, rdds, (int)MIN(n, (size_t)INT_MAX), site);
         if (n == 0)

@@ -12,6 +12,7 @@
 
 static fst_rdd *whole_files(fst_context *sc, const char *path, int min_partitions, bool unpack, fst_site site)
 {
+        sc = context_given(sc, site);
         fst_rdd *rdd = rdd_new(sc, RDD_WHOLE_FILES, FST_PAIR(BYTES, BYTES), NULL, site);
         rdd->whole.paths = mem_strdup(path ? path : "");
         rdd->whole.min_partitions = min_partitions > 0 ? min_partitions : MIN(fst_context_default_parallelism(sc), 2);

@@ -1,6 +1,7 @@
 /* A function that reads the partitions of several RDDs together: zip_partitions. All rows are set aside before it is
  * called. */
 #include "rdd/rdd_build.h"
+#include "rdd/rdd_registry.h"
 #include "rdd/rdd_wire_class.h"
 #include "rdd/cogroup/spillable_rows.h"
 
@@ -39,8 +40,10 @@ FST_API fst_rdd *fst_zip_partitions_at(fst_rdd *a, fst_rdd *b, fst_fn f, fst_typ
 FST_API fst_rdd *fst_zip_partitions_all_at(fst_context *sc, fst_rdd *const *rdds, size_t n, fst_fn f, fst_type type,
                                            fst_site site)
 {
-        if (rdd_first_missing(rdds, n) < n)
-                return rdd_given(NULL, site);
+        fst_rdd *missing = rdd_first_given(rdds, n, site);
+        if (missing)
+                return missing;
+        sc = context_given(sc, site);
         return zipped(sc, rdds, n, &f, type, FST_FORM_ITER_ALL, site);
 }
 

@@ -44,6 +44,28 @@ void task_run_begin(struct task_run *run, const struct fst_task_info *info, uint
                 error_deinit(&run->error);
 }
 
+static _Thread_local struct task_run *current;
+
+struct task_run *task_run_current(void)
+{
+        return current;
+}
+
+void task_run_set_current(struct task_run *run)
+{
+        current = run;
+}
+
+bool task_run_refuses(const char *what)
+{
+        if (!current)
+                return false;
+        const char *function = current->function;
+        task_run_fail(current, -EDEADLK, "%s%s%s: " TASK_RUN_DRIVER_ONLY, function ? function : "",
+                      function ? ": " : "", what);
+        return true;
+}
+
 FST_API int fst_task_partitions(const fst_task *task)
 {
         return task->run->partitions;

@@ -58,25 +58,25 @@ struct task_run {
         const char *function;            /* of the user that is being called: for crash reports; borrowed */
         bool fetch_failed;               /* the failure is that a map output could not be read: */
         int fetch_shuffle, fetch_map;
-        int fetch_executor;  /* the scheduler's index of who was to have it; -1 if not known */
-        int partitions;      /* of its stage; with the next set by who runs it */
+        int fetch_executor; /* the scheduler's index of who was to have it; -1 if not known */
+        int partitions;     /* of its stage; with the next set by who runs it */
         int cpus;
         double sample_scale; /* rows that each row seen stands for, when only a sample is read; else 1 */
         struct task_counters counters;
 
         /* rdd/task_shared.c */
-        const struct task_services *services;         /* the executor's; NULL: it has none. Set after task_run_init */
-        struct accumulator_updates *accumulated;      /* NULL: nothing was added yet */
-        struct accumulator_update *accumulated_last;  /* within it, until it grows */
+        const struct task_services *services;        /* the executor's; NULL: it has none. Set after task_run_init */
+        struct accumulator_updates *accumulated;     /* NULL: nothing was added yet */
+        struct accumulator_update *accumulated_last; /* within it, until it grows */
         struct held_broadcast *broadcasts;
         int n_broadcasts, broadcasts_room;
 
         /* rdd/pipeline/barrier.c */
-        int barrier_epoch; /* how many times the attempt has met the others of its stage */
+        int barrier_epoch;                             /* how many times the attempt has met the others of its stage */
         struct Firesteel__BarrierReply *barrier_reply; /* of the last time: messages point into it; owned */
 
         struct task_listener *on_completion, *on_failure; /* rdd/pipeline/task_listeners.c: the latest first */
-        const struct strmap *properties; /* local ones of its job; set by who runs it. NULL: none */
+        const struct strmap *properties;                  /* local ones of its job; set by who runs it. NULL: none */
 
         const struct task_resources *resources; /* custom ones that it may use; set by who runs it. NULL: none */
 };
@@ -99,6 +99,24 @@ struct accumulator_updates *task_run_take_accumulated(struct task_run *run);
 /* What task_run_end does of that, and of barriers: for itself alone. */
 void task_run_release_shared(struct task_run *run);
 void task_run_release_barrier(struct task_run *run);
+
+/*
+ * The attempt whose functions the calling thread runs, or NULL. The task runner sets it around each attempt, so that
+ * public functions of the driver can refuse to run inside of tasks.
+ */
+struct task_run *task_run_current(void);
+void task_run_set_current(struct task_run *run);
+
+/* What Spark says of those. */
+#define TASK_RUN_DRIVER_ONLY                                                                                           \
+        "RDD transformations and actions can only be invoked by the driver, not inside of other transformations "      \
+        "(SPARK-5063)"
+
+/*
+ * For public functions of the driver: true inside of a task, which then has failed and names @what, the call
+ * ("count at x.c:5").
+ */
+bool task_run_refuses(const char *what);
 
 struct memory_task *task_run_memory(struct task_run *run);
 
