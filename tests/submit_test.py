@@ -47,6 +47,7 @@ int main(int argc, char **argv)
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("submit")
     (path / "echo.c").write_text(ECHO)
+    (path / "known.txt").write_text("neither an object nor an archive\n")
     return path
 
 
@@ -132,6 +133,13 @@ def test_what_spark_env_leaves_running_is_not_waited_for(folder):
     (["nonexistent.so"], "nonexistent.so: No such file or directory"),
     (["local:///opt/app/nonexistent.so"], "application /opt/app/nonexistent.so: No such file or directory"),
     (["x.jar"], "is a Java archive"),
+    (["known.txt"], "application known.txt is not a jar, and its name ends in none of .so, .c, .jar, .py and .R"),
+    (["unknown.txt"], "unknown.txt does not exist"),
+    (["--master", "yarn", "x.so"], "submitting to YARN in client mode is not built yet"),
+    (["--master", "mesos://h:5050", "x.so"], "Master must either be yarn or start with spark, k8s, or local"),
+    (["--master", "spark:127.0.0.1", "echo.c"], "Could not parse Master URL: 'spark:127.0.0.1' (as in spark://host:port"),
+    (["--conf", "spark.firesteel.compat=3.5", "--master", "mesos://h:5050", "echo.c"],
+     "submitting to Mesos in client mode is not built yet"),
     (["s3x://b/x.so"], "No FileSystem for scheme \"s3x\""),
     (["--kill", "driver-1", "--master", "local"],
      "No external SparkSubmitOperations clients found for master url: 'local'"),

@@ -32,8 +32,8 @@ static const char usage_head[] =
         "\n"                                                                                                           \
         "Options:\n"                                                                                                   \
         "  --master MASTER_URL         Where to run: local, local[N], local[*], local[N,maxFailures];\n"               \
-        "                              spark://host:port, mesos://host:port, yarn, or\n"                               \
-        "                              k8s://https://host:port (Default: local[*]).\n"                                 \
+        "                              spark://host:port, k8s://https://host:port, or yarn\n"                          \
+        "                              (Default: local[*]).\n"                                                         \
         "  --deploy-mode DEPLOY_MODE   \"client\": the driver runs here; \"cluster\": on one of the\n"                 \
         "                              machines inside the cluster (Default: client).\n"                               \
         "  --class CLASS_NAME          The class, or for a native application the function, that\n"                    \
@@ -70,7 +70,7 @@ static const char usage_head[] =
         "  --proxy-user NAME           Act for this user. Not together with --principal / --keytab.\n"                 \
         "\n"                                                                                                           \
         "  --dry-run                   Show what would be started, and stop.\n"                                        \
-        "  --output FORMAT             How --dry-run shows it: text, json, or objects, those that would\n"            \
+        "  --output FORMAT             How --dry-run shows it: text, json, or objects, those that would\n"             \
         "                              be created in Kubernetes (Default: text).\n"                                    \
         "\n"                                                                                                           \
         "  --help, -h                  Show this help message and exit.\n"                                             \

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/string_prefix.h"
 #include "launch/jar_manifest.h"
 #include "submit/options/option_table.h"
 #include "submit/packages/maven_packages.h"
@@ -261,7 +262,14 @@ int preparation_choose_class(struct preparation *p, struct fst_error *error)
         }
         if (p->compat == COMPAT_2_4) /* which has looked for it among the arguments */
                 return 0;
-        if (read_main_class(p, where, &class, &why) < 0)
+        int r = read_main_class(p, where, &class, &why);
+        /* Spark takes any name for that of a jar. It is going to run here, where it may be a native application. */
+        if (r < 0 && r != -ENOENT && p->s->native_only && !text_ends_with(where, ".jar"))
+                return error_set(error, -EINVAL,
+                                 "application %s is not a jar, and its name ends in none of .so, .c, .jar, .py and .R: "
+                                 "rename it, or name the main class of a jar by --class",
+                                 p->a->application);
+        if (r < 0)
                 return error_set(error, -EINVAL,
                                  "Failed to get main class in JAR with error '%s'.  Please specify one with --class.",
                                  error_message(&why));
