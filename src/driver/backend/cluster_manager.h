@@ -2,8 +2,9 @@
  * The contract of a cluster manager: everything that Firesteel asks of one, for the driver and for spark-submit.
  *
  * A manager is one `const struct cluster_manager_class` and one row of the table in cmd/cluster_managers.c. No other
- * code names a manager. The class stands here because the driver is the lowest room that uses it; the slots of
- * spark-submit take types of the room submit, which the driver never sees.
+ * code names a manager. docs/adding-a-cluster-manager.md says how to add one. The class stands here because the driver
+ * is the lowest room that uses it; the slots of spark-submit take types of the room submit, which the driver never
+ * sees.
  *
  * Order of the calls. spark-submit: find the class, `resolve`, `check`, `localize`, `add_language`, then `prepare` and
  * `submit` in cluster mode; --kill and --status need the class alone. The driver: find the class, `parse`, then
