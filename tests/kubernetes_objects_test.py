@@ -81,7 +81,7 @@ def test_what_cannot_be_is_told(tmp_path):
     assert done.returncode == 1
     assert "Error: Must specify the driver container image" in done.stderr
     done = run(tmp_path, "--output", "objects", "--master", "local", "--class", "C", "local:///a.jar")
-    assert "Error: this is no submission to Kubernetes" in done.stderr
+    assert "Error: this submission creates no objects" in done.stderr
     assert "must be \"text\", \"json\" or \"objects\"" in run(tmp_path, "--output", "yaml", "x.so").stderr
     assert refusal(tmp_path, "--master", "k8s:/x", "--class", "C", "local:///a.jar")
 

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "process/exit_cleanup.h"
 #include "cmd/command.h"
-#include "submit/kubernetes/cluster_submission.h"
+#include "driver/backend/cluster_manager.h"
 #include "submit/options/arguments.h"
 #include "launch/environment.h"
 #include "submit/submit_main.h"
@@ -208,7 +208,11 @@ static int show(struct submit_arguments *a, struct fst_error *error)
         if (r < 0)
                 return r;
         if (a->output == SUBMIT_OUTPUT_OBJECTS) {
-                r = cluster_submission_show(&s, stdout, error);
+                if (!s.manager->show_objects)
+                        return error_set(error, -EINVAL,
+                                         "this submission creates no objects: use --master k8s://… with --deploy-mode "
+                                         "cluster");
+                r = s.manager->show_objects(&s, stdout, error);
                 if (r < 0)
                         return r;
         } else if (a->output == SUBMIT_OUTPUT_JSON) {

@@ -19,6 +19,7 @@
 #include "conf/compat.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 struct executor_manager;
 struct fst_context;
@@ -27,6 +28,7 @@ struct master_url;
 struct preparation;
 struct strmap;
 struct submission;
+struct submission_class;
 
 /* `submit` found no REST server: the submission is prepared again with submission.force_legacy. */
 #define CLUSTER_MANAGER_E_NO_REST 1
@@ -146,6 +148,14 @@ struct cluster_manager_class {
                     struct fst_error *error);
         int (*status)(const char *master, const char *id, const struct strmap *conf, int *status,
                       struct fst_error *error);
+
+        /* What the library (firesteel/submit.h) does in cluster mode and for --kill and --status
+         * (submit/api/submitter.h). Not NULL where `submit` or `kill` is not. */
+        const struct submission_class *submission;
+
+        /* --dry-run --output objects: write to @out what would be created in the cluster for @s, which was prepared in
+         * cluster mode. Creates nothing; may read files. 0, or negative with @error. NULL: there are no objects. */
+        int (*show_objects)(const struct submission *s, FILE *out, struct fst_error *error);
 };
 
 /* All managers, NULL at the end, in the order in which master URLs are compared: cmd/cluster_managers.c. */

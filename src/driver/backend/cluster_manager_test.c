@@ -130,6 +130,7 @@ static void every_row_is_complete(void **state)
                 good &= !c->submit || c->prepare;
                 good &= (c->kill == NULL) == (c->status == NULL);
                 good &= !c->has_legacy_gateway || c->submit;
+                good &= (c->submit || c->kill) == (c->submission != NULL);
                 if (!good)
                         fail_msg("row %td (%s)", at - cluster_managers, c->name ? c->name : "no name");
                 for (const struct cluster_manager_class *const *b = cluster_managers; b < at; b++)

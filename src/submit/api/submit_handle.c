@@ -80,8 +80,8 @@ FST_API void fst_submit_free(fst_submission *app)
         app->freed = true;
         while (s->calling == app && !pthread_equal(s->caller, pthread_self()))
                 pthread_cond_wait(&s->changed, &s->lock);
-        if (app->in_kubernetes && !fst_submit_is_final(app->state) && !s->stopping)
-                submitter_queue_command(app, COMMAND_FORGET);
+        if (app->class && app->class->forget && !fst_submit_is_final(app->state) && !s->stopping)
+                app->class->forget(app);
         submission_unref(app);
         pthread_mutex_unlock(&s->lock);
 }
@@ -339,10 +339,8 @@ static int check_alive(const fst_submission *app)
 static void end_in_cluster(fst_submission *app)
 {
         app->cancelled = true;
-        if (app->in_kubernetes)
-                submitter_queue_command(app, COMMAND_END);
-        else if (app->id && app->master)
-                submitter_queue_job(app, JOB_KILL, submitter_now_ms());
+        if (app->class)
+                app->class->end(app);
 }
 
 FST_API int fst_submit_stop(fst_submission *app)
@@ -377,12 +375,8 @@ FST_API int fst_submit_refresh(fst_submission *app)
         int r = check_alive(app);
         if (r == 0 && app->is_child)
                 r = -ENOTSUP;
-        else if (r == 0 && (!app->id || (!app->master && !app->in_kubernetes)))
-                r = -ESRCH;
-        if (r == 0 && app->in_kubernetes)
-                submitter_queue_command(app, COMMAND_LOOK);
         else if (r == 0)
-                submitter_queue_job(app, JOB_REFRESH, submitter_now_ms());
+                r = app->class ? app->class->refresh(app) : -ESRCH;
         return unlock(app, r);
 }
 

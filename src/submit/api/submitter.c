@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "submit/api/cluster_client.h"
+#include "driver/backend/cluster_manager.h"
 #include "exec/app/program_path.h"
 
 #include <poll.h>
@@ -40,7 +40,8 @@ static void release(fst_submission *app)
                 close(app->out_fd);
         if (app->err_fd)
                 close(app->err_fd);
-        submit_kubernetes_release(app);
+        if (app->class && app->class->release)
+                app->class->release(app);
         buf_deinit(&app->warnings);
         pthread_mutex_destroy(&app->preparing);
         free(app->id);
@@ -158,7 +159,7 @@ static void wait_for_work(fst_submitter *s, int64_t next)
 static void *worker_main(void *context)
 {
         fst_submitter *s = context;
-        struct cluster_client client = {.stopped = &s->stopping};
+        struct submit_worker worker = {.stopped = &s->stopping};
         log_set_quiet(true);
         pthread_mutex_lock(&s->lock);
         while (!s->stopping) {
@@ -171,12 +172,13 @@ static void *worker_main(void *context)
                 bool wanted = !job.app->freed || job.kind == JOB_START || job.kind == JOB_KILL;
                 pthread_mutex_unlock(&s->lock);
                 if (wanted)
-                        submit_job_run(job.app, job.kind, &client);
+                        submit_job_run(job.app, job.kind, &worker);
                 pthread_mutex_lock(&s->lock);
                 submission_unref(job.app);
         }
         pthread_mutex_unlock(&s->lock);
-        cluster_client_deinit(&client);
+        if (worker.client)
+                worker.free_client(worker.client);
         return NULL;
 }
 
@@ -202,7 +204,7 @@ static void woken(uv_async_t *wake)
                 if (command.kind < COMMAND_LAUNCH)
                         submit_child_command(command.app, command.kind);
                 else
-                        submit_kubernetes_command(command.app, command.kind);
+                        command.app->class->command(command.app, command.kind);
                 pthread_mutex_lock(&s->lock);
                 submission_unref(command.app);
                 pthread_mutex_unlock(&s->lock);
@@ -214,7 +216,9 @@ static void woken(uv_async_t *wake)
                 return;
         for (size_t i = s->apps.len; i-- > 0;) /* workers are gone, and nobody may call any more */
                 submit_child_forget(s->apps.data[i]);
-        submit_kubernetes_close(s);
+        for (const struct cluster_manager_class *const *m = cluster_managers; *m; m++)
+                if ((*m)->submission && (*m)->submission->close)
+                        (*m)->submission->close(s);
         launcher_server_close(s->launcher);
         uv_close((uv_handle_t *)wake, NULL);
 }

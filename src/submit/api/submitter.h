@@ -3,8 +3,8 @@
  *
  *      the caller's threads    parse, prepare, and whatever only reads a handle; callbacks, inside of dispatch
  *      workers                 jobs: prepare and submit, ask a master, kill; they block for as long as these take
- *      the loop's thread       child processes and their launcher connections (submit_child.c), and what is sent to
- *                              API servers of Kubernetes (submit_kubernetes.c); it never blocks
+ *      the loop's thread       child processes and their launcher connections (submit_child.c), and the commands of
+ *                              cluster managers that work on a loop; it never blocks
  *
  * One lock, the submitter's, guards its queues and what the handles say of their state; nothing is called with it held
  * but what is in submitter.c. A handle is freed with its last reference: the caller's, and one for each job and child.
@@ -22,7 +22,6 @@
 #include <pthread.h>
 
 struct child_run;
-struct cluster_client;
 struct driver_plan;
 struct kube_config;
 struct kube_place;
@@ -40,6 +39,50 @@ enum submit_command {
         COMMAND_END,
         COMMAND_LOOK,
         COMMAND_FORGET,
+};
+
+/* A worker, and what a submission_class keeps for it from job to job. */
+struct submit_worker {
+        const int *stopped; /* atomic: jobs end early with -ECANCELED once it is not 0 */
+        void *client;       /* NULL: nothing yet */
+        void (*free_client)(void *client);
+};
+
+/*
+ * How drivers in the cluster of one manager are submitted, followed and killed: cluster_manager_class.submission. Slots
+ * say what happens to app->state by submission_set_state and its like.
+ */
+struct submission_class {
+        /*
+         * Submit app->prepared, which was prepared in cluster mode, and have it followed. A worker's thread; may block,
+         * or leave the rest to the loop's thread. Sets app->class, with the lock, once the slots below may be called.
+         * 0; or negative with @error: the submission has failed.
+         */
+        int (*submit)(fst_submission *app, struct submit_worker *worker, struct fst_error *error);
+
+        /* The same for app->args with --kill or --status. */
+        int (*operate)(fst_submission *app, struct submit_worker *worker, struct fst_error *error);
+
+        /* A job other than JOB_START, which this class has queued. A worker's thread. NULL: it queues none. */
+        void (*job)(fst_submission *app, enum submit_job kind, struct submit_worker *worker);
+
+        /* A command from COMMAND_LAUNCH on, which this class has queued. The loop's thread. NULL: it queues none. */
+        void (*command)(fst_submission *app, enum submit_command kind);
+
+        /* With the lock, any thread: have the driver killed. */
+        void (*end)(fst_submission *app);
+
+        /* With the lock, any thread: have its state read anew. 0, or -ESRCH: it has none yet. */
+        int (*refresh)(fst_submission *app);
+
+        /* With the lock, any thread: nobody will look at the handle, whose driver goes on. NULL: nothing to do. */
+        void (*forget)(fst_submission *app);
+
+        /* The submitter is being closed: close all handles on its loop. The loop's thread. NULL: it has none. */
+        void (*close)(fst_submitter *s);
+
+        /* The last reference is gone: free what this class keeps in the handle. Any thread. NULL: nothing. */
+        void (*release)(fst_submission *app);
 };
 
 struct queued_job {
@@ -109,7 +152,8 @@ struct fst_submission {
         int complete_result, prepare_result;
 
         /* The lock's. */
-        bool freed, started, is_child, in_kubernetes, connected, cancelled;
+        bool freed, started, is_child, connected, cancelled;
+        const struct submission_class *class; /* of a driver in a cluster; NULL before it was handed over */
         int state, exit_status, pid;
         char *id, *error, *answer, *json;
         struct buf warnings;
@@ -145,19 +189,16 @@ void submission_fail(fst_submission *app, struct fst_error *error);
 int submission_complete(fst_submission *app, struct fst_error *error);
 int submission_prepare_all(fst_submission *app, struct fst_error *error);
 
-/* submit_cluster.c: a job, on a worker's thread; @client is the worker's. */
-void submit_job_run(fst_submission *app, enum submit_job kind, struct cluster_client *client);
+/* Prepare for cluster mode; again for the legacy gateway, if @force_legacy. A worker's thread. Negative with @error. */
+int submission_prepare_for_cluster(fst_submission *app, bool force_legacy, struct fst_error *error);
+
+/* How often a driver's state is read (0: never), and how long its master may be away. -EINVAL with @error. */
+int submission_intervals(fst_submission *app, int64_t *report_ms, int64_t *away_ms, struct fst_error *error);
+
+/* submit_jobs.c: a job, on a worker's thread. */
+void submit_job_run(fst_submission *app, enum submit_job kind, struct submit_worker *worker);
 
 /* submit_child.c: on the loop's thread. */
 extern const struct launcher_client_ops submit_child_ops;
 void submit_child_command(fst_submission *app, enum submit_command kind);
 void submit_child_forget(fst_submission *app);
-
-/* submit_kubernetes.c, on a worker's thread: everything that blocks, then the rest is the loop's thread's. */
-int submit_kubernetes_launch(fst_submission *app, int64_t report_ms, int64_t away_ms, struct fst_error *error);
-int submit_kubernetes_operate(fst_submission *app, struct fst_error *error);
-
-/* … and on the loop's thread. */
-void submit_kubernetes_command(fst_submission *app, enum submit_command kind);
-void submit_kubernetes_close(fst_submitter *s);
-void submit_kubernetes_release(fst_submission *app);

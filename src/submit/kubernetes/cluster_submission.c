@@ -31,9 +31,8 @@ int cluster_submission_init(struct cluster_submission *k, const struct submissio
         *k = (struct cluster_submission){0};
         conf_init(&k->settings);
         if (!s->main_class || strcmp(s->main_class, SUBMIT_CLASS_KUBERNETES) != 0)
-                return error_set(
-                        error, -EINVAL,
-                        "this is no submission to Kubernetes: use --master k8s://… with --deploy-mode cluster");
+                return error_set(error, -EINVAL,
+                                 "this submission creates no objects: use --master k8s://… with --deploy-mode cluster");
         int r = client_arguments_parse((const char *const *)s->arguments.data, s->arguments.len, &k->arguments, error);
         if (r < 0)
                 return r;

@@ -1,6 +1,8 @@
 /* The class of Kubernetes: drivers and executors are pods. */
 #include "kubernetes/backend/kube_cluster_manager.h"
 #include "kubernetes/driver/kube_submit_operation.h"
+#include "submit/kubernetes/cluster_submission.h"
+#include "submit/kubernetes/kube_submission.h"
 #include "submit/kubernetes/kube_submit.h"
 #include "submit/options/option_table.h"
 #include "submit/prepare/preparation.h"
@@ -173,4 +175,6 @@ const struct cluster_manager_class kubernetes_manager_class = {
         .submit = kube_submit,
         .kill = kubernetes_kill,
         .status = kubernetes_status,
+        .submission = &kube_submission_class,
+        .show_objects = cluster_submission_show,
 };

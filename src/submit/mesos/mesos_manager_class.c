@@ -5,6 +5,7 @@
 #include "rest/rest_client.h"
 #include "submit/options/option_table.h"
 #include "submit/prepare/preparation.h"
+#include "submit/standalone/rest_submission.h"
 
 #include "base/error.h"
 
@@ -60,4 +61,5 @@ const struct cluster_manager_class mesos_manager_class = {
         .submit = rest_submit,
         .kill = rest_kill,
         .status = rest_status,
+        .submission = &rest_submission_class,
 };

@@ -4,6 +4,7 @@
 #include "standalone/client/standalone_manager.h"
 #include "submit/options/option_table.h"
 #include "submit/prepare/preparation.h"
+#include "submit/standalone/rest_submission.h"
 #include "submit/standalone/legacy_client.h"
 
 #include "base/error.h"
@@ -82,4 +83,5 @@ const struct cluster_manager_class standalone_manager_class = {
         .submit = standalone_submit,
         .kill = rest_kill,
         .status = rest_status,
+        .submission = &rest_submission_class,
 };

@@ -1,5 +1,5 @@
 /* See cluster_client.h. A gateway's client is made anew when the settings of its connections are others. */
-#include "submit/api/cluster_client.h"
+#include "submit/standalone/cluster_client.h"
 
 #include "base/buf.h"
 #include "base/error.h"

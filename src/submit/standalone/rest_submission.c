@@ -1,7 +1,6 @@
 /*
- * Jobs of a submitter: to submit, and for applications in a cluster to ask and to kill, through the master's REST
- * server or, where it has none, its legacy gateway. On a worker's thread, which blocks for as long as they take. What
- * goes to Kubernetes is only prepared here: submit_kubernetes.c.
+ * The submission_class of standalone masters and Mesos dispatchers: submits, asks and kills through the REST server or,
+ * where a standalone master has none, its legacy gateway. On a worker's thread, which blocks for as long as they take.
  *
  * The states of a driver become those of SparkAppHandle. One that a master has not known ten times running is LOST, as
  * is one whose master has not answered for spark.firesteel.submit.masterTimeout; until then the master may restart.
@@ -9,13 +8,30 @@
 #include "submit/api/submitter.h"
 
 #include "base/mem.h"
-#include "driver/backend/cluster_manager.h"
-#include "conf/conf.h"
-#include "submit/api/cluster_client.h"
+#include "submit/standalone/cluster_client.h"
 #include "rpc/driver_state.h"
 #include "rest/rest_client.h"
+#include "submit/standalone/rest_submission.h"
 
 enum { MAX_UNKNOWN = 10, NO_LEADER_PAUSE_MS = 500 };
+
+/* The worker's connections to masters, made with its first job here. */
+static void free_client(void *client)
+{
+        cluster_client_deinit(client);
+        free(client);
+}
+
+static struct cluster_client *client_of(struct submit_worker *worker)
+{
+        if (!worker->client) {
+                struct cluster_client *client = new0(struct cluster_client);
+                client->stopped = worker->stopped;
+                worker->client = client;
+                worker->free_client = free_client;
+        }
+        return worker->client;
+}
 
 /* Under the lock: keep the answer, and what it complains of. False: the server did not do what it was asked. */
 static bool take_answer(fst_submission *app, const struct rest_answer *answer)
@@ -29,32 +45,6 @@ static bool take_answer(fst_submission *app, const struct rest_answer *answer)
 }
 
 /* -------------------------------------------------------------------------------------------------- submitting */
-
-/* Prepare; again without the REST server, if it is none. What was prepared before is forgotten. */
-static int prepare(fst_submission *app, bool force_legacy, struct fst_error *error)
-{
-        pthread_mutex_lock(&app->preparing);
-        if (force_legacy && !app->prepared.force_legacy) {
-                submission_deinit(&app->prepared);
-                app->prepared = (struct submission){.force_legacy = true};
-                app->is_prepared = false;
-        }
-        app->prepared.native_only = true;
-        int r = submission_prepare_all(app, error);
-        pthread_mutex_unlock(&app->preparing);
-        return r;
-}
-
-static int interval(fst_submission *app, int64_t *ms, int64_t *away_ms)
-{
-        const struct fst_conf conf = {.set = app->prepared.conf};
-        int r = conf_get_ms(&conf, "spark.firesteel.submit.reportInterval", ms, NULL);
-        if (r == 0)
-                r = conf_get_ms(&conf, "spark.firesteel.submit.masterTimeout", away_ms, NULL);
-        if (app->watch_ms >= 0)
-                *ms = app->watch_ms;
-        return r;
-}
 
 /* Whether it is worth asking again later; then it is going to be. */
 static bool wait_for_leader(fst_submission *app, int64_t away_most)
@@ -80,6 +70,7 @@ static void take_submitted(fst_submission *app, const struct rest_answer *answer
         }
         free(app->master);
         app->master = mem_strdup(place.master);
+        app->class = &rest_submission_class;
         if (answer->submission_id)
                 submission_set_id(app, answer->submission_id);
         submission_set_state(app, FST_SUBMIT_SUBMITTED);
@@ -89,21 +80,17 @@ static void take_submitted(fst_submission *app, const struct rest_answer *answer
                 submitter_queue_job(app, JOB_POLL, submitter_now_ms() + every);
 }
 
-static int submit_to_cluster(fst_submission *app, struct cluster_client *client, struct fst_error *error)
+static int rest_submission_submit(fst_submission *app, struct submit_worker *worker, struct fst_error *error)
 {
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
+        struct cluster_client *client = client_of(worker);
         int64_t every = 0, away = 0;
-        int r = prepare(app, false, error);
-        if (r == 0 && interval(app, &every, &away) < 0)
-                r = error_set(error, -EINVAL, "spark.firesteel.submit.reportInterval and masterTimeout must be times");
-        const char *main_class = app->prepared.main_class;
-        if (r == 0 && main_class && strcmp(main_class, SUBMIT_CLASS_KUBERNETES) == 0)
-                return submit_kubernetes_launch(app, every, away, error);
-        if (r == 0)
-                r = cluster_client_submit(client, &app->prepared, &answer, error);
+        if (submission_intervals(app, &every, &away, error) < 0)
+                return -EINVAL;
+        int r = cluster_client_submit(client, &app->prepared, &answer, error);
         if (r == FST_REST_E_NO_SERVER) {
                 error_deinit(error);
-                r = prepare(app, true, error);
+                r = submission_prepare_for_cluster(app, true, error);
                 if (r == 0)
                         r = cluster_client_submit(client, &app->prepared, &answer, error);
         }
@@ -120,16 +107,11 @@ static int submit_to_cluster(fst_submission *app, struct cluster_client *client,
 }
 
 /* --kill, --status: one request, whose answer is the end of it. */
-static int operate(fst_submission *app, struct cluster_client *client, struct fst_error *error)
+static int rest_submission_operate(fst_submission *app, struct submit_worker *worker, struct fst_error *error)
 {
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
-        const char *to = submit_arguments_master(&app->args);
-        const struct cluster_manager_class *manager = cluster_manager_for_request(to, error);
-        if (!manager)
-                return -ENOTSUP;
-        if (!rest_client_supports(to))
-                return submit_kubernetes_operate(app, error);
-        const struct cluster_place place = {.master = to};
+        struct cluster_client *client = client_of(worker);
+        const struct cluster_place place = {.master = submit_arguments_master(&app->args)};
         int r = app->args.action == SUBMIT_ACTION_KILL
                         ? cluster_client_kill(client, &place, app->args.submission, &answer, error)
                         : cluster_client_status(client, &place, app->args.submission, &answer, error);
@@ -138,36 +120,6 @@ static int operate(fst_submission *app, struct cluster_client *client, struct fs
         pthread_mutex_lock(&app->submitter->lock);
         submission_set_id(app, app->args.submission);
         submission_set_state(app, take_answer(app, &answer) ? FST_SUBMIT_FINISHED : FST_SUBMIT_FAILED);
-        pthread_mutex_unlock(&app->submitter->lock);
-        return 0;
-}
-
-static bool in_cluster(const fst_submission *app)
-{
-        return submit_arguments_cluster_mode(&app->args);
-}
-
-static int start(fst_submission *app, struct cluster_client *client, struct fst_error *error)
-{
-        pthread_mutex_lock(&app->preparing);
-        int r = submission_complete(app, error);
-        pthread_mutex_unlock(&app->preparing);
-        if (r < 0)
-                return r;
-        pthread_mutex_lock(&app->submitter->lock);
-        bool cancelled = app->cancelled;
-        if (cancelled)
-                submission_set_state(app, FST_SUBMIT_KILLED);
-        pthread_mutex_unlock(&app->submitter->lock);
-        if (cancelled)
-                return 0;
-        if (app->args.action != SUBMIT_ACTION_SUBMIT)
-                return operate(app, client, error);
-        if (in_cluster(app))
-                return submit_to_cluster(app, client, error);
-        pthread_mutex_lock(&app->submitter->lock);
-        app->is_child = true;
-        submitter_queue_command(app, COMMAND_SPAWN);
         pthread_mutex_unlock(&app->submitter->lock);
         return 0;
 }
@@ -207,7 +159,7 @@ static void poll_master(fst_submission *app, bool again, struct cluster_client *
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
         struct fst_error error = FST_ERROR_INIT;
         int64_t every = 0, away = 0;
-        interval(app, &every, &away);
+        submission_intervals(app, &every, &away, NULL);
         const struct cluster_place place = cluster_place_of(&app->prepared);
         int r = cluster_client_status(client, &place, app->id, &answer, &error);
         pthread_mutex_lock(&app->submitter->lock);
@@ -236,15 +188,34 @@ static void kill_driver(fst_submission *app, struct cluster_client *client)
         error_deinit(&error);
 }
 
-void submit_job_run(fst_submission *app, enum submit_job kind, struct cluster_client *client)
+static void rest_submission_job(fst_submission *app, enum submit_job kind, struct submit_worker *worker)
 {
-        struct fst_error error = FST_ERROR_INIT;
-        if (kind == JOB_START) {
-                if (start(app, client, &error) < 0)
-                        submission_fail(app, &error);
-        } else if (kind == JOB_KILL) {
-                kill_driver(app, client);
-        } else {
-                poll_master(app, kind == JOB_POLL, client);
-        }
+        if (kind == JOB_KILL)
+                kill_driver(app, client_of(worker));
+        else
+                poll_master(app, kind == JOB_POLL, client_of(worker));
 }
+
+/* --------------------------------------------------------------------------------------------------- for handles */
+
+static void rest_submission_end(fst_submission *app)
+{
+        if (app->id && app->master)
+                submitter_queue_job(app, JOB_KILL, submitter_now_ms());
+}
+
+static int rest_submission_refresh(fst_submission *app)
+{
+        if (!app->id || !app->master)
+                return -ESRCH;
+        submitter_queue_job(app, JOB_REFRESH, submitter_now_ms());
+        return 0;
+}
+
+const struct submission_class rest_submission_class = {
+        .submit = rest_submission_submit,
+        .operate = rest_submission_operate,
+        .job = rest_submission_job,
+        .end = rest_submission_end,
+        .refresh = rest_submission_refresh,
+};

@@ -1,6 +1,6 @@
 /*
- * Applications whose driver runs in Kubernetes: launched, followed and killed on the loop's thread, all that go to one
- * API server as the same user on one connection. What blocks (files, uploads) was done by a worker before.
+ * The submission_class of Kubernetes: drivers are launched, followed and killed on the loop's thread, all that go to
+ * one API server as the same user on one connection. What blocks (files, uploads) was done by a worker before.
  *
  * The states of a driver's pod become those of SparkAppHandle: it is SUBMITTED when all its objects are there, RUNNING
  * as its pod is, FINISHED or FAILED as that ends, KILLED if it was deleted before it ended. It is LOST if nobody can
@@ -9,7 +9,7 @@
  *
  * What is being created when the submitter is closed is completed, or taken back if it has no pod yet.
  */
-#include "submit/api/submitter.h"
+#include "submit/kubernetes/kube_submission.h"
 
 #include "base/mem.h"
 #include "submit/kubernetes/driver_launch.h"
@@ -106,7 +106,7 @@ static void plan_free(struct driver_plan *plan)
         free(plan);
 }
 
-void submit_kubernetes_release(fst_submission *app)
+static void kube_submission_release(fst_submission *app)
 {
         plan_free(app->plan);
         if (app->server)
@@ -166,13 +166,16 @@ static struct kube_run *begin_run(fst_submission *app, struct kube_config *confi
 static void hand_over(fst_submission *app, enum submit_command kind)
 {
         pthread_mutex_lock(&app->submitter->lock);
-        app->in_kubernetes = true;
+        app->class = &kube_submission_class;
         submitter_queue_command(app, kind);
         pthread_mutex_unlock(&app->submitter->lock);
 }
 
-int submit_kubernetes_launch(fst_submission *app, int64_t report_ms, int64_t away_ms, struct fst_error *error)
+static int kube_submission_submit(fst_submission *app, struct submit_worker *worker, struct fst_error *error)
 {
+        int64_t report_ms = 0, away_ms = 0;
+        if (submission_intervals(app, &report_ms, &away_ms, error) < 0)
+                return -EINVAL;
         struct driver_plan *plan = new0(struct driver_plan);
         *plan = DRIVER_PLAN_INIT;
         int r = driver_plan_read(plan, &app->prepared, error);
@@ -191,7 +194,7 @@ int submit_kubernetes_launch(fst_submission *app, int64_t report_ms, int64_t awa
         return 0;
 }
 
-int submit_kubernetes_operate(fst_submission *app, struct fst_error *error)
+static int kube_submission_operate(fst_submission *app, struct submit_worker *worker, struct fst_error *error)
 {
         const struct fst_conf conf = {.set = app->args.properties};
         struct kube_config server = KUBE_CONFIG_INIT;
@@ -502,7 +505,7 @@ static void operate(fst_submission *app)
 
 /* -------------------------------------------------------------------------------------------------------- commands */
 
-void submit_kubernetes_command(fst_submission *app, enum submit_command kind)
+static void kube_submission_command(fst_submission *app, enum submit_command kind)
 {
         struct kube_run *run = app->kube;
         if (kind == COMMAND_LAUNCH)
@@ -517,7 +520,7 @@ void submit_kubernetes_command(fst_submission *app, enum submit_command kind)
                 look(run);
 }
 
-void submit_kubernetes_close(fst_submitter *s)
+static void kube_submission_close(fst_submitter *s)
 {
         pthread_mutex_lock(&s->lock);
         s->closing = true;
@@ -532,3 +535,34 @@ void submit_kubernetes_close(fst_submitter *s)
         if (s->launching == 0)
                 free_places(s);
 }
+
+/* --------------------------------------------------------------------------------------------------- for handles */
+
+static void kube_submission_end(fst_submission *app)
+{
+        submitter_queue_command(app, COMMAND_END);
+}
+
+static int kube_submission_refresh(fst_submission *app)
+{
+        if (!app->id)
+                return -ESRCH;
+        submitter_queue_command(app, COMMAND_LOOK);
+        return 0;
+}
+
+static void kube_submission_forget(fst_submission *app)
+{
+        submitter_queue_command(app, COMMAND_FORGET);
+}
+
+const struct submission_class kube_submission_class = {
+        .submit = kube_submission_submit,
+        .operate = kube_submission_operate,
+        .command = kube_submission_command,
+        .end = kube_submission_end,
+        .refresh = kube_submission_refresh,
+        .forget = kube_submission_forget,
+        .close = kube_submission_close,
+        .release = kube_submission_release,
+};
